@@ -1,0 +1,71 @@
+"""Every error that dpaudit raises on purpose, in one tree.
+
+Each message is one sentence that says what was wrong, where, and what to do; each class knows the exit
+code of the command line (DESIGN: 0 no FAIL, 1 some FAIL, 2 usage or configuration, 3 some INCONCLUSIVE,
+4 a mechanism or dpaudit itself crashed, 130 interrupted).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DpauditError(Exception):
+    """Base of all errors that are somebody's mistake rather than a bug of dpaudit."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UsageError(DpauditError):
+    """A name, option or value from the user cannot be used as given."""
+
+
+class UnknownNameError(UsageError):
+    """A name matches nothing; carries the closest matches."""
+
+    def __init__(self, kind: str, name: str, closest: tuple[str, ...] = ()) -> None:
+        self.kind = kind
+        self.name = name
+        self.closest = closest
+        hint = f" Did you mean {' or '.join(closest)}?" if closest else " `dpaudit list` shows all names."
+        super().__init__(f"There is no {kind} called {name!r}.{hint}")
+
+
+class ParameterError(UsageError, ValueError):
+    """A parameter of a mechanism, distribution, claim or relation is outside its range."""
+
+
+class DatasetError(UsageError, ValueError):
+    """A dataset cannot be read, is of the wrong form, or does not suit the mechanism."""
+
+
+class PairError(UsageError, ValueError):
+    """Two datasets are not related by the claim's neighbouring relation."""
+
+
+class ReportError(UsageError):
+    """A report or result file cannot be read or written."""
+
+
+class NotEnumerableError(DpauditError):
+    """The exact law was asked for, and a draw on the way cannot be enumerated."""
+
+
+class MechanismError(DpauditError):
+    """A mechanism raised, or behaved in a way that makes its runs unusable."""
+
+    exit_code: ClassVar[int] = 4
+
+
+class NondeterministicMechanismError(MechanismError):
+    """A generator is not a function of its dataset and its draws."""
+
+
+class OutputError(MechanismError):
+    """A mechanism returned something that cannot be compared or counted."""
+
+
+class TimeLimitError(DpauditError):
+    """A mechanism did not return within the time limit."""
+
+    exit_code: ClassVar[int] = 3

@@ -1,0 +1,206 @@
+"""The exact law of a mechanism's output, by enumerating the paths of its generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import NotEnumerableError
+from dpaudit.interpret.walk import Last, Path, Run, Step, audit_determinism
+from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
+from dpaudit.language.distributions import Then, plain
+from dpaudit.language.fingerprint import fingerprint
+
+PATH_LIMIT = 1_000_000
+"""More paths than this are not enumerated."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A finite distribution of outputs: distinct `values` (integers as an array), `probs` of the same length.
+
+    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed.
+    """
+
+    values: tuple[Hashable, ...] | NDArray[np.int64]
+    probs: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.probs)
+
+    def as_dict(self) -> dict[Hashable, float]:
+        """Output → probability."""
+        return dict(zip(plain(self.values), self.probs.tolist(), strict=True))
+
+    def probability(self, event: Callable[[Hashable], bool]) -> float:
+        """Pr[event]."""
+        return float(sum(p for value, p in self.as_dict().items() if event(value)))
+
+
+Support: TypeAlias = tuple[Hashable, ...] | NDArray[np.int64]
+
+
+def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[np.float64]]:
+    """Both laws over the union of their outcomes: values, probabilities on the left, on the right."""
+    if isinstance(left.values, np.ndarray) and isinstance(right.values, np.ndarray):
+        if np.array_equal(left.values, right.values):
+            return left.values, left.probs, right.probs
+        values = np.union1d(left.values, right.values)
+        p, q = np.zeros(len(values)), np.zeros(len(values))
+        p[np.searchsorted(values, left.values)] = left.probs
+        q[np.searchsorted(values, right.values)] = right.probs
+        return values, p, q
+    a, b = left.as_dict(), right.as_dict()
+    union = tuple(dict.fromkeys([*a, *b]))
+    return union, np.array([a.get(v, 0.0) for v in union]), np.array([b.get(v, 0.0) for v in union])
+
+
+@dataclass
+class _Mixture:
+    """Sums weighted laws; integer outcomes in one dense array over their range, the rest in a dictionary."""
+
+    masses: dict[Hashable, float] = field(default_factory=dict)
+    low: int = 0
+    dense: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def add(self, output: Any, mass: float) -> None:
+        key = canonical(output)
+        self.masses[key] = self.masses.get(key, 0.0) + mass
+
+    def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
+            low, high = int(values.min()), int(values.max())
+            if high - low < max(1024, 16 * len(values)) and self._make_room(low, high):
+                # a distribution's values are distinct, so that no index comes twice
+                self.dense[values - self.low] += mass * probs
+                return
+        for value, p in zip(plain(values), probs.tolist(), strict=True):
+            self.add(value, mass * p)
+
+    def _make_room(self, low: int, high: int) -> bool:
+        """Let the dense range hold low … high; False when it would be mostly empty."""
+        if not len(self.dense):
+            self.low, self.dense = low, np.zeros(high - low + 1)
+            return True
+        new_low, new_high = min(low, self.low), max(high, self.low + len(self.dense) - 1)
+        if new_high - new_low > 64 * (len(self.dense) + high - low + 1024):
+            return False
+        if (new_low, new_high) != (self.low, self.low + len(self.dense) - 1):
+            self.dense = np.pad(self.dense, (self.low - new_low, new_high - self.low - len(self.dense) + 1))
+            self.low = new_low
+        return True
+
+    def law(self) -> Law:
+        at = np.flatnonzero(self.dense)
+        integers, masses = at + self.low, self.dense[at]
+        if not self.masses:
+            return Law(integers, masses)
+        merged = dict(self.masses)
+        for value, mass in zip(integers.tolist(), masses.tolist(), strict=True):
+            merged[value] = merged.get(value, 0.0) + mass
+        return Law(tuple(merged), np.array(list(merged.values())))
+
+
+class LawCache:
+    """Laws of sub-mechanisms already computed, by mechanism and dataset: equal states are merged through it."""
+
+    def __init__(self) -> None:
+        self._laws: dict[Hashable, Law] = {}
+        self.paths = 0
+
+    def law(self, mechanism: Mechanism, dataset: Any, compute: Callable[[], Law]) -> Law:
+        """The stored law, or the computed one; mechanisms or datasets that do not hash are computed anew."""
+        try:
+            key: Hashable = (mechanism, dataset)
+            hash(key)
+        except TypeError:
+            return compute()
+        if key not in self._laws:
+            self._laws[key] = compute()
+        return self._laws[key]
+
+
+def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
+    """The exact distribution of the output on a dataset.
+
+    Args:
+        mechanism: every draw on its way must be finite.
+        dataset: what its `run` takes.
+        cache: share one among calls that meet the same sub-mechanisms.
+        path_limit: most paths to enumerate.
+
+    Raises:
+        NotEnumerableError: a draw cannot be enumerated (it names the draw and the remedy), or too many paths.
+        NondeterministicMechanismError, MechanismError: as in `sample`.
+    """
+    cache = cache or LawCache()
+    return cache.law(mechanism, dataset, lambda: _enumerate(mechanism, dataset, cache, path_limit))
+
+
+def _enumerate(mechanism: Mechanism, dataset: Any, cache: LawCache, path_limit: int) -> Law:
+    mixture = _Mixture()
+    pending: list[tuple[Path, float]] = [((), 1.0)]
+    checked = False
+    while pending:
+        path, mass = pending.pop()
+        run = Run(mechanism, dataset, path)
+        cache.paths += 1
+        if cache.paths > path_limit:
+            raise NotEnumerableError(
+                f"{mechanism.name} has more than {path_limit:,} paths on this dataset; use a smaller dataset or domain."
+            )
+        while not isinstance(run.node, Last):
+            image = fingerprint(run.node)
+            where = f"draw {len(run.path) + 1} of {mechanism.name}"
+            branches = [(v, p) for v, p in _branches(run.node, cache, path_limit, where) if p > 0]
+            (value, p), *others = branches
+            if len(others) + len(pending) > path_limit:
+                raise NotEnumerableError(
+                    f"The {where} has {len(branches):,} values; more than {path_limit:,} paths are not enumerated; "
+                    "use a smaller dataset or domain."
+                )
+            pending.extend(((*run.path, Step(image, other)), mass * q) for other, q in others)
+            mass *= p
+            run.send(value, image)
+        if not checked:
+            audit_determinism(mechanism, dataset, run.path)
+            checked = True
+        _mix(run.node.value, mass, mixture, cache, path_limit, f"last draw of {mechanism.name}")
+    return mixture.law()
+
+
+def _mix(end: Any, mass: float, mixture: _Mixture, cache: LawCache, path_limit: int, where: str) -> None:
+    if isinstance(end, Applied):
+        part = law(end.mechanism, end.dataset, cache=cache, path_limit=path_limit)
+        mixture.add_all(part.values, part.probs, mass)
+    elif isinstance(end, Then):
+        for value, p in _branches(end.base, cache, path_limit, where):
+            if p > 0:
+                _mix(end.continuation(value), mass * p, mixture, cache, path_limit, where)
+    elif isinstance(end, Finite) and end.finite:
+        mixture.add_all(end.values, end.probs, mass)
+    elif isinstance(end, Distribution):
+        raise _refusal(end, where)
+    else:
+        mixture.add(end, mass)
+
+
+def _branches(
+    node: Distribution | Applied, cache: LawCache, path_limit: int, where: str
+) -> Iterable[tuple[Any, float]]:
+    if isinstance(node, Finite) and node.finite:
+        return zip(plain(node.values), node.probs.tolist(), strict=True)
+    if isinstance(node, Distribution) and not isinstance(node, Then):
+        raise _refusal(node, where)
+    part = _Mixture()
+    _mix(node, 1.0, part, cache, path_limit, where)
+    merged = part.law()
+    return zip(plain(merged.values), merged.probs.tolist(), strict=True)
+
+
+def _refusal(node: Distribution, where: str) -> NotEnumerableError:
+    return NotEnumerableError(f"The {where} is {node!r}, which cannot be enumerated; {node.remedy}.")

@@ -1,0 +1,96 @@
+"""The ledger: which private mechanisms an algorithm uses, what they cost together, and what it claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.random import Generator, SeedSequence, default_rng
+
+from dpaudit.interpret.sample import split
+from dpaudit.interpret.walk import Last, Run
+from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition
+from dpaudit.language.distributions import Then
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A mechanism or draw in the composition tree.
+
+    `claim` is what it says of itself; `composed` is the basic composition of its parts, None for a leaf or where a
+    part has no claim.
+    """
+
+    text: str
+    claim: Claim | None
+    composed: Claim | None
+    parts: tuple[Entry, ...]
+
+    @property
+    def balanced(self) -> bool | None:
+        """Whether the parts, composed, keep the claim; None where there is nothing to hold against each other."""
+        if self.claim is None or self.composed is None:
+            return None
+        return self.composed.implies(self.claim)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every draw in the tree is accounted for."""
+        if not self.parts:
+            return self.claim is not None
+        return all(part.complete for part in self.parts)
+
+    def worst(self, other: Entry) -> Entry:
+        """Of two runs of the same mechanism, the one that spent more."""
+        spent = [(e.composed or e.claim) for e in (self, other)]
+        if spent[0] is None or spent[1] is None:
+            return self if spent[0] is None else other
+        return self if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else other
+
+
+def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | SeedSequence = 0) -> Entry:
+    """The composition tree of the dearest of `runs` sampled runs.
+
+    A mechanism that uses no other mechanism and marks no draw with `.spending(claim)` is a leaf: its own claim is
+    taken as given. In one that does, a draw without a mark is not accounted for and the tree is not `complete`.
+
+    Raises:
+        MechanismError and its kinds: as in `sample`.
+    """
+    rng = default_rng(seed)
+    entry = _record(mechanism, dataset, rng)
+    for _ in range(runs - 1):
+        entry = entry.worst(_record(mechanism, dataset, rng))
+    return entry
+
+
+def _record(mechanism: Mechanism, dataset: Any, rng: Generator) -> Entry:
+    run, parts = Run(mechanism, dataset), []
+    while not isinstance(run.node, Last):
+        parts.append(_entry(run.node, rng))
+        ((value, _),) = split(run.node, 1, rng)
+        run.send(value)
+    if isinstance(run.node.value, Distribution | Applied):
+        parts.append(_entry(run.node.value, rng))
+    if all(part.claim is None and not part.parts for part in parts):
+        return Entry(mechanism.name, mechanism.claim, None, ())
+    claims = [part.claim or part.composed for part in parts]
+    spent = [claim for claim in claims if claim is not None]
+    composed = basic_composition(spent) if len(spent) == len(parts) else None
+    return Entry(mechanism.name, mechanism.claim, composed, tuple(parts))
+
+
+def _entry(node: Distribution | Applied, rng: Generator) -> Entry:
+    if isinstance(node, Applied):
+        return _record(node.mechanism, node.dataset, rng)
+    if isinstance(node, Then) and node.claim is None:
+        inner = _entry(node.base, rng)
+        ((value, _),) = split(node.base, 1, rng)
+        following = node.continuation(value)
+        if isinstance(following, Distribution | Applied):
+            parts = (inner, _entry(following, rng))
+            spent = [part.claim or part.composed for part in parts]
+            known = [claim for claim in spent if claim is not None]
+            return Entry("a draw and what follows", None, basic_composition(known) if len(known) == 2 else None, parts)
+        return inner
+    return Entry(repr(node)[:80], node.claim, None, ())

@@ -1,0 +1,71 @@
+"""Checks of parameters at construction; every failure is one sentence that names the parameter."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+from dpaudit.errors import ParameterError
+
+
+def number(name: str, value: Any) -> float:
+    """A finite real number as a float.
+
+    Raises:
+        ParameterError: it is not a number, or it is NaN or infinite.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} must be a number, not {value!r}.")
+    if not math.isfinite(value):
+        raise ParameterError(f"{name} must be finite, not {value!r}.")
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0.
+
+    Raises:
+        ParameterError: it is anything else.
+    """
+    if number(name, value) <= 0:
+        raise ParameterError(f"{name} must be above 0, not {value!r}.")
+    return float(value)
+
+
+def at_least(name: str, value: Any, least: float) -> float:
+    """A finite number ≥ `least`.
+
+    Raises:
+        ParameterError: it is anything else.
+    """
+    if number(name, value) < least:
+        raise ParameterError(f"{name} must be at least {least:g}, not {value!r}.")
+    return float(value)
+
+
+def probability(name: str, value: Any, *, open_ends: bool = False) -> float:
+    """A number in [0, 1], or in (0, 1) with `open_ends`.
+
+    Raises:
+        ParameterError: it is anything else.
+    """
+    p = number(name, value)
+    if open_ends and not 0 < p < 1:
+        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value!r}.")
+    if not 0 <= p <= 1:
+        raise ParameterError(f"{name} must lie in [0, 1], not {value!r}.")
+    return p
+
+
+def whole(name: str, value: Any, *, least: int | None = None) -> int:
+    """An integer, optionally ≥ `least`.
+
+    Raises:
+        ParameterError: it is anything else (a bool and 2.0 are not integers here).
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ParameterError(f"{name} must be a whole number, not {value!r}.")
+    if least is not None and value < least:
+        raise ParameterError(f"{name} must be at least {least}, not {value!r}.")
+    return int(value)

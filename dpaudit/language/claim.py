@@ -1,0 +1,109 @@
+"""Claims as privacy profiles, and their algebra: group privacy, basic and advanced composition.
+
+A claim says which δ is allowed at every ε, for pairs related by its `relation`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.language.relation import REPLACE_ONE, Relation
+
+
+@dataclass(frozen=True)
+class Claim:
+    """(ε, δ)-differential privacy under a relation; δ = 0 is pure.
+
+    Args:
+        epsilon: ≥ 0, natural units.
+        delta: in [0, 1].
+        relation: replace-one unless said otherwise.
+
+    Raises:
+        ParameterError: outside these ranges, or not finite.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    relation: Relation = REPLACE_ONE
+
+    def __post_init__(self) -> None:
+        at_least("epsilon", self.epsilon, 0)
+        probability("delta", self.delta)
+
+    def delta_at(self, epsilon: float) -> float:
+        """δ allowed at ε ≥ 0: the claim's privacy profile.
+
+        At ε at least the claimed one it is the claimed δ; below, it is the largest hockey-stick divergence of any
+        pair of laws that keep the claim: δ + (1 − δ)(e^ε₀ − e^ε)/(1 + e^ε₀) (Kairouz, Oh and Viswanath 2015,
+        Theorem 3.3: randomised response with a leak dominates).
+        """
+        if epsilon >= self.epsilon:
+            return self.delta
+        # divided by e^ε₀ throughout, so that a huge ε₀ does not overflow
+        slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
+        return min(1.0, self.delta + (1 - self.delta) * slack)
+
+    def group(self, k: int) -> Claim:
+        """The claim for groups of k records: (kε, k·e^{kε}·δ), capped at δ = 1.  Source: thesis Theorem 3.7."""
+        whole("the size of a group", k, least=1)
+        if k == 1:
+            return self
+        delta = min(1.0, k * math.exp(min(700.0, k * self.epsilon)) * self.delta)
+        return Claim(k * self.epsilon, delta, self.relation.group(k))
+
+    def scaled(self, k: float) -> Claim:
+        """k adaptive uses: (kε, kδ).  Source: thesis Theorem 3.5."""
+        return Claim(k * self.epsilon, min(1.0, k * self.delta), self.relation)
+
+    def under(self, relation: Relation) -> Claim:
+        """The same numbers under another relation."""
+        return replace(self, relation=relation)
+
+    def implies(self, other: Claim) -> bool:
+        """Whether every mechanism that keeps this claim keeps the other (same relation; up to rounding)."""
+        allowed = self.delta_at(other.epsilon)
+        return self.relation == other.relation and allowed <= other.delta * (1 + 1e-12) + 1e-15
+
+    @property
+    def pure(self) -> bool:
+        """Whether δ = 0."""
+        return self.delta == 0
+
+    def __str__(self) -> str:
+        numbers = f"{self.epsilon:.6g}" if self.pure else f"({self.epsilon:.6g}, {self.delta:.6g})"
+        return f"{numbers}-DP under {self.relation.name}"
+
+
+def basic_composition(claims: Iterable[Claim]) -> Claim:
+    """Σε, Σδ of mechanisms used one after the other, adaptively.  Source: thesis Theorems 3.4 and 3.5.
+
+    Raises:
+        ParameterError: no claims, or claims under different relations.
+    """
+    parts = list(claims)
+    if not parts:
+        raise ParameterError("Nothing to compose: basic composition needs at least one claim.")
+    if len({part.relation for part in parts}) > 1:
+        raise ParameterError("Claims under different relations do not compose.")
+    epsilon = math.fsum(part.epsilon for part in parts)
+    return Claim(epsilon, min(1.0, math.fsum(part.delta for part in parts)), parts[0].relation)
+
+
+def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
+    """k adaptive uses: (√(2k·ln(1/δ′))·ε + 2kε², kδ + δ′).  Source: thesis Theorem 3.6.
+
+    Raises:
+        ParameterError: ε or δ′ outside (0, 1], or k < 1.
+    """
+    whole("k", k, least=1)
+    if not 0 < positive("delta_prime", delta_prime) <= 1:
+        raise ParameterError(f"delta_prime must lie in (0, 1], not {delta_prime!r}.")
+    if not 0 < claim.epsilon <= 1:
+        raise ParameterError(f"Theorem 3.6 needs 0 < epsilon ≤ 1, not {claim.epsilon!r}.")
+    epsilon = math.sqrt(2 * k * math.log(1 / delta_prime)) * claim.epsilon + 2 * k * claim.epsilon**2
+    return Claim(epsilon, min(1.0, k * claim.delta + delta_prime), claim.relation)

@@ -1,0 +1,27 @@
+"""Distributions: what a mechanism yields or returns when it uses randomness."""
+
+from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
+from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
+from dpaudit.language.distributions.pairing import RandomPairing
+from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Clipped",
+    "ClippedInteger",
+    "Distribution",
+    "Finite",
+    "Gaussian",
+    "Integer",
+    "Laplace",
+    "Mapped",
+    "Product",
+    "RandomPairing",
+    "Real",
+    "Softmax",
+    "Then",
+    "Uniform",
+    "independent",
+    "plain",
+]

@@ -1,0 +1,262 @@
+"""What every distribution can do, and the finite ones.
+
+A distribution is a value: a frozen dataclass of its parameters. It never holds a random number generator; the
+interpreters hand one to `draw`, or enumerate `values` and `probs`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.checks import number
+
+if TYPE_CHECKING:
+    from dpaudit.language.claim import Claim
+
+Values: TypeAlias = Sequence[Any] | NDArray[np.int64]
+"""The support of a finite distribution: distinct hashable values, or integers as an array."""
+
+
+@dataclass(frozen=True)
+class Distribution(ABC):
+    """A use of randomness.  `yield` it to draw from it; `return` it as the last draw."""
+
+    claim: Claim | None = field(default=None, kw_only=True, compare=False, repr=False)
+    """What the draw spends, for the ledger: set by `spending`."""
+
+    @abstractmethod
+    def draw(self, rng: Generator, size: int) -> Any:
+        """`size` independent values: an array whose first axis has that length, or a list."""
+
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+        """`size` independent values as (value, how often): runs that drew the same value go on together."""
+        drawn = self.draw(rng, size)
+        if isinstance(drawn, np.ndarray) and drawn.ndim == 1:
+            values, counts = np.unique(drawn, return_counts=True)
+            return list(zip(values.tolist(), counts.tolist(), strict=True))
+        counted: dict[Any, int] = {}
+        for value in drawn.tolist() if isinstance(drawn, np.ndarray) else drawn:
+            key = tuple(value) if isinstance(value, list) else value
+            counted[key] = counted.get(key, 0) + 1
+        return list(counted.items())
+
+    @property
+    def finite(self) -> bool:
+        """Whether the exact law can enumerate it."""
+        return False
+
+    @property
+    def remedy(self) -> str:
+        """What to do when the exact law is wanted and this cannot be enumerated."""
+        return "compare it with a number, or round and clip it, so that it takes finitely many values"
+
+    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+        """The distribution of `function(value)`; equal images are merged."""
+        from dpaudit.language.distributions.derived import Mapped
+
+        return Mapped(self, function)
+
+    def then(self, continuation: Callable[[Any], Any]) -> Distribution:
+        """Draw, then draw from `continuation(value)`: a distribution, an applied mechanism or an output.
+
+        Same as `value = yield self; return continuation(value)`, but no path is replayed for it: for heavy
+        deterministic work before the last but one draw.
+        """
+        from dpaudit.language.distributions.derived import Then
+
+        return Then(self, continuation)
+
+    def spending(self, claim: Claim) -> Self:
+        """The same draw with the privacy that it costs written beside it, for the ledger."""
+        return replace(self, claim=claim)
+
+
+class Finite(Distribution):
+    """A distribution with finitely many values, which the exact law enumerates."""
+
+    @property
+    def finite(self) -> bool:
+        return True
+
+    @property
+    @abstractmethod
+    def values(self) -> Values:
+        """Distinct values; order is part of the distribution (seeds depend on it)."""
+
+    @property
+    @abstractmethod
+    def probs(self) -> NDArray[np.float64]:
+        """Their probabilities, shape (len(values),), summing to 1."""
+
+    def counts(self, rng: Generator, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How often each value comes in `size` draws: indices into `values` (ascending) and counts ≥ 1.
+
+        One multinomial draw, or `size` inverse-cdf draws where the support is much larger than that.
+        """
+        probs = self.probs
+        if len(probs) <= 4 * size:
+            every = rng.multinomial(size, probs / probs.sum())
+            index = np.flatnonzero(every)
+            return index, every[index]
+        cumulative = self._cumulative
+        at = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+        index, count = np.unique(np.minimum(at, len(probs) - 1), return_counts=True)
+        return index, count
+
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+        if not self.finite:
+            return super().grouped(rng, size)
+        index, count = self.counts(rng, size)
+        values = self.values
+        drawn = values[index].tolist() if isinstance(values, np.ndarray) else [values[i] for i in index.tolist()]
+        return list(zip(drawn, count.tolist(), strict=True))
+
+    @cached_property
+    def _cumulative(self) -> NDArray[np.float64]:
+        return np.cumsum(self.probs)
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        index, count = self.counts(rng, size)
+        order = rng.permutation(np.repeat(index, count))
+        values = self.values
+        return values[order] if isinstance(values, np.ndarray) else [values[i] for i in order]
+
+
+@dataclass(frozen=True)
+class Bernoulli(Finite):
+    """True with probability `p`.
+
+    Args:
+        p: in [0, 1].
+        complement: 1 − p where that is known more exactly than by subtraction (tails of noise).
+    """
+
+    p: float
+    complement: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("p", self.p), ("complement", 1 - self.p if self.complement is None else self.complement)):
+            if not 0 <= number(name, value) <= 1:
+                raise ParameterError(f"{name} of a Bernoulli must lie in [0, 1], not {value!r}.")
+
+    @property
+    def values(self) -> Values:
+        return (True, False)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return np.array([self.p, 1 - self.p if self.complement is None else self.complement])
+
+    def __invert__(self) -> Bernoulli:
+        """The opposite event."""
+        return Bernoulli(*self.probs[::-1].tolist(), claim=self.claim)
+
+
+@dataclass(frozen=True)
+class Categorical(Finite):
+    """`values[i]` with probability `probabilities[i]`.
+
+    Raises:
+        ParameterError: lengths differ, a probability is negative, or they don't sum to 1 (within 1e-9).
+    """
+
+    outcomes: Values
+    probabilities: Sequence[float] | NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if len(self.outcomes) != len(self.probabilities) or not len(self.outcomes):
+            raise ParameterError(
+                f"A Categorical needs as many probabilities as values and at least one; "
+                f"it got {len(self.outcomes)} values and {len(self.probabilities)} probabilities."
+            )
+        probs = np.asarray(self.probabilities, dtype=np.float64)
+        if not (np.all(probs >= 0) and abs(probs.sum() - 1) < 1e-9):
+            raise ParameterError(f"Probabilities must be ≥ 0 and sum to 1; these sum to {probs.sum()!r}.")
+
+    @property
+    def values(self) -> Values:
+        return self.outcomes
+
+    @cached_property
+    def _probs(self) -> NDArray[np.float64]:
+        return np.asarray(self.probabilities, dtype=np.float64)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return self._probs
+
+
+@dataclass(frozen=True)
+class Uniform(Finite):
+    """Each of `outcomes` (distinct, at least one; a `range` will do) with the same probability."""
+
+    outcomes: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not len(self.outcomes):
+            raise ParameterError("A Uniform needs at least one value.")
+
+    @property
+    def values(self) -> Values:
+        return _values(self.outcomes)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return np.full(len(self.outcomes), 1 / len(self.outcomes))
+
+
+@dataclass(frozen=True)
+class Softmax(Finite):
+    """The exponential mechanism's draw: label i with probability ∝ exp(coefficient · scores[i]).
+
+    Args:
+        scores: shape (k,), k ≥ 1, finite.
+        coefficient: ε/2 for a 1-sensitive score.
+        labels: k distinct outputs; 0, …, k − 1 without it.
+
+    Raises:
+        ParameterError: no scores, scores that are not finite, or labels of another length.
+    """
+
+    scores: NDArray[np.float64]
+    coefficient: float
+    labels: Sequence[Any] | NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        scores = np.asarray(self.scores, dtype=np.float64)
+        if scores.ndim != 1 or not scores.size or not np.all(np.isfinite(scores)):
+            raise ParameterError("A Softmax needs a vector of at least one score, all of them finite.")
+        if self.labels is not None and len(self.labels) != scores.size:
+            raise ParameterError(f"A Softmax got {scores.size} scores and {len(self.labels)} labels.")
+        number("coefficient", self.coefficient)
+        object.__setattr__(self, "scores", scores)
+
+    @property
+    def values(self) -> Values:
+        return np.arange(len(self.scores)) if self.labels is None else _values(self.labels)
+
+    @cached_property
+    def _probs(self) -> NDArray[np.float64]:
+        exponents = self.coefficient * self.scores
+        exponents -= exponents.max()
+        weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
+        weights /= weights.sum()
+        return weights
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return self._probs
+
+
+def _values(values: Sequence[Any] | NDArray[np.int64]) -> Values:
+    """Integer ranges as arrays, so that laws of a million outcomes are mixed as arrays."""
+    return np.arange(values.start, values.stop, values.step) if isinstance(values, range) else values

@@ -1,0 +1,155 @@
+"""Random pairings of a multiset: what a random permutation read two by two looks like up to order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.errors import NotEnumerableError
+from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.language.multiset import Multiset
+
+ENUMERATED_RECORDS = 48
+"""Pairings of more records than this are drawn, never enumerated."""
+ENUMERATED_STATES = 200_000
+
+
+@dataclass(frozen=True)
+class RandomPairing(Finite):
+    """Shuffle the records, pair them two by two, and keep the multiset of `image(a, b)` over the pairs.
+
+    Only the contingency table of the pairing matters, so drawing costs hypergeometric draws per pair of distinct
+    values, whatever the number of records, and small cases are enumerated exactly. With an odd number of records
+    the last of the shuffled order stays unpaired and is dropped.
+
+    Args:
+        records: the multiset to pair.
+        image: symmetric in its two arguments; hashable and orderable values.
+    """
+
+    records: Multiset
+    image: Callable[[Any, Any], Hashable]
+
+    @property
+    def finite(self) -> bool:
+        return len(self.records) <= ENUMERATED_RECORDS
+
+    @property
+    def remedy(self) -> str:
+        return f"use at most {ENUMERATED_RECORDS} records"
+
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Multiset, int]]:
+        rows, counts = np.unique(self._tables(rng, size), axis=0, return_counts=True)
+        images = self._images[0]
+        return [
+            (Multiset(tuple((v, c) for v, c in zip(images, row, strict=True) if c)), count)
+            for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
+        ]
+
+    def draw(self, rng: Generator, size: int) -> list[Multiset]:
+        images = self._images[0]
+        return [
+            Multiset(tuple((v, c) for v, c in zip(images, row, strict=True) if c))
+            for row in self._tables(rng, size).tolist()
+        ]
+
+    @cached_property
+    def _images(self) -> tuple[list[Any], NDArray[np.int64]]:
+        """Distinct images, ascending, and for each pair of distinct values the index of its image."""
+        values = self.records.values
+        table = [[self.image(a, b) for b in values] for a in values]
+        images: list[Any] = sorted({image for row in table for image in row})
+        place = {image: i for i, image in enumerate(images)}
+        return images, np.array([[place[image] for image in row] for row in table], dtype=np.int64).reshape(
+            len(values), len(values)
+        )
+
+    def _tables(self, rng: Generator, size: int) -> NDArray[np.int64]:
+        """Counts of every image in `size` pairings, shape (size, number of images)."""
+        images, place = self._images
+        out = np.zeros((size, len(images)), dtype=np.int64)
+        if not len(self.records):
+            return out
+        counts = np.tile(self.records.counts, (size, 1))
+        if len(self.records) % 2:
+            dropped = rng.choice(counts.shape[1], size, p=self.records.counts / len(self.records))
+            counts[np.arange(size), dropped] -= 1
+        # the first of every pair is a uniformly random half of the records …
+        first = _subset(rng, counts, counts.sum(axis=1) // 2)
+        second = counts - first
+        # … and value by value, its partners are a uniformly random subset of what is left of the other half
+        for i in range(counts.shape[1]):
+            partners = _subset(rng, second, first[:, i])
+            second = second - partners
+            for j in range(counts.shape[1]):
+                out[:, place[i, j]] += partners[:, j]
+        return out
+
+    @cached_property
+    def _law(self) -> dict[Multiset, float]:
+        if not self.finite:
+            raise NotEnumerableError(f"A random pairing of {len(self.records):,} records is too large: {self.remedy}.")
+        images, place = self._images
+        counts = tuple(self.records.counts.tolist())
+        none = (0,) * len(images)
+        states: dict[tuple[tuple[int, ...], tuple[int, ...]], float]
+        states = {(counts, none): 1.0} if len(self.records) % 2 == 0 else {
+            (_less(counts, i), none): c / len(self.records) for i, c in enumerate(counts) if c
+        }
+        for _ in range(len(self.records) // 2):
+            following: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+            for (left, seen), p in states.items():
+                # by symmetry the next pair may be the one that holds the least record left
+                i = next(k for k, c in enumerate(left) if c)
+                rest = _less(left, i)
+                total = sum(rest)
+                for j, c in enumerate(rest):
+                    if c:
+                        key = (_less(rest, j), _more(seen, int(place[i, j])))
+                        following[key] = following.get(key, 0.0) + p * c / total
+            states = following
+            if len(states) > ENUMERATED_STATES:
+                raise NotEnumerableError(
+                    f"A random pairing of {self.records!r} has more than {ENUMERATED_STATES:,} states; "
+                    "use fewer records or fewer distinct values."
+                )
+        law: dict[Multiset, float] = {}
+        for (_, seen), p in states.items():
+            outcome = Multiset(tuple((v, c) for v, c in zip(images, seen, strict=True) if c))
+            law[outcome] = law.get(outcome, 0.0) + p
+        return law
+
+    @property
+    def values(self) -> Values:
+        return tuple(self._law)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return np.array(list(self._law.values()))
+
+
+def _subset(rng: Generator, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row by row, the composition of a uniformly random subset of `sizes` out of `counts` (multivariate
+    hypergeometric, by its conditional one-dimensional draws; shape of `counts`)."""
+    taken = np.zeros_like(counts)
+    left, rest = sizes.copy(), counts.sum(axis=1)
+    for j in range(counts.shape[1] - 1):
+        rest = rest - counts[:, j]
+        taken[:, j] = rng.hypergeometric(counts[:, j], rest, left)
+        left = left - taken[:, j]
+    taken[:, -1] = left
+    return taken
+
+
+def _less(counts: tuple[int, ...], i: int) -> tuple[int, ...]:
+    return (*counts[:i], counts[i] - 1, *counts[i + 1 :])
+
+
+def _more(counts: tuple[int, ...], i: int) -> tuple[int, ...]:
+    return (*counts[:i], counts[i] + 1, *counts[i + 1 :])

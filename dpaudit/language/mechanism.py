@@ -1,0 +1,57 @@
+"""Mechanisms: the algorithm's text, with every use of randomness a `yield`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from dpaudit.language.card import Card
+from dpaudit.language.claim import Claim
+from dpaudit.language.distributions import Distribution
+
+
+class Mechanism(ABC):
+    """A randomised algorithm, as a frozen dataclass of its parameters.
+
+    `run(dataset)` is a generator that yields distributions and applied mechanisms and is sent what they drew; it
+    may return an output, a distribution (the last draw) or an applied mechanism (a tail call). It must be a
+    function of the dataset and of its draws alone: the interpreters replay it. A mechanism without any draw before
+    the last may return it from a plain function.
+
+    A subclass may add `bulk(dataset, size, rng)`, which returns `size` outputs at once, for algorithms whose
+    continuous draws feed later ones; a contract test holds it against `run`.
+    """
+
+    card: ClassVar[Card | None] = None
+
+    @abstractmethod
+    def run(self, dataset: Any) -> Program | Draw | Hashable:
+        """The algorithm."""
+
+    @property
+    def claim(self) -> Claim | None:
+        """What is claimed of this instance; None where nothing is."""
+        return None
+
+    def on(self, dataset: Any) -> Applied:
+        """This mechanism applied to data: what another mechanism yields to use it."""
+        return Applied(self, dataset)
+
+    @property
+    def name(self) -> str:
+        """The card's name, or the class's."""
+        return self.card.name if self.card is not None else type(self).__name__
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A mechanism applied to a dataset, to be drawn from."""
+
+    mechanism: Mechanism
+    dataset: Any
+
+
+Draw: TypeAlias = Distribution | Applied
+Program: TypeAlias = Generator[Draw, Any, Any]

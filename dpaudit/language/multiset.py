@@ -1,0 +1,102 @@
+"""Datasets by their multiplicities: most algorithms here look at nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class Multiset:
+    """A dataset as sorted (value, multiplicity) items: 745,000 records of three values are three items.
+
+    Build it with `Multiset.of` (any iterable of records) or `Multiset.counted` (value → multiplicity).
+    """
+
+    items: tuple[tuple[Any, int], ...]
+
+    @classmethod
+    def of(cls, records: Iterable[Hashable] | Multiset) -> Multiset:
+        """The multiset of the records.
+
+        Raises:
+            DatasetError: records that cannot be ordered against each other, or do not hash.
+        """
+        if isinstance(records, Multiset):
+            return records
+        try:
+            return cls.counted(Counter(records))
+        except TypeError as error:
+            raise DatasetError(f"These records cannot form a multiset: {error}.") from None
+
+    @classmethod
+    def counted(cls, multiplicities: dict[Any, int]) -> Multiset:
+        """From value → multiplicity; multiplicities of 0 are dropped.
+
+        Raises:
+            DatasetError: a multiplicity that is negative or no whole number.
+        """
+        for value, count in multiplicities.items():
+            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                raise DatasetError(f"The multiplicity of {value!r} must be a whole number ≥ 0, not {count!r}.")
+        return cls(tuple(sorted((v, c) for v, c in multiplicities.items() if c)))
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        for value, count in self.items:
+            for _ in range(count):
+                yield value
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{value!r}×{count:,}" for value, count in self.items) + "}"
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Distinct values, ascending."""
+        return tuple(value for value, _ in self.items)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Multiplicities in the order of `values`, shape (number of distinct values,)."""
+        return np.array([count for _, count in self.items], dtype=np.int64)
+
+    def smallest(self, size: int) -> Multiset:
+        """The `size` smallest records (none if size ≤ 0)."""
+        kept, room = [], size
+        for value, count in self.items:
+            if room <= 0:
+                break
+            kept.append((value, min(count, room)))
+            room -= count
+        return Multiset(tuple(kept))
+
+    def at_least(self, value: Any) -> int:
+        """How many records are ≥ value."""
+        return sum(count for v, count in self.items if v >= value)
+
+    def at_most(self, value: Any) -> int:
+        """How many records are ≤ value."""
+        return sum(count for v, count in self.items if v <= value)
+
+    def changed(self, *, remove: Iterable[Any] = (), add: Iterable[Any] = ()) -> Multiset:
+        """A copy with some records taken away and some put in.
+
+        Raises:
+            DatasetError: a record to remove is not there.
+        """
+        counts = Counter(dict(self.items))
+        for value in remove:
+            if not counts[value]:
+                raise DatasetError(f"There is no record {value!r} to remove.")
+            counts[value] -= 1
+        counts.update(add)
+        return Multiset.counted(dict(counts))

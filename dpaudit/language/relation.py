@@ -1,0 +1,203 @@
+"""Neighbouring relations: which two datasets a claim speaks about.
+
+A dataset is a tuple of records (order counts, as in X^n) or a `Multiset`. `Relation.size` > 1 is the group
+version: datasets that a chain of that many neighbours joins.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement, product
+from typing import Any, ClassVar, Self, TypeAlias
+
+from numpy.random import Generator
+
+from dpaudit.errors import UnknownNameError
+from dpaudit.language.checks import whole
+from dpaudit.language.multiset import Multiset
+
+Dataset: TypeAlias = tuple[Any, ...] | Multiset
+
+
+@dataclass(frozen=True)
+class Relation(ABC):
+    """A neighbouring relation, or with `size` k its group version."""
+
+    size: int = 1
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        whole("the size of a group", self.size, least=1)
+
+    @property
+    def name(self) -> str:
+        """As in reports and `--relation`: "replace-one", "replace-one:3" for groups of three."""
+        return self.kind if self.size == 1 else f"{self.kind}:{self.size}"
+
+    def group(self, k: int) -> Self:
+        """The relation of groups of k: k times as many steps."""
+        return replace(self, size=self.size * whole("the size of a group", k, least=1))
+
+    @abstractmethod
+    def distance(self, left: Dataset, right: Dataset) -> int | None:
+        """Fewest single steps from one to the other; None when no number of steps does it."""
+
+    def related(self, left: Dataset, right: Dataset) -> bool:
+        """Whether the claim speaks about this pair (equal datasets are related)."""
+        distance = self.distance(left, right)
+        return distance is not None and distance <= self.size
+
+    @abstractmethod
+    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        """Every dataset one single step away with records from the domain."""
+
+    @abstractmethod
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        """A dataset one single step away, changed record and its new value uniform."""
+
+    def random_related(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        """A dataset at most `size` random single steps away."""
+        for _ in range(self.size):
+            dataset = self.random_neighbour(dataset, domain, rng)
+        return dataset
+
+    @abstractmethod
+    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+        """All datasets that an exhaustive audit of `records` records enumerates."""
+
+
+@dataclass(frozen=True)
+class ReplaceOne(Relation):
+    """Two datasets of the same size that differ in one record (thesis, Definition 3.1)."""
+
+    kind: ClassVar[str] = "replace-one"
+
+    def distance(self, left: Dataset, right: Dataset) -> int | None:
+        if len(left) != len(right):
+            return None
+        if isinstance(left, Multiset) or isinstance(right, Multiset):
+            return _missing(Multiset.of(left), Multiset.of(right))
+        return sum(1 for a, b in zip(left, right, strict=True) if a != b)
+
+    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        if isinstance(dataset, Multiset):
+            for old in dataset.values:
+                for new in domain:
+                    if new != old:
+                        yield dataset.changed(remove=(old,), add=(new,))
+            return
+        for i, old in enumerate(dataset):
+            for new in domain:
+                if new != old:
+                    yield (*dataset[:i], new, *dataset[i + 1 :])
+
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        if not len(dataset):
+            return dataset
+        at, new = int(rng.integers(len(dataset))), domain[int(rng.integers(len(domain)))]
+        if isinstance(dataset, Multiset):
+            return dataset.changed(remove=(_record(dataset, at),), add=(new,))
+        return (*dataset[:at], new, *dataset[at + 1 :])
+
+    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+        if ordered:
+            return list(product(domain, repeat=records))
+        return [Multiset.of(chosen) for chosen in combinations_with_replacement(domain, records)]
+
+
+@dataclass(frozen=True)
+class AddRemoveOne(Relation):
+    """Two datasets of which one has one record more."""
+
+    kind: ClassVar[str] = "add-remove-one"
+
+    def distance(self, left: Dataset, right: Dataset) -> int | None:
+        if isinstance(left, Multiset) or isinstance(right, Multiset):
+            a, b = Multiset.of(left), Multiset.of(right)
+            return _missing(a, b) + _missing(b, a)
+        # what both share in order stays; everything else is removed or added
+        return len(left) + len(right) - 2 * _common(left, right)
+
+    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        if isinstance(dataset, Multiset):
+            for old in dataset.values:
+                yield dataset.changed(remove=(old,))
+            for new in domain:
+                yield dataset.changed(add=(new,))
+            return
+        for i in range(len(dataset)):
+            yield (*dataset[:i], *dataset[i + 1 :])
+        for i in range(len(dataset) + 1):
+            for new in domain:
+                yield (*dataset[:i], new, *dataset[i:])
+
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        if len(dataset) and rng.random() < 0.5:
+            at = int(rng.integers(len(dataset)))
+            if isinstance(dataset, Multiset):
+                return dataset.changed(remove=(_record(dataset, at),))
+            return (*dataset[:at], *dataset[at + 1 :])
+        new = domain[int(rng.integers(len(domain)))]
+        return dataset.changed(add=(new,)) if isinstance(dataset, Multiset) else (*dataset, new)
+
+    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+        """All datasets of at most `records` records."""
+        return [
+            dataset
+            for size in range(records + 1)
+            for dataset in ReplaceOne().scope(domain, size, ordered=ordered)
+        ]
+
+
+REPLACE_ONE = ReplaceOne()
+ADD_REMOVE_ONE = AddRemoveOne()
+_BY_NAME: dict[str, Relation] = {relation.kind: relation for relation in (REPLACE_ONE, ADD_REMOVE_ONE)}
+
+
+def relation_named(text: str) -> Relation:
+    """The relation of a name: "replace-one", "add-remove-one", or with groups "replace-one:3".
+
+    Raises:
+        UnknownNameError: no such relation.
+        ParameterError: a group size that is no whole number ≥ 1.
+    """
+    kind, colon, size = text.strip().lower().partition(":")
+    if kind not in _BY_NAME:
+        raise UnknownNameError("relation", text, tuple(_BY_NAME))
+    if not colon:
+        return _BY_NAME[kind]
+    return _BY_NAME[kind].group(whole("the size of a group", int(size) if size.isdigit() else size, least=1))
+
+
+def _missing(left: Multiset, right: Multiset) -> int:
+    """How many records of `left` are not in `right`."""
+    other = dict(right.items)
+    return sum(max(0, count - other.get(value, 0)) for value, count in left.items)
+
+
+def _record(dataset: Multiset, at: int) -> Any:
+    for value, count in dataset.items:
+        if at < count:
+            return value
+        at -= count
+    raise IndexError(at)
+
+
+def _common(left: tuple[Any, ...], right: tuple[Any, ...]) -> int:
+    """Length of the longest common subsequence; equal ends are stripped first, so near datasets are cheap."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    left, right = left[start:], right[start:]
+    end = 0
+    while end < min(len(left), len(right)) and left[-1 - end] == right[-1 - end]:
+        end += 1
+    left, right = left[: len(left) - end], right[: len(right) - end]
+    row = [0] * (len(right) + 1)
+    for a in left:
+        diagonal = 0
+        for j, b in enumerate(right, 1):
+            diagonal, row[j] = row[j], diagonal + 1 if a == b else max(row[j], row[j - 1])
+    return start + end + row[-1]
