@@ -1,0 +1,119 @@
+"""Events: sets of outputs, as atoms and intervals of a real score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.interpret import Outputs
+
+Interval = tuple[float, float]
+"""(low, high] on the real score; ends may be infinite."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Outputs that are one of `atoms`, or real with a score in one of the `intervals`.
+
+    Args:
+        atoms: outcomes that are counted (numbers from discrete draws, ⊥, strings, tuples).
+        intervals: disjoint, ascending; a real output's score is itself, for vectors weights · output.
+        weights: shape (d,) for real vectors; None for numbers.
+        rule: (operator, threshold) when the atoms are those of a half-line, for the sentence.
+    """
+
+    atoms: frozenset[Hashable] = frozenset()
+    intervals: tuple[Interval, ...] = ()
+    weights: tuple[float, ...] | None = None
+    rule: tuple[str, float] | None = None
+
+    def count(self, outputs: Outputs) -> int:
+        """How many of the runs fell in the event."""
+        if len(self.atoms) < len(outputs.counts):
+            hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)
+        else:
+            hits = sum(count for value, count in outputs.counts.items() if value in self.atoms)
+        if self.intervals and len(outputs.reals):
+            inside = _inside(score(outputs.reals, self.weights), self.intervals)
+            hits += int(np.count_nonzero(inside))
+        return hits
+
+    @property
+    def description(self) -> str:
+        """A sentence a person reads: "output is one of {⊥}", "output > 3.2"."""
+        parts = []
+        if self.rule is not None:
+            parts.append(f"output {self.rule[0]} {self.rule[1]:.6g}")
+            others = [a for a in self.atoms if isinstance(a, bool) or not isinstance(a, int | float)]
+            if others:
+                parts.append(_listed(others))
+        elif self.atoms:
+            parts.append(_listed(list(self.atoms)))
+        if self.intervals and self.rule is None:
+            name = "output" if self.weights is None else "weights · output"
+            parts.append(" or ".join(_interval(name, low, high) for low, high in self.intervals[:4]))
+            if len(self.intervals) > 4:
+                parts[-1] += f" or {len(self.intervals) - 4} more intervals"
+        return ", or ".join(parts) if parts else "no output"
+
+    @property
+    def spec(self) -> Any:
+        """JSON form."""
+        return {
+            "atoms": [jsonable(a) for a in _ordered(list(self.atoms))],
+            "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
+            "weights": None if self.weights is None else list(self.weights),
+        }
+
+
+def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDArray[np.float64]:
+    """Real outputs on one axis, shape (r,)."""
+    if reals.ndim == 1:
+        return reals
+    direction = np.ones(reals.shape[1]) if weights is None else np.asarray(weights)
+    on_axis: NDArray[np.float64] = reals @ direction
+    return on_axis
+
+
+def jsonable(value: Any) -> Any:
+    """Plain JSON for an outcome or record; what JSON cannot hold is shown by its repr."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else repr(value)
+    if isinstance(value, tuple | list):
+        return [jsonable(part) for part in value]
+    return repr(value)
+
+
+def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDArray[np.bool_]:
+    ends = np.array(intervals)
+    at = np.searchsorted(ends[:, 0], scores, side="left") - 1
+    inside: NDArray[np.bool_] = (at >= 0) & (scores <= ends[np.maximum(at, 0), 1])
+    return inside
+
+
+def _listed(atoms: list[Any]) -> str:
+    shown = [repr(a) for a in _ordered(atoms)]
+    if len(shown) > 8:
+        return f"output is one of {{{', '.join(shown[:6])}, … {len(shown) - 6} more}}"
+    return f"output is {shown[0]}" if len(shown) == 1 else f"output is one of {{{', '.join(shown)}}}"
+
+
+def _ordered(atoms: list[Any]) -> list[Any]:
+    try:
+        return sorted(atoms)
+    except TypeError:
+        return sorted(atoms, key=lambda a: (type(a).__name__, repr(a)))
+
+
+def _interval(name: str, low: float, high: float) -> str:
+    if np.isinf(low) and np.isinf(high):
+        return f"{name} is any number"
+    if np.isinf(low):
+        return f"{name} ≤ {high:.6g}"
+    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} ≤ {high:.6g}"

@@ -1,0 +1,131 @@
+"""Pair sources: where neighbouring datasets come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.random import Generator
+
+from dpaudit.errors import PairError
+from dpaudit.language import Dataset, Multiset, Relation
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two datasets to tell apart.
+
+    Args:
+        left, right: tuples of records, or multisets.
+        label: what the pair is meant to provoke, in a few words.
+        source: "hand-made", "random", "exhaustive" or "given".
+    """
+
+    left: Dataset
+    right: Dataset
+    label: str = ""
+    source: str = "hand-made"
+
+    def distance(self, relation: Relation) -> int:
+        """Single steps between the two, at most `relation.size`.
+
+        Raises:
+            PairError: the claim does not speak about this pair.
+        """
+        distance = relation.distance(self.left, self.right)
+        if distance is None or distance > relation.size:
+            steps = "by no number of steps" if distance is None else f"only by {distance} steps"
+            raise PairError(
+                f"The two datasets are related {steps} of {relation.kind}; the claim is about {relation.name}: "
+                "change the pair, or name their relation with --relation."
+            )
+        if distance == 0:
+            raise PairError("The two datasets are equal, so no event can tell them apart: change a record.")
+        return distance
+
+
+def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, ordered: bool) -> Iterator[Pair]:
+    """Every unordered pair of different related datasets of a finite scope.
+
+    Args:
+        relation: neighbours, or groups of its size.
+        domain: possible records.
+        records: size of the datasets (at most that many under add/remove-one).
+        ordered: False when the mechanism looks at multiplicities only; then datasets are multisets.
+    """
+    datasets = relation.scope(domain, records, ordered=ordered)
+    known = set(datasets)
+    done: set[Dataset] = set()
+    for left in datasets:
+        done.add(left)
+        reached, edge = {left}, [left]
+        for _ in range(relation.size):
+            edge = [
+                other
+                for dataset in edge
+                for other in dict.fromkeys(relation.neighbours(dataset, domain))
+                if other in known and other not in reached and not reached.add(other)  # type: ignore[func-returns-value]
+            ]
+            for right in edge:
+                if right not in done:
+                    yield Pair(left, right, "", "exhaustive")
+
+
+def random_pairs(
+    relation: Relation, record: Callable[[Generator], Any], records: int, number: int, rng: Generator
+) -> list[Pair]:
+    """`number` pairs of a random dataset and a random related one.
+
+    Args:
+        record: draws one record.
+        records: size of the left dataset.
+    """
+    pairs: list[Pair] = []
+    for i in range(number):
+        left: Dataset = tuple(record(rng) for _ in range(records))
+        right = left
+        for _ in range(100):
+            domain = [record(rng) for _ in range(8)]
+            right = relation.random_related(left, domain, rng)
+            if right != left:
+                break
+        else:
+            continue
+        pairs.append(Pair(left, right, f"random {i + 1}", "random"))
+    return pairs
+
+
+def extreme_pairs(relation: Relation, low: Any, high: Any, records: int) -> list[Pair]:
+    """The pairs that most often are the worst: all records equal but for as many as the relation changes.
+
+    Args:
+        low, high: the extreme records of a domain.
+        records: size of the datasets.
+    """
+    k = min(relation.size, records)
+    datasets: list[tuple[Dataset, Dataset, str]]
+    if relation.kind == "replace-one":
+        half = (records - k) // 2
+        datasets = [
+            ((low,) * records, (low,) * (records - k) + (high,) * k, "all low, one high"),
+            ((high,) * records, (high,) * (records - k) + (low,) * k, "all high, one low"),
+            (
+                (low,) * (records - half - k) + (low,) * k + (high,) * half,
+                (low,) * (records - half - k) + (high,) * k + (high,) * half,
+                "half and half, one moved",
+            ),
+        ]
+    else:
+        datasets = [
+            ((low,) * records, (low,) * (records - k) + (), "one low record removed"),
+            ((low,) * records, (low,) * records + (high,) * k, "one high record added to low ones"),
+            ((high,) * records, (high,) * records + (low,) * k, "one low record added to high ones"),
+            ((), (high,) * k, "empty, and one high record"),
+        ]
+    return [Pair(left, right, label, "extreme") for left, right, label in datasets if left != right]
+
+
+def as_multisets(pair: Pair) -> Pair:
+    """The same pair by multiplicities."""
+    return Pair(Multiset.of(pair.left), Multiset.of(pair.right), pair.label, pair.source)

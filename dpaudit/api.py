@@ -1,0 +1,68 @@
+"""The one function for use from Python; everything else is a name in its own package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpaudit.audit.datasets import as_dataset
+from dpaudit.audit.engine import run
+from dpaudit.audit.request import DEFAULT_ALPHA, Request
+from dpaudit.audit.results import Result
+from dpaudit.language import Mechanism
+
+
+def check(
+    target: str | Callable[..., Any] | Mechanism,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    pair: tuple[Any, Any] | None = None,
+    data: str | None = None,
+    size: int | None = None,
+    runs: int | None = None,
+    seconds: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    seed: int = 0,
+    jobs: int = 1,
+    parameters: dict[str, Any] | None = None,
+) -> Result:
+    """Audit a claim of differential privacy.
+
+    Args:
+        target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, or a catalogue name.
+        epsilon, delta, relation: the claim; for mechanisms, their own where None. Relations are "replace-one" and
+            "add-remove-one", for groups of k with ":k".
+        pair: two datasets (sequences of records, or multisets) to tell apart.
+        data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
+        runs: certifying runs a side and pair.
+        seconds: time limit.
+        alpha: family-wise error over everything tried, in (0, 0.5).
+        seed: same seed, same result.
+        jobs: worker processes.
+        parameters: fields of the mechanism to change.
+
+    Returns:
+        The result; `result.audits[0].verdict` is the verdict.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    return run(
+        Request(
+            targets=(target,),
+            seed=seed,
+            alpha=alpha,
+            runs=runs,
+            seconds=seconds,
+            jobs=jobs,
+            epsilon=epsilon,
+            delta=delta,
+            relation=relation,
+            pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
+            data=data,
+            size=size,
+            parameters=parameters or {},
+        )
+    )

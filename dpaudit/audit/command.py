@@ -1,0 +1,37 @@
+"""The command line that a request corresponds to."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from dpaudit.audit.datasets import dataset_to_json
+from dpaudit.audit.request import DEFAULT_ALPHA, Request
+
+
+def command_line(request: Request) -> str:
+    """What to type to get the same result again (number of workers and report files left out)."""
+    words = ["dpaudit", "check"]
+    words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
+    if request.epsilon is not None:
+        words += ["--epsilon", repr(request.epsilon)]
+    if request.delta is not None:
+        words += ["--delta", repr(request.delta)]
+    if request.relation is not None:
+        words += ["--relation", request.relation]
+    if request.pair is not None:
+        words += ["--pair", *(json.dumps(dataset_to_json(side), ensure_ascii=False) for side in request.pair)]
+    if request.data is not None:
+        words += ["--data", request.data]
+    if request.size is not None:
+        words += ["--size", str(request.size)]
+    for key, value in request.parameters.items():
+        words += ["--param", f"{key}={value}"]
+    if request.runs is not None:
+        words += ["--runs", str(request.runs)]
+    if request.seconds is not None:
+        words += ["--time", repr(request.seconds)]
+    if request.alpha != DEFAULT_ALPHA:
+        words += ["--alpha", repr(request.alpha)]
+    words += ["--seed", str(request.seed)]
+    return shlex.join(words)

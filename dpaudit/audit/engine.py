@@ -1,0 +1,249 @@
+"""The engine: from a request to a stream of events that ends in a result."""
+
+from __future__ import annotations
+
+import math
+import platform
+import sys
+import time
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeAlias
+
+from dpaudit.adversary import Pair, every_pair
+from dpaudit.audit import pictures, sampled
+from dpaudit.audit.command import command_line
+from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.audit.exact import Comparison, compare, evidence, pair_record, worse
+from dpaudit.audit.ledger_rows import ledger_rows
+from dpaudit.audit.request import Job, Request, jobs_of
+from dpaudit.audit.results import (
+    Audit,
+    ClaimRecord,
+    EvidenceKind,
+    ExactEvidence,
+    OutputPlot,
+    Result,
+    Timings,
+)
+from dpaudit.audit.runner import Runner
+from dpaudit.audit.verdict import Findings, decide
+from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
+from dpaudit.interpret import LawCache
+
+SHOWN_EXHAUSTIVE = 3
+"""Worst pairs of an exhaustive audit that the result keeps."""
+
+Steps: TypeAlias = Generator[Event, None, Audit]
+
+
+def check(request: Request, *, only: str | None = None) -> Iterator[Event]:
+    """Audit everything that a request names.
+
+    Args:
+        request: what to check.
+        only: the replay id of the one case to run; its share of α stays as it was.
+
+    Yields:
+        Events, the last of which is `CheckFinished` with the result. An interrupt (KeyboardInterrupt) ends the
+        stream with what was finished until then.
+
+    Raises:
+        UsageError and its kinds, before anything is run.
+    """
+    jobs = jobs_of(request)
+    tests = sum(job.tests for job in jobs)
+    alpha = request.alpha / max(1, tests)
+    if only is not None:
+        jobs = [job for job in jobs if job.replay == only]
+    started, clock = datetime.now(UTC), time.monotonic()
+    runner = Runner(request.jobs, request.seconds)
+    audits: list[Audit] = []
+    seconds: dict[str, float] = {}
+
+    def result() -> Result:
+        timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
+        return Result(request.seed, request.alpha, audits, environment(), command_line(request), timings)
+
+    yield CheckStarted(len(jobs), request.seed, request.alpha)
+    try:
+        for job in jobs:
+            begun = time.monotonic()
+            audit = yield from _audit(job, request, alpha, runner)
+            audits.append(audit)
+            seconds[job.replay] = time.monotonic() - begun
+            yield AuditFinished(audit, seconds[job.replay])
+    except KeyboardInterrupt:
+        yield CheckFinished(result(), interrupted=True)
+        return
+    yield CheckFinished(result())
+
+
+def run(request: Request) -> Result:
+    """`check`, and its result alone.
+
+    Raises:
+        UsageError and its kinds, before anything is run; KeyboardInterrupt if interrupted.
+    """
+    for event in check(request):
+        if isinstance(event, CheckFinished):
+            if event.interrupted:
+                raise KeyboardInterrupt
+            return event.result
+    raise AssertionError("the stream ended without a result")
+
+
+def environment() -> dict[str, str]:
+    """Versions that a result depends on."""
+    found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    for package in ("dpaudit", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+def _audit(job: Job, request: Request, alpha: float, runner: Runner) -> Steps:
+    """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict."""
+    yield AuditStarted(job.target.name, job.case.label, str(job.claim), 1)
+    found = Findings()
+    try:
+        yield from _exact(job, found, runner)
+        if job.tests:
+            collected = yield from sampled.collect(job, request.seed, alpha, runner)
+            found.collected = collected
+    except TimeLimitError:
+        found.cut_short = True
+    except DpauditError as error:
+        found.crash = str(error)
+        found.crashed = isinstance(error, MechanismError)
+    except RecursionError:
+        found.crash, found.crashed = f"{job.target.name} recursed too deeply.", True
+    try:
+        return _result(job, request, found)
+    except TimeLimitError:  # the ledger of a mechanism that hangs
+        return _result(job, request, found)
+
+
+def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+    mechanism = job.target.mechanism
+    if mechanism is None or not job.case.exact:
+        return
+    cache = LawCache()
+    try:
+        with runner.limited():
+            for pair in job.case.pairs:
+                _compare(job, pair, cache, found)
+                if found.exact:
+                    yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
+    except NotEnumerableError as error:
+        found.notes.append(f"No exact law: {error}")
+        if job.case.scope is not None:
+            raise
+        return
+    if job.case.scope is not None:
+        yield from _exhaust(job, cache, found, runner)
+
+
+def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> None:
+    assert job.target.mechanism is not None
+    comparison = compare(job.target.mechanism, pair, cache)
+    exact = evidence(comparison, pair, job.claim)
+    found.exact.append(exact)
+    if worse(exact, found.worst):
+        found.worst, found.comparison, found.worst_pair = exact, comparison, pair
+
+
+def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+    """Every pair of the scope; only the worst are kept in the result."""
+    scope = job.case.scope
+    assert scope is not None
+    pairs = list(every_pair(job.claim.relation, scope.domain, scope.records, ordered=scope.ordered))
+    kept: list[ExactEvidence] = []
+    last = time.monotonic()
+    for i, pair in enumerate(pairs):
+        with runner.limited():
+            before = found.exact
+            found.exact = kept
+            _compare(job, pair, cache, found)
+            kept.sort(key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta), reverse=True)
+            del kept[SHOWN_EXHAUSTIVE:]
+            found.exact = before
+        found.enumerated += 1
+        if time.monotonic() - last > 0.1:
+            last = time.monotonic()
+            worst = found.worst.epsilon if found.worst is not None else None
+            yield Progress(i + 1, len(pairs), f"exact laws, pair {i + 1:,} of {len(pairs):,}", worst)
+    found.exact += kept
+    found.scope_done = True
+    found.scope = f"all {len(pairs):,} {job.claim.relation.name} pairs of {scope}"
+
+
+def _result(job: Job, request: Request, found: Findings) -> Audit:
+    verdict, kind, reason = decide(job, found, request)
+    best = found.collected.best if found.collected is not None else None
+    weighed = best.evidence if best is not None else None
+    # the evidence that the verdict was made from is the one that is pictured
+    exact_first = found.worst is not None and (kind is not EvidenceKind.SAMPLED or weighed is None)
+    worst = found.worst
+    pair = event = None
+    if exact_first and worst is not None:
+        pair, event = worst.pair, worst.event
+    elif weighed is not None:
+        pair, event = weighed.pair, weighed.event
+    elif job.case.pairs:
+        pair = pair_record(job.case.pairs[0], job.claim)
+    lower = [c.evidence for c in found.collected.certified] if found.collected is not None else []
+    same_pair = best is not None and found.worst_pair == best.pair
+    return Audit(
+        name=job.target.name,
+        case=job.case.label,
+        mechanism=repr(job.target.subject) if job.target.mechanism is not None else job.target.name,
+        title=job.card.title if job.card is not None else job.target.name,
+        source=job.target.source,
+        differs=list(job.card.differs) if job.card is not None else [],
+        verdict=verdict,
+        evidence=kind,
+        reason=reason,
+        claim=_claim_record(job),
+        epsilon_lower=max((e.epsilon_lower for e in lower), default=None),
+        epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
+        epsilon_exact=worst.epsilon if worst is not None else None,
+        delta_exact=max(e.delta for e in found.exact) if found.exact else None,
+        detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
+        confidence=1 - request.alpha,
+        runs=found.collected.runs if found.collected is not None else 0,
+        pair=pair,
+        event=event,
+        replay=job.replay,
+        expected=job.expected.value if job.expected is not None else None,
+        scope=found.scope,
+        sampled=lower,
+        exact=found.exact,
+        profile_plot=pictures.profile(
+            job.claim, worst, found.comparison, weighed if same_pair or worst is None else None
+        ) if worst is not None or weighed is not None else None,
+        output_plot=_outputs(found),
+        bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
+        ledger=ledger_rows(job) if not found.crashed and not found.cut_short else [],
+        notes=found.notes + ([job.case.note] if job.case.note else []),
+        crashed=found.crashed,
+    )
+
+
+def _outputs(found: Findings) -> OutputPlot | None:
+    best = found.collected.best if found.collected is not None else None
+    if found.worst is not None and isinstance(found.comparison, Comparison):
+        comparison, worst = found.comparison, found.worst
+        at = max(0.0, worst.epsilon * (1 - 1e-6)) if worst.epsilon is not None else sys.float_info.max_exp / 2
+        return pictures.exact_outputs(comparison, comparison.event(worst.direction, at))
+    if best is not None and best.shown is not None:
+        return pictures.sampled_outputs(*best.shown, best.witness.event)
+    return None
+
+
+def _claim_record(job: Job) -> ClaimRecord:
+    claim = job.claim
+    return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))

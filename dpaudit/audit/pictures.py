@@ -1,0 +1,140 @@
+"""The numbers behind the plots of a report."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary import Event
+from dpaudit.adversary.event import score
+from dpaudit.audit.exact import Comparison
+from dpaudit.audit.results import BoundPlot, ExactEvidence, OutputPlot, ProfilePlot, SampledEvidence
+from dpaudit.audit.sampled import Certified
+from dpaudit.interpret import Outputs
+from dpaudit.language import Claim
+from dpaudit.language.distributions import plain
+from dpaudit.stats import clopper_pearson, hockey_stick
+
+POINTS = 81
+SHOWN_OUTCOMES = 40
+BINS = 40
+
+
+def profile(
+    claim: Claim, exact: ExactEvidence | None, comparison: Comparison | None, sampled: SampledEvidence | None
+) -> ProfilePlot:
+    """δ against ε: the claim's profile, the pair's exact one, and what the counts certify."""
+    found = [claim.epsilon]
+    if exact is not None and exact.epsilon is not None:
+        found.append(exact.epsilon)
+    if sampled is not None:
+        found.append(sampled.epsilon_lower)
+    grid = np.linspace(0, 1.25 * max(*found, 0.1) if len(found) > 1 else 1.5 * max(found[0], 0.1), POINTS)
+    curve = certified = None
+    if exact is not None and comparison is not None:
+        p, q = comparison.sides(exact.direction)
+        curve = hockey_stick.profile(p, q, grid).tolist()
+    if sampled is not None:
+        low, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
+        _, high = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
+        certified = np.clip(low - np.exp(grid) * high, 0, 1).tolist()
+    return ProfilePlot(grid.tolist(), [claim.delta_at(e) for e in grid.tolist()], curve, certified)
+
+
+def bound(certified: Certified, delta: float) -> BoundPlot:
+    """The Clopper–Pearson bound after every chunk."""
+    alpha = certified.evidence.alpha
+    bounds = [clopper_pearson.epsilon_lower(x, n, y, n, delta=delta, alpha=alpha) for n, x, y in certified.trail]
+    return BoundPlot([n for n, _, _ in certified.trail], bounds)
+
+
+def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
+    """The laws of both datasets, the event marked."""
+    values = plain(comparison.values)
+    if all(isinstance(v, int) and not isinstance(v, bool) for v in values) and len(values) > SHOWN_OUTCOMES:
+        return _binned("exact", np.asarray(values), comparison.left, comparison.right, event)
+    order = _reading_order(values)
+    heavy = set(np.argsort(-(comparison.left + comparison.right), kind="stable")[:SHOWN_OUTCOMES].tolist())
+    kept = [i for i in order if i in heavy]
+    return OutputPlot(
+        "exact",
+        [str(values[i]) for i in kept],
+        [float(comparison.left[i]) for i in kept],
+        [float(comparison.right[i]) for i in kept],
+        [values[i] in event.atoms for i in kept],
+        len(values) - len(kept),
+    )
+
+
+def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
+    """Observed shares of both datasets' outputs, reals in bins, the event marked."""
+    if len(left.reals) or len(right.reals):
+        return _real_bins(left, right, event)
+    values = list(dict.fromkeys([*left.counts, *right.counts]))
+    p = np.array([left.counts.get(v, 0) / left.runs for v in values])
+    q = np.array([right.counts.get(v, 0) / right.runs for v in values])
+    whole = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
+    if len(whole) == len(values) > SHOWN_OUTCOMES:
+        return _binned("sampled", np.asarray(whole), p, q, event)
+    heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
+    kept = [i for i in _reading_order(values) if i in heavy]
+    return OutputPlot(
+        "sampled", [str(values[i]) for i in kept], [float(p[i]) for i in kept], [float(q[i]) for i in kept],
+        [values[i] in event.atoms for i in kept], len(values) - len(kept),
+    )
+
+
+def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
+    a, b = score(left.reals, event.weights), score(right.reals, event.weights)
+    pooled = np.concatenate([a, b])
+    low, high = np.quantile(pooled, [0.001, 0.999])
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, BINS - 1)
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    labels = [f"≤ {edges[0]:.3g}"]
+    labels += [f"{(u + v) / 2:.3g}" for u, v in pairwise(edges.tolist())]
+    labels += [f"> {edges[-1]:.3g}"]
+    middle = np.concatenate([[edges[0] - 1e-9], (edges[:-1] + edges[1:]) / 2, [edges[-1] + 1e-9]])
+    marked = [any(u < m <= v for u, v in event.intervals) for m in middle.tolist()]
+    p = (np.histogram(a, ends)[0] / left.runs).tolist()
+    q = (np.histogram(b, ends)[0] / right.runs).tolist()
+    atoms = _reading_order(values := list(dict.fromkeys([*left.counts, *right.counts])))[:SHOWN_OUTCOMES]
+    for i in atoms:
+        labels.append(str(values[i]))
+        p.append(left.counts.get(values[i], 0) / left.runs)
+        q.append(right.counts.get(values[i], 0) / right.runs)
+        marked.append(values[i] in event.atoms)
+    return OutputPlot("sampled", labels, p, q, marked, 0)
+
+
+def _binned(
+    kind: str, values: NDArray[Any], left: NDArray[np.float64], right: NDArray[np.float64], event: Event
+) -> OutputPlot:
+    """Whole numbers in bins of equal width; a bin is marked when most of its mass is in the event."""
+    low, high = int(values.min()), int(values.max())
+    width = math.ceil((high - low + 1) / BINS)
+    at = (values - low) // width
+    number = int(at.max()) + 1
+    inside = np.array([v in event.atoms for v in values.tolist()])
+    p, q = (np.bincount(at, side, number) for side in (left, right))
+    share = np.bincount(at, (left + right) * inside, number)
+    starts = [low + width * i for i in range(number)]
+    labels = [str(s) if width == 1 else f"{s}–{min(s + width - 1, high)}" for s in starts]
+    return OutputPlot(kind, labels, p.tolist(), q.tolist(), (share > (p + q) / 2).tolist(), 0)
+
+
+def _reading_order(values: Any) -> list[int]:
+    """Indices: numbers ascending, then everything else by its name."""
+    def key(i: int) -> tuple[int, float, str]:
+        v = values[i]
+        if isinstance(v, int | float):
+            return (0, float(v), "")
+        return (1, 0.0, str(v))
+
+    return sorted(range(len(values)), key=key)
+

@@ -1,0 +1,71 @@
+"""What to try against an algorithm: the form in which the audits of the catalogue are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.results import Verdict
+from dpaudit.language import Claim, Mechanism
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A finite scope to enumerate exhaustively: every neighbouring pair of datasets of `records` records.
+
+    Args:
+        domain: possible records.
+        records: size of the datasets (add/remove-one: at most).
+        ordered: False when the mechanism looks at multiplicities only.
+    """
+
+    domain: tuple[Any, ...]
+    records: int
+    ordered: bool = False
+
+    def __str__(self) -> str:
+        kind = "sequences" if self.ordered else "multisets"
+        domain = "{" + ", ".join(map(str, self.domain)) + "}" if len(self.domain) <= 8 else f"{len(self.domain)} values"
+        return f"{kind} of {self.records} records from {domain}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One audit of an algorithm.
+
+    Args:
+        label: "paper constants", "group of 2", …; unique within the plan.
+        mechanism: the instance to run.
+        pairs: hand-made pairs, the worst that the authors could find.
+        claim: what to test; the mechanism's own claim without it. For groups: `mechanism.claim.group(2)`.
+        runs: certifying runs a side and pair; 0 for an audit by law only.
+        exact: compute the exact law of both datasets of every pair.
+        scope: enumerate every neighbouring pair of it.
+        expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
+        note: a sentence for the report.
+    """
+
+    label: str
+    mechanism: Mechanism
+    pairs: tuple[Pair, ...] = ()
+    claim: Claim | None = None
+    runs: int = 200_000
+    exact: bool = True
+    scope: Scope | None = None
+    expected: Verdict = Verdict.PASS
+    note: str = ""
+
+    @property
+    def tested(self) -> Claim | None:
+        """The claim under test."""
+        return self.claim or self.mechanism.claim
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All audits of one algorithm; `cases` is called when they are wanted."""
+
+    name: str
+    cases: Callable[[], tuple[Case, ...]]

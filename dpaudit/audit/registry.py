@@ -1,0 +1,86 @@
+"""Finding algorithms and their audits through entry points.
+
+A package registers `dpaudit.algorithms` and `dpaudit.audits` entry points that name a dictionary from an
+algorithm's name to "module:attribute"; modules are imported when they are wanted.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from dpaudit.audit.plan import Plan
+from dpaudit.errors import UnknownNameError, UsageError
+from dpaudit.language import Mechanism
+
+
+@lru_cache(maxsize=8)
+def names(group: str = "dpaudit.algorithms") -> dict[str, str]:
+    """Every registered name and where it is defined, in the order of the packages' tables.
+
+    Raises:
+        UsageError: a package's table cannot be imported, or two packages register one name.
+    """
+    table: dict[str, str] = {}
+    for point in sorted(entry_points(group=group), key=lambda p: p.name):
+        try:
+            rows: dict[str, str] = point.load()
+        except Exception as error:
+            raise UsageError(f"The entry point {point.value} ({group}) cannot be loaded: {error}.") from error
+        for name, where in rows.items():
+            if table.setdefault(name, where) != where:
+                raise UsageError(f"{name} is registered twice, as {table[name]} and as {where}.")
+    return table
+
+
+def algorithm(name: str) -> type[Mechanism]:
+    """The mechanism class of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    found = _load("dpaudit.algorithms", name)
+    assert isinstance(found, type)
+    return found
+
+
+def plan(name: str) -> Plan:
+    """The audits of a registered name.
+
+    Raises:
+        UnknownNameError: no such name, or no audits for it.
+    """
+    canonical_name(name)
+    found = _load("dpaudit.audits", name)
+    assert isinstance(found, Plan)
+    return found
+
+
+def canonical_name(name: str) -> str:
+    """The registered name that `name` is, exactly.
+
+    Raises:
+        UnknownNameError: none; the closest matches ignore case, hyphens and underscores.
+    """
+    table = names()
+    if name in table:
+        return name
+    plain = {_plain(known): known for known in table}
+    if _plain(name) in plain:
+        raise UnknownNameError("algorithm", name, (plain[_plain(name)],))
+    close = difflib.get_close_matches(_plain(name), list(plain), n=2, cutoff=0.55)
+    raise UnknownNameError("algorithm", name, tuple(plain[c] for c in close))
+
+
+def _load(group: str, name: str) -> object:
+    table = names(group)
+    if name not in table:
+        raise UnknownNameError("algorithm" if group == "dpaudit.algorithms" else "audit", name)
+    module, _, attribute = table[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())

@@ -1,0 +1,273 @@
+"""What a user asks for, and the cases that it comes to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair, extreme_pairs, random_pairs
+from dpaudit.adversary.describe import parse_records
+from dpaudit.audit import registry
+from dpaudit.audit.datasets import dataset_to_json
+from dpaudit.audit.plan import Case, Scope
+from dpaudit.audit.results import FORMAT_VERSION, Verdict
+from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
+from dpaudit.errors import PairError, UsageError
+from dpaudit.language import REPLACE_ONE, Card, Claim, Dataset, Mechanism, Relation, relation_named
+from dpaudit.language.checks import at_least, positive, probability, whole
+
+DEFAULT_ALPHA = 0.001
+DEFAULT_RUNS = 100_000
+DEFAULT_SIZE = 10
+RANDOM_PAIRS = 8
+TESTS_OF_FOUND_PAIRS = 3
+"""How many of the pairs that the tool found itself go from training to certification."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One invocation of `dpaudit check`.
+
+    Args:
+        targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
+        seed: whole number ≥ 0.
+        alpha: family-wise error over everything tried, in (0, 0.5).
+        runs: certifying runs a side and pair; None for each case's own.
+        seconds: time limit; None for none.
+        jobs: worker processes.
+        epsilon, delta, relation: the claim to test; None for the mechanism's own.
+        pair: the two datasets to test on; None for the case's own.
+        data: a description of records (`dpaudit.adversary.describe`) from which to find pairs.
+        size: records in found pairs.
+        parameters: fields of the mechanism to change.
+    """
+
+    targets: tuple[str | Callable[..., Any] | Mechanism, ...]
+    seed: int = 0
+    alpha: float = DEFAULT_ALPHA
+    runs: int | None = None
+    seconds: float | None = None
+    jobs: int = 1
+    epsilon: float | None = None
+    delta: float | None = None
+    relation: str | None = None
+    pair: tuple[Dataset, Dataset] | None = None
+    data: str | None = None
+    size: int | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.targets:
+            raise UsageError("Nothing to check: name an algorithm of `dpaudit list`, or module:object.")
+        whole("--seed", self.seed, least=0)
+        whole("--jobs", self.jobs, least=1)
+        if not 0 < probability("--alpha", self.alpha) < 0.5:
+            raise UsageError(f"--alpha must lie strictly between 0 and 0.5, not {self.alpha!r}.")
+        if self.runs is not None:
+            whole("--runs", self.runs, least=1)
+        if self.seconds is not None:
+            positive("--time", self.seconds)
+        if self.epsilon is not None:
+            at_least("--epsilon", self.epsilon, 0)
+        if self.delta is not None:
+            probability("--delta", self.delta)
+        if self.size is not None:
+            whole("--size", self.size, least=1)
+        if self.data is not None and self.pair is not None:
+            raise UsageError("Give --pair or --data, not both.")
+        if self.size is not None and self.data is None:
+            raise UsageError("--size says how many records found pairs have; it goes with --data.")
+
+    @property
+    def stated_relation(self) -> Relation | None:
+        """The relation of --relation."""
+        return None if self.relation is None else relation_named(self.relation)
+
+    def image(self) -> dict[str, Any]:
+        """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
+        return {
+            "targets": [t if isinstance(t, str) else repr(t) for t in self.targets],
+            "seed": self.seed,
+            "alpha": self.alpha,
+            "runs": self.runs,
+            "seconds": self.seconds,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "relation": self.relation,
+            "pair": None if self.pair is None else [dataset_to_json(side) for side in self.pair],
+            "data": self.data,
+            "size": self.size,
+            "parameters": {key: repr(value) for key, value in self.parameters.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case made ready: what to run, on which pairs, against which claim."""
+
+    target: Target
+    case: Case
+    claim: Claim
+    card: Card | None
+    expected: Verdict | None
+    tests: int
+    """Pairs that go to certification; each spends one share of α."""
+    replay: str
+
+    @property
+    def runs(self) -> int:
+        """Certifying runs a side and pair."""
+        return self.case.runs
+
+    @property
+    def scope(self) -> Scope | None:
+        """What is enumerated."""
+        return self.case.scope
+
+
+def jobs_of(request: Request) -> list[Job]:
+    """Every case of a request, in order.
+
+    Raises:
+        UsageError and its kinds: unknown names, claims or pairs missing or unrelated, parameters refused.
+    """
+    jobs: list[Job] = []
+    changed = set[str]()
+    for target in request.targets:
+        if isinstance(target, str) and ":" not in target:
+            jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
+        else:
+            jobs.append(_own_job(request, target, changed))
+    unknown = set(request.parameters) - changed
+    if unknown:
+        key = min(unknown)
+        subjects = {job.target.name: job.target.mechanism for job in jobs}
+        first = next((m for m in subjects.values() if m is not None), None)
+        if first is None:
+            raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
+        with_parameters(first, {key: request.parameters[key]})
+    return jobs
+
+
+def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[Job]:
+    cases = registry.plan(name).cases()
+    if request.pair is not None or request.data is not None:
+        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label="given pairs"),)
+    for case in cases:
+        fields = set(getattr(case.mechanism, "__dataclass_fields__", {}))
+        wanted = {key: value for key, value in request.parameters.items() if key in fields}
+        changed |= set(wanted)
+        mechanism, claim = case.mechanism, case.tested
+        if wanted:
+            mechanism = with_parameters(case.mechanism, wanted)
+            if case.claim is None:
+                claim = mechanism.claim
+            elif case.mechanism.claim is not None and mechanism.claim is not None:
+                # a group's claim follows the mechanism's
+                claim = mechanism.claim.group(case.claim.relation.size)
+        claim = _claim(request, claim, name)
+        expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
+        made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
+        card = mechanism.card
+        target = Target(name, card.source if card is not None else type(mechanism).__module__, mechanism)
+        yield _job(request, target, made, claim, card, expected)
+
+
+def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
+    subject: Any = given
+    name, source = getattr(given, "__name__", type(given).__name__), "python"
+    if isinstance(given, str):
+        subject, source = load_object(given)
+        name = given.rpartition(":")[2]
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+        changed |= set(request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+        changed |= set(request.parameters)
+    if isinstance(subject, Mechanism):
+        own, card = subject.claim, subject.card
+        target = Target(name, source, subject)
+    elif callable(subject):
+        own, card = None, None
+        target = function_target(subject, name, source)
+    else:
+        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+    claim = _claim(request, own, name)
+    if not _given(request):
+        raise UsageError(
+            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
+            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
+        )
+    pairs = _pairs_wanted(request, claim)
+    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
+    case = Case("given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism))
+    return _job(request, target, case, claim, card, None)
+
+
+class _NoMechanism(Mechanism):
+    """Stands in a case whose subject is a function; it is never run."""
+
+    def run(self, dataset: Any) -> Any:
+        raise AssertionError("a function's case holds no mechanism")
+
+
+def _given(request: Request) -> bool:
+    return request.pair is not None or request.data is not None
+
+
+def _runs(request: Request, case: Case | None) -> int:
+    if case is not None and not case.runs:
+        # an audit by law alone stays one
+        return 0
+    return request.runs or (case.runs if case is not None else DEFAULT_RUNS)
+
+
+def _claim(request: Request, own: Claim | None, name: str) -> Claim:
+    relation = request.stated_relation
+    if own is None:
+        if request.epsilon is None:
+            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
+        own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
+    return Claim(
+        own.epsilon if request.epsilon is None else request.epsilon,
+        own.delta if request.delta is None else request.delta,
+        relation or own.relation,
+    )
+
+
+def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
+    if request.pair is not None:
+        return (Pair(*request.pair, "given", "given"),)
+    assert request.data is not None
+    records = parse_records(request.data)
+    size = request.size or DEFAULT_SIZE
+    relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
+    if relation.size > size and relation.kind == "replace-one":
+        raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
+    # pairs depend on the seed, and not on the runs' streams
+    rng = default_rng([request.seed, 0x9A125])
+    low, high = records.extremes
+    found = extreme_pairs(relation, low, high, size)
+    found += random_pairs(relation, records.draw, size, RANDOM_PAIRS, rng)
+    return tuple(found)
+
+
+def _job(
+    request: Request, target: Target, case: Case, claim: Claim, card: Card | None, expected: Verdict | None
+) -> Job:
+    for pair in case.pairs:
+        try:
+            pair.distance(claim.relation)
+        except PairError as error:
+            raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
+    found = sum(pair.source in ("random", "extreme") for pair in case.pairs)
+    tests = 0 if not case.runs else len(case.pairs) - found + min(found, TESTS_OF_FOUND_PAIRS)
+    image = {"request": request.image(), "name": target.name, "case": case.label, "format": FORMAT_VERSION}
+    replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
+    return Job(target, case, claim, card, expected, tests, replay)

@@ -1,0 +1,246 @@
+"""What an audit found, as plain frozen dataclasses.
+
+Nothing here computes or renders: the engine fills these in, `dpaudit.reporting` writes them. Field names are
+those of the published JSON schema (`dpaudit/reporting/schema/result.schema.json`); the contract part of it is
+stable within a major `format_version`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+FORMAT_VERSION = "1.0"
+"""Version of the JSON form.  1.0: first published form."""
+
+Json: TypeAlias = Any
+"""A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
+
+
+class Verdict(StrEnum):
+    """FAIL: refuted.  PASS: proved or not refuted (see `EvidenceKind`).  INCONCLUSIVE: the reason is the remedy."""
+
+    FAIL = "fail"
+    PASS = "pass"
+    INCONCLUSIVE = "inconclusive"
+
+
+class EvidenceKind(StrEnum):
+    """What a verdict was made from."""
+
+    SAMPLED = "sampled"
+    """Runs on the pairs tried."""
+    EXACT = "exact"
+    """The exact laws on the pairs tried."""
+    EXHAUSTIVE = "exhaustive"
+    """The exact laws on every neighbouring pair of the stated scope."""
+
+
+@dataclass(frozen=True)
+class ClaimRecord:
+    """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
+
+    epsilon: float
+    delta: float
+    relation: str
+    group: int
+    statement: str
+    """One sentence as a person reads it, e.g. "(1, 1e-06)-DP under replace-one, Thm 7.8"."""
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
+
+    label: str
+    source: str
+    """hand-made, random, exhaustive, or given."""
+    distance: int
+    left: Json
+    right: Json
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """A set of outputs: a sentence, and a JSON form from which it is rebuilt."""
+
+    description: str
+    spec: Json
+
+
+@dataclass(frozen=True)
+class SampledEvidence:
+    """Counts of one event on fresh runs of both datasets, and what they certify.
+
+    `x` of `n` runs on the numerator dataset and `y` of `m` on the other fell in the event.
+    """
+
+    pair: PairRecord
+    direction: str
+    """"left/right": the event is likelier on the left dataset; "right/left": the other way."""
+    event: EventRecord
+    x: int
+    n: int
+    y: int
+    m: int
+    p_value: float
+    """Of the exact unconditional score test of the claim."""
+    epsilon_lower: float
+    """By inversion of the score test, at level `alpha`."""
+    epsilon_lower_clopper_pearson: float
+    alpha: float
+    """Share of the family-wise error spent on this test."""
+    detectable_epsilon: float | None
+    """Smallest true ε that this test would have refuted the claim at with probability 0.9; None if none."""
+    runs_trained: int
+    """Runs a side on which the event was learned; never used in the counts."""
+
+
+@dataclass(frozen=True)
+class ExactEvidence:
+    """The exact privacy loss of one pair (both directions)."""
+
+    pair: PairRecord
+    direction: str
+    """The direction that attains `delta` at the claimed ε (or `epsilon`, where both deltas are equal)."""
+    event: EventRecord
+    epsilon: float | None
+    """Smallest ε at the claimed δ; None when infinite."""
+    delta: float
+    """Smallest δ at the claimed ε."""
+
+
+@dataclass(frozen=True)
+class ProfilePlot:
+    """δ against ε on the deciding pair.  All lists have the length of `epsilon`."""
+
+    epsilon: list[float]
+    claim: list[float]
+    exact: list[float] | None
+    certified: list[float] | None
+    """Lower bound on δ(ε) that the counts certify (Clopper–Pearson)."""
+
+
+@dataclass(frozen=True)
+class OutputPlot:
+    """The output's distribution on both datasets, the event marked.
+
+    `labels` are outcomes or bins in the order drawn; `left`, `right` their probabilities (exact or observed).
+    """
+
+    kind: str
+    """"exact" or "sampled"."""
+    labels: list[str]
+    left: list[float]
+    right: list[float]
+    event: list[bool]
+    omitted: int
+    """Outcomes of least probability left out of the picture (0 = none)."""
+
+
+@dataclass(frozen=True)
+class BoundPlot:
+    """Certified lower bound against runs a side (Clopper–Pearson at the test's α; only the last point counts)."""
+
+    runs: list[int]
+    bound: list[float]
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One line of the composition tree, depth first."""
+
+    depth: int
+    text: str
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One claim, tried on some pairs, with its verdict."""
+
+    name: str
+    case: str
+    """Which of the algorithm's cases: "paper constants", "group of 2", "every pair of [3]^2", …"""
+    mechanism: str
+    """repr of the instance that was run."""
+    title: str
+    source: str
+    """Paper and theorem, or the file of a user's own function."""
+    differs: list[str]
+    """Where the implementation reads or departs from the paper."""
+    verdict: Verdict
+    evidence: EvidenceKind
+    reason: str
+    """One or two sentences: why this verdict, and for INCONCLUSIVE what to do."""
+    claim: ClaimRecord
+    epsilon_lower: float | None
+    epsilon_lower_clopper_pearson: float | None
+    epsilon_exact: float | None
+    """None when nothing was enumerated or when it is infinite (then `delta_exact` tells)."""
+    delta_exact: float | None
+    detectable_epsilon: float | None
+    confidence: float
+    """1 − the family-wise error of this audit, over pairs, events and directions."""
+    runs: int
+    """Runs in total: both sides, training and certification, all pairs."""
+    pair: PairRecord | None
+    event: EventRecord | None
+    replay: str
+    """Id for `dpaudit replay`."""
+    expected: str | None
+    """What the catalogue expects: fail, pass or inconclusive; None for a user's own function."""
+    scope: str | None
+    """What was enumerated, when anything was."""
+    sampled: list[SampledEvidence]
+    exact: list[ExactEvidence]
+    profile_plot: ProfilePlot | None
+    output_plot: OutputPlot | None
+    bound_plot: BoundPlot | None
+    ledger: list[LedgerRow]
+    notes: list[str]
+    """What was not tried, what was skipped and why."""
+    crashed: bool = False
+    """Whether the mechanism raised or misbehaved; `reason` says how."""
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the catalogue's expectation; None where there is none."""
+        return None if self.expected is None else self.expected == self.verdict.value
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Everything that differs between two runs of the same seed; kept apart so that the rest is byte-identical."""
+
+    started: str
+    seconds: float
+    jobs: int
+    audits: dict[str, float]
+    """Seconds by replay id."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One invocation of `dpaudit check`."""
+
+    seed: int
+    alpha: float
+    """Family-wise error over all audits of this result."""
+    audits: list[Audit]
+    environment: dict[str, str]
+    """dpaudit, python, numpy, scipy, platform versions."""
+    command: str
+    """What to type to get this result again."""
+    timings: Timings
+    format_version: str = FORMAT_VERSION
+
+    @property
+    def exit_code(self) -> int:
+        """4 if a mechanism crashed, else 1 if anything FAILs, else 3 if anything is INCONCLUSIVE, else 0."""
+        if any(audit.crashed for audit in self.audits):
+            return 4
+        verdicts = {audit.verdict for audit in self.audits}
+        return 1 if Verdict.FAIL in verdicts else 3 if Verdict.INCONCLUSIVE in verdicts else 0

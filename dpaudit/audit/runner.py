@@ -1,0 +1,117 @@
+"""Units of work, in order, on one process or several, within a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import TimeoutError as PoolTimeoutError
+from typing import Any
+
+import cloudpickle
+from joblib import Parallel, delayed
+from numpy.random import SeedSequence
+
+from dpaudit.audit.target import Target
+from dpaudit.errors import TimeLimitError
+from dpaudit.interpret import Outputs
+
+WORTH_A_POOL = 3.0
+"""Seconds of work left that are worth starting worker processes for."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some runs on one dataset, with a seed of their own."""
+
+    dataset: Any
+    runs: int
+    seed: SeedSequence
+
+
+@dataclass
+class Runner:
+    """Runs units; results come in the units' order, whatever the number of workers.
+
+    Args:
+        jobs: worker processes at most.
+        seconds: time limit over everything that this runner does; None for none.
+    """
+
+    jobs: int = 1
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the limit."""
+        return None if self.seconds is None else self.seconds - (time.monotonic() - self.started)
+
+    def run(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
+        """Outputs of every unit.
+
+        Raises:
+            TimeLimitError: the limit came; outputs yielded until then are good.
+        """
+        done = 0
+        begun = time.monotonic()
+        while done < len(units):
+            spent = time.monotonic() - begun
+            rest = sum(unit.runs for unit in units[done:])
+            rate = spent / max(1, sum(unit.runs for unit in units[:done]))
+            if self.jobs > 1 and done and len(units) - done > 1 and rest * rate > WORTH_A_POOL:
+                yield from self._pooled(target, units[done:])
+                return
+            with self.limited():
+                outputs = target.runs(units[done].dataset, units[done].runs, units[done].seed)
+            yield outputs
+            done += 1
+
+    def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
+        pool = Parallel(n_jobs=self.jobs, return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
+        # by value, so that a user's file, a lambda or a notebook's function reaches the workers
+        payload = cloudpickle.dumps(target)
+        work = pool(delayed(_run_pickled)(payload, unit) for unit in units)
+        try:
+            for outputs in work:
+                yield outputs
+                if self.left is not None and self.left <= 0:
+                    raise TimeLimitError(_LIMIT)
+        except (PoolTimeoutError, TimeoutError):
+            raise TimeLimitError(_LIMIT) from None
+
+    @contextlib.contextmanager
+    def limited(self) -> Iterator[None]:
+        """Interrupt what runs inside when the limit comes (in the main thread; elsewhere it is only checked before)."""
+        left = self.left
+        if left is None:
+            yield
+            return
+        if left <= 0:
+            raise TimeLimitError(_LIMIT)
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            yield
+            return
+
+        def stop(signum: int, frame: Any) -> None:
+            raise TimeLimitError(_LIMIT)
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, left)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _run_pickled(payload: bytes, unit: Unit) -> Outputs:
+    """One unit in a worker process."""
+    target: Target = cloudpickle.loads(payload)
+    return target.runs(unit.dataset, unit.runs, unit.seed)
+
+
+_LIMIT = "The time limit ran out"

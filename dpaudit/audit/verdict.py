@@ -1,0 +1,144 @@
+"""From evidence to a verdict: the only place where one is made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from dpaudit.adversary import Pair
+from dpaudit.audit.exact import Comparison, refutes
+from dpaudit.audit.request import Job, Request
+from dpaudit.audit.results import EvidenceKind, ExactEvidence, SampledEvidence, Verdict
+from dpaudit.audit.sampled import Collected
+from dpaudit.language import Claim
+from dpaudit.stats import power
+
+POSSIBLE_RUNS = 10**12
+"""No remedy names more runs than this."""
+
+
+@dataclass
+class Findings:
+    """What one case's audit has gathered so far."""
+
+    exact: list[ExactEvidence] = field(default_factory=list)
+    worst: ExactEvidence | None = None
+    worst_pair: Pair | None = None
+    comparison: Comparison | None = None
+    scope: str | None = None
+    scope_done: bool = False
+    enumerated: int = 0
+    collected: Collected | None = None
+    cut_short: bool = False
+    crash: str | None = None
+    crashed: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
+    """The verdict, what it was made from, and why (for INCONCLUSIVE: what to do).
+
+    A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
+    bound exceeds it. It passes as proved only where every pair of a stated scope was enumerated.
+    """
+    claim = job.claim
+    weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
+    best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
+    refuted_exactly = found.worst is not None and any(refutes(e, claim) for e in found.exact)
+    refuted_by_runs = best is not None and best.epsilon_lower > claim.epsilon
+    if refuted_exactly:
+        kind = EvidenceKind.EXHAUSTIVE if found.scope_done else EvidenceKind.EXACT
+        return Verdict.FAIL, kind, _exact_refutation(found, claim)
+    if refuted_by_runs:
+        assert best is not None
+        if found.worst is not None and found.worst_pair is not None:
+            found.notes.append(
+                "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
+                f"or this is the one audit in {round(1 / request.alpha):,} that errs."
+            )
+        return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(best, claim, request)
+    kind = _kind(found)
+    if found.crash is not None:
+        return Verdict.INCONCLUSIVE, kind, found.crash
+    if found.cut_short or (found.collected is not None and found.collected.cut_short):
+        limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
+        reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
+        return Verdict.INCONCLUSIVE, kind, reason
+    if found.scope_done:
+        return Verdict.PASS, EvidenceKind.EXHAUSTIVE, _proof(found, claim)
+    if best is None and not found.exact:
+        return Verdict.INCONCLUSIVE, kind, "No pair was tried; give --pair, or --data with --size."
+    if found.exact and kind is EvidenceKind.EXACT:
+        return Verdict.PASS, kind, (
+            f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."
+        )
+    assert best is not None
+    blind = _blind(best, claim)
+    if blind is not None:
+        return Verdict.INCONCLUSIVE, kind, blind
+    return Verdict.PASS, kind, (
+        f"Nothing was refuted on {_pairs(len(weighed))} with {best.n:,} certifying runs a side; this is not a proof."
+    )
+
+
+def _kind(found: Findings) -> EvidenceKind:
+    if found.scope_done:
+        return EvidenceKind.EXHAUSTIVE
+    return EvidenceKind.EXACT if found.exact else EvidenceKind.SAMPLED
+
+
+def _blind(best: SampledEvidence, claim: Claim) -> str | None:
+    """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
+    most = power.largest_certifiable(best.n, best.alpha)
+    if claim.delta >= 1:
+        return "A claim with delta = 1 allows everything; name a smaller --delta."
+    if most > claim.epsilon:
+        return None
+    runs = best.n
+    while runs < POSSIBLE_RUNS and power.largest_certifiable(runs, best.alpha) <= claim.epsilon:
+        runs *= 2
+    remedy = f"raise --runs to at least {runs:,}" if runs < POSSIBLE_RUNS else "audit a smaller ε or use an exact law"
+    return (
+        f"{best.n:,} runs a side can certify at most ε = {most:.3g}, which is no more than the claimed "
+        f"{claim.epsilon:g}; {remedy}."
+    )
+
+
+def _exact_refutation(found: Findings, claim: Claim) -> str:
+    worst = max(
+        (e for e in found.exact if refutes(e, claim)),
+        key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
+    )
+    epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.6g}"
+    return (
+        f"The exact laws of a related pair need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
+        f"or δ = {worst.delta:.6g} at ε = {claim.epsilon:.6g}."
+    )
+
+
+def _sampled_refutation(best: SampledEvidence, claim: Claim, request: Request) -> str:
+    return (
+        f"Runs certify ε ≥ {_floor(best.epsilon_lower)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}) with "
+        f"confidence {100 * (1 - request.alpha):g} %."
+    )
+
+
+def _proof(found: Findings, claim: Claim) -> str:
+    assert found.worst is not None or found.enumerated == 0
+    if found.worst is None:
+        return f"There is no pair in {found.scope}."
+    worst = "no finite ε" if found.worst.epsilon is None else f"ε = {found.worst.epsilon:.6g}"
+    return (
+        f"The exact laws of {found.scope} keep the claim; the worst pair needs {worst} at δ = {claim.delta:.6g} "
+        f"(claimed {claim.epsilon:.6g})."
+    )
+
+
+def _floor(bound: float) -> str:
+    """Three digits, never rounded up: a certified bound must not be overstated."""
+    scale = 10.0 ** (2 - math.floor(math.log10(bound))) if bound > 0 else 1.0
+    return f"{math.floor(bound * scale) / scale:.3g}"
+
+
+def _pairs(number: int) -> str:
+    return "1 pair" if number == 1 else f"{number:,} pairs"

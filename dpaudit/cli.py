@@ -1,0 +1,335 @@
+"""The command line: `dpaudit list`, `show`, `check`, `report`, `replay`.
+
+stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
+configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import ast
+import json as json_module
+import os
+import shlex
+import sys
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from rich.console import Console
+
+from dpaudit.audit import engine, registry, store
+from dpaudit.audit.datasets import parse_dataset
+from dpaudit.audit.events import CheckFinished
+from dpaudit.audit.request import Request
+from dpaudit.audit.results import Result
+from dpaudit.errors import DpauditError, ReportError, UsageError
+from dpaudit.reporting import json_form
+from dpaudit.reporting.console import ConsoleReporter, render_card, render_list
+from dpaudit.reporting.html import to_html
+
+app = typer.Typer(
+    name="dpaudit",
+    help="Audit claims of differential privacy.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Html = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write an HTML report.")]
+JsonOut = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write JSON; - for stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each audit, no progress.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
+
+
+@app.command("list")
+def list_command() -> None:
+    """List every algorithm with its claim and source."""
+    cards = [registry.algorithm(name).card for name in registry.names()]
+    rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
+    Console().print(render_list(rows))
+
+
+@app.command("show")
+def show_command(name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.")]) -> None:
+    """Show an algorithm's card: its source, claim, inputs, and how the text here reads the printed one."""
+    found = registry.canonical_name(name)
+    mechanism = registry.algorithm(found)
+    card = mechanism.card
+    if card is None:
+        raise UsageError(f"{found} has no card.")
+    parameters: list[str] = [f.name for f in fields(mechanism) if f.init] if is_dataclass(mechanism) else []
+    cases = registry.plan(found).cases()
+    rows = [
+        ("Title", card.title),
+        ("Source", card.source),
+        ("Claim as printed", card.claim),
+        ("Inputs", card.inputs),
+        ("Output", card.output),
+        *((f"Differs {i}", text) for i, text in enumerate(card.differs, 1)),
+        ("Variants", ", ".join(card.variants) or "none"),
+        ("Parameters", ", ".join(parameters) or "none"),
+        *((f"Audit {i}", f"{c.label}: {c.tested}, expected {c.expected.value}") for i, c in enumerate(cases, 1)),
+    ]
+    Console().print(render_card(rows))
+
+
+@app.command("check")
+def check_command(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME|module:object|file.py:object", help="What to check; several names may follow."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
+    epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).")
+    ] = None,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="LEFT RIGHT", help="Two datasets as JSON lists, or @FILE @FILE."),
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="Records in each found dataset (default 10).")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Certifying runs a side and pair.")] = None,
+    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    jobs: Jobs = None,
+    json: JsonOut = None,
+    html: Html = None,
+    expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
+    request = _request(targets, every, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, seed, jobs)
+    if expect and any(":" in target for target in request.targets if isinstance(target, str)):
+        raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
+    _writable(html)
+    _writable(None if json == "-" else json)
+    result, interrupted = _run(request, quiet=quiet, stdout_taken=json == "-")
+    failures = _write(result, html, json)
+    try:
+        _keep(result)
+    except UsageError as error:
+        _complain(str(error))
+    for failure in failures:
+        _complain(str(failure))
+    if interrupted:
+        raise typer.Exit(130)
+    code = result.exit_code
+    if expect and code in (1, 3) and all(audit.as_expected is not False for audit in result.audits):
+        code = 0
+    if expect and code == 0 and any(audit.as_expected is False for audit in result.audits):
+        code = 1
+    raise typer.Exit(2 if failures else code)
+
+
+@app.command("report")
+def report_command(
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
+    html: Html = None,
+    quiet: Quiet = False,
+) -> None:
+    """Render a JSON result: on the terminal, or as HTML with --html."""
+    try:
+        text = Path(results).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReportError(f"Cannot read {results}: {_why(error)}.") from None
+    result = json_form.from_json(text, where=results)
+    if html is not None:
+        _save(html, to_html(result))
+    else:
+        ConsoleReporter(Console(), Console(stderr=True), quiet=quiet).show(result)
+
+
+@app.command("replay")
+def replay_command(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="The id that a report ends with.")],
+    jobs: Jobs = None,
+    json: JsonOut = None,
+    html: Html = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    kept = store.get(identifier)
+    request = _parsed(kept.command, jobs)
+    _writable(html)
+    _writable(None if json == "-" else json)
+    result, interrupted = _run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
+    failures = _write(result, html, json)
+    for failure in failures:
+        _complain(str(failure))
+    if interrupted:
+        raise typer.Exit(130)
+    if not result.audits:
+        raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
+    same = _audit_texts(result) == [kept.audit]
+    print("Reproduced: the same result." if same else "NOT reproduced: the result differs.", file=sys.stderr)
+    raise typer.Exit(2 if failures else result.exit_code if same else 4)
+
+
+def main() -> None:
+    """Entry point: every mistake of a user is one sentence on stderr."""
+    try:
+        code = app(standalone_mode=False)
+    except DpauditError as error:
+        _complain(str(error))
+        code = error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        code = 2
+    except click.ClickException as error:
+        _complain(error.format_message())
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        _complain("Interrupted.")
+        code = 130
+    except BrokenPipeError:
+        # the reader of stdout has gone (`| head`); nothing more can be said there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        # a bug of dpaudit's own: still one sentence, and how to see the rest
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        _complain(f"dpaudit itself failed ({type(error).__name__}: {error}); DPAUDIT_TRACEBACK=1 shows where.")
+        code = 4
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _request(
+    targets: list[str] | None,
+    every: bool,
+    epsilon: float | None,
+    delta: float | None,
+    relation: str | None,
+    pair: tuple[str, str] | None,
+    data: str | None,
+    size: int | None,
+    param: list[str] | None,
+    runs: int | None,
+    time: float | None,
+    alpha: float,
+    seed: int,
+    jobs: int | None,
+    **_: Any,
+) -> Request:
+    if every and targets:
+        raise UsageError("Give names or --all, not both.")
+    return Request(
+        targets=tuple(registry.names()) if every else tuple(targets or ()),
+        seed=seed,
+        alpha=alpha,
+        runs=runs,
+        seconds=time,
+        jobs=jobs if jobs is not None else os.cpu_count() or 1,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        pair=None if pair is None else (parse_dataset(pair[0]), parse_dataset(pair[1])),
+        data=data,
+        size=size,
+        parameters=dict(_parameter(text) for text in param or ()),
+    )
+
+
+def _parsed(command: str, jobs: int | None) -> Request:
+    """The request of a stored command line, read by the same parser that read it first."""
+    words = shlex.split(command)[2:]
+    group = typer.main.get_command(app)
+    assert isinstance(group, click.Group)
+    values = group.commands["check"].make_context("check", words).params
+    return _request(**{**values, "jobs": jobs})
+
+
+def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> tuple[Result, bool]:
+    """Run and show; the result, and whether it was interrupted."""
+    out = Console(stderr=stdout_taken)
+    with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
+        for event in engine.check(request, only=only):
+            if not (stdout_taken and quiet):
+                reporter.on(event)
+            if isinstance(event, CheckFinished):
+                return event.result, event.interrupted
+    raise AssertionError("the stream ended without a result")
+
+
+def _write(result: Result, html: str | None, json: str | None) -> list[ReportError]:
+    """Write all reports that can be written; the errors of those that cannot."""
+    failures = []
+    if json == "-":
+        sys.stdout.write(json_form.to_json(result))
+    for path, render in ((None if json == "-" else json, json_form.to_json), (html, to_html)):
+        if path is not None:
+            try:
+                _save(path, render(result))
+            except ReportError as error:
+                failures.append(error)
+    return failures
+
+
+def _keep(result: Result) -> None:
+    texts = _audit_texts(result)
+    store.put(
+        store.Stored(audit.replay, audit.name, result.command, text)
+        for audit, text in zip(result.audits, texts, strict=True)
+    )
+
+
+def _audit_texts(result: Result) -> list[str]:
+    """Every audit as JSON, for comparing one run with another."""
+    return [json_module.dumps(audit) for audit in json_form.to_object(result)["audits"]]
+
+
+def _save(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+
+
+def _writable(path: str | None) -> None:
+    """Refuse a report path before the runs, not after them."""
+    if path is None:
+        return
+    file = Path(path)
+    if file.is_dir():
+        raise ReportError(f"Cannot write {path}: it is a folder; name a file.")
+    if not file.parent.is_dir():
+        raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+        return name.strip(), value.strip()
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"
+
+
+def _complain(message: str) -> None:
+    print(f"dpaudit: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
