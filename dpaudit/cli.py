@@ -15,7 +15,6 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 
@@ -32,11 +31,13 @@ from dpaudit.reporting.html import to_html
 app = typer.Typer(
     name="dpaudit",
     help="Audit claims of differential privacy.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+# typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
+ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 Html = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write an HTML report.")]
 JsonOut = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write JSON; - for stdout.")]
@@ -44,12 +45,20 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each au
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
 
 
+@app.callback(invoke_without_command=True)
+def root(context: typer.Context) -> None:
+    """Audit claims of differential privacy."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(2)
+
+
 @app.command("list")
 def list_command() -> None:
     """List every algorithm with its claim and source."""
     cards = [registry.algorithm(name).card for name in registry.names()]
     rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    Console().print(render_list(rows))
+    _Console().print(render_list(rows))
 
 
 @app.command("show")
@@ -73,7 +82,7 @@ def show_command(name: Annotated[str, typer.Argument(metavar="NAME", help="An al
         ("Parameters", ", ".join(parameters) or "none"),
         *((f"Audit {i}", f"{c.label}: {c.tested}, expected {c.expected.value}") for i, c in enumerate(cases, 1)),
     ]
-    Console().print(render_card(rows))
+    _Console().print(render_card(rows))
 
 
 @app.command("check")
@@ -148,7 +157,7 @@ def report_command(
     if html is not None:
         _save(html, to_html(result))
     else:
-        ConsoleReporter(Console(), Console(stderr=True), quiet=quiet).show(result)
+        ConsoleReporter(_Console(), Console(stderr=True), quiet=quiet).show(result)
 
 
 @app.command("replay")
@@ -177,6 +186,14 @@ def replay_command(
     raise typer.Exit(2 if failures else result.exit_code if same else 4)
 
 
+class _Console(Console):
+    """A console whose reader may go away (`| head`): what follows is dropped, and reports are still written."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Entry point: every mistake of a user is one sentence on stderr."""
     try:
@@ -184,13 +201,10 @@ def main() -> None:
     except DpauditError as error:
         _complain(str(error))
         code = error.exit_code
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
+    except ClickError as error:
+        _complain(_sentence(error))
         code = 2
-    except click.ClickException as error:
-        _complain(error.format_message())
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _complain("Interrupted.")
         code = 130
     except BrokenPipeError:
@@ -245,15 +259,14 @@ def _request(
 def _parsed(command: str, jobs: int | None) -> Request:
     """The request of a stored command line, read by the same parser that read it first."""
     words = shlex.split(command)[2:]
-    group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)
+    group: Any = typer.main.get_command(app)
     values = group.commands["check"].make_context("check", words).params
     return _request(**{**values, "jobs": jobs})
 
 
 def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> tuple[Result, bool]:
     """Run and show; the result, and whether it was interrupted."""
-    out = Console(stderr=stdout_taken)
+    out = _Console(stderr=stdout_taken)
     with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
         for event in engine.check(request, only=only):
             if not (stdout_taken and quiet):
@@ -325,6 +338,12 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 def _why(error: OSError | UnicodeDecodeError) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8 text"
+
+
+def _sentence(error: Exception) -> str:
+    """What a parsing error says, with the option that it is about."""
+    text = str(getattr(error, "format_message", lambda: str(error))())
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _complain(message: str) -> None:

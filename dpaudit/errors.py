@@ -27,7 +27,8 @@ class UnknownNameError(UsageError):
         self.kind = kind
         self.name = name
         self.closest = closest
-        hint = f" Did you mean {' or '.join(closest)}?" if closest else " `dpaudit list` shows all names."
+        everything = " `dpaudit list` shows all names." if kind == "algorithm" else ""
+        hint = f" Did you mean {' or '.join(closest)}?" if closest else everything
         super().__init__(f"There is no {kind} called {name!r}.{hint}")
 
 
