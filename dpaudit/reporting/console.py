@@ -1,0 +1,236 @@
+"""The terminal: results on stdout as they come, progress on stderr while they are made.
+
+What stands on stdout depends on the results alone, so it can be compared byte for byte; it reads the same
+without colour and in 80 columns.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Column
+from rich.text import Text
+
+from dpaudit.audit import events
+from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdict
+from dpaudit.reporting import wording
+from dpaudit.reporting.datasets import Side, compare
+from dpaudit.reporting.numbers import lower, small, stated
+from dpaudit.reporting.terminal_text import Rows, columns, render_card, render_list
+
+__all__ = ["ConsoleReporter", "audit_block", "render_card", "render_list", "summary"]
+
+_STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
+_LABELS = 10
+
+
+class ConsoleReporter:
+    """Shows the engine's stream, event by event: results on one console, progress on the other.
+
+    Progress appears only when `console_err` is a terminal. With `quiet`, stdout has one line for each audit
+    and nothing else. Use it as a context manager (or call `close`), so that an exception on the way leaves no
+    half-drawn progress bar.
+    """
+
+    def __init__(self, console_out: Console, console_err: Console, *, quiet: bool) -> None:
+        self._out = console_out
+        self._err = console_err
+        self._quiet = quiet
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+        self._announced = 0
+        self._begun = 0
+
+    def __enter__(self) -> Self:
+        """The reporter itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the progress bar away, whatever happened."""
+        self.close()
+
+    def on(self, event: events.Event) -> None:
+        """Show one event of the stream."""
+        match event:
+            case events.CheckStarted(audits=audits):
+                self._announced = audits
+            case events.AuditStarted():
+                self._begin(event)
+            case events.Progress():
+                self._advance(event)
+            case events.AuditFinished(audit=audit):
+                self.close()
+                if self._quiet:
+                    self._out.print(_quiet_line(audit))
+                else:
+                    self._out.print(audit_block(audit))
+                    self._out.print()
+            case events.CheckFinished(result=result, interrupted=interrupted):
+                self.close()
+                if interrupted:
+                    of = f" of {self._announced}" if self._announced else ""
+                    ended = f"Interrupted: {len(result.audits)}{of} audits ended; their results stand."
+                    self._err.print(Text(ended, "bold"))
+                if not self._quiet:
+                    self._out.print(summary(result))
+
+    def show(self, result: Result) -> None:
+        """Show a result that was read from a file, as if it had just been made."""
+        for audit in result.audits:
+            self.on(events.AuditFinished(audit, 0.0))
+        self.on(events.CheckFinished(result))
+
+    def close(self) -> None:
+        """Take the progress bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+        self._progress = self._task = None
+
+    def _begin(self, event: events.AuditStarted) -> None:
+        self.close()
+        self._begun += 1
+        if self._quiet or not self._err.is_terminal:
+            return
+        # Transient: what remains on the terminal is the result alone.
+        self._progress = Progress(
+            TextColumn("{task.fields[audit]}", markup=False),
+            BarColumn(bar_width=16),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[bound]}", markup=False),
+            TimeRemainingColumn(compact=True),
+            TextColumn(
+                "{task.description}",
+                markup=False,
+                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+            ),
+            console=self._err,
+            transient=True,
+            expand=True,
+        )
+        place = f" {self._begun}/{self._announced}" if self._announced > 1 else ""
+        self._task = self._progress.add_task(
+            f"{event.case}, claim {event.claim}",
+            total=max(event.steps, 1),
+            audit=f"{event.name}{place}",
+            bound="",
+        )
+        self._progress.start()
+
+    def _advance(self, event: events.Progress) -> None:
+        if self._progress is None or self._task is None:
+            return
+        bound = "" if event.bound is None else f"ε ≥ {lower(event.bound)}"
+        self._progress.update(
+            self._task, completed=event.done, total=max(event.of, 1), description=event.what, bound=bound
+        )
+
+
+def audit_block(audit: Audit) -> Rows:
+    """One audit as a block: the verdict first, then what it rests on, then how to get it again."""
+    block = Rows(label_width=_LABELS)
+    block.line(_verdict_line(audit), indent=0)
+    headline = wording.headline(audit)
+    block.line(headline, style="bold" if audit.verdict is Verdict.FAIL else "")
+    for sentence in (wording.certified_sentence(audit), wording.exact_sentence(audit)):
+        if sentence and sentence not in headline:
+            block.line(sentence)
+    block.labelled("claim", audit.claim.statement)
+    if audit.scope:
+        block.labelled("scope", audit.scope)
+    if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
+        _add_witness(block, audit)
+    if (detectable := wording.detectable_sentence(audit)) is not None:
+        block.labelled("power", f"smallest violation that would have been seen: {detectable}")
+    block.labelled("reason", audit.reason)
+    for note in audit.notes:
+        block.labelled("note", note)
+    if (expectation := wording.expectation(audit)) is not None:
+        block.line(expectation, style="" if audit.as_expected else "bold red")
+    block.line(f"Reproduce with: {wording.replay_command(audit)}")
+    return block
+
+
+def summary(result: Result) -> Rows:
+    """The end of the output: a table when there are several audits, the tally, and what to type again."""
+    block = Rows(label_width=_LABELS)
+    if len(result.audits) > 1:
+        _add_table(block, result)
+    block.line(Text(wording.total(result.audits), "bold"), indent=0)
+    if len(result.audits) > 1 and (expected := wording.expected_total(result.audits)) is not None:
+        block.line(expected, indent=0)
+    block.line(f"seed {result.seed}, family-wise error {small(result.alpha)} over all audits", indent=0)
+    return block
+
+
+def _verdict_line(audit: Audit) -> Text:
+    return Text.assemble(
+        (wording.verdict_phrase(audit), _STYLES[audit.verdict]), "  ", (wording.full_name(audit), "bold")
+    )
+
+
+def _quiet_line(audit: Audit) -> Rows:
+    block = Rows()
+    line = _verdict_line(audit)
+    if audit.as_expected is False:
+        line.append(f"  {wording.expectation(audit)}")
+    block.line(line, indent=0)
+    return block
+
+
+def _add_witness(block: Rows, audit: Audit) -> None:
+    if audit.pair is not None:
+        pair = audit.pair
+        block.labelled("pair", wording.pair_name(pair))
+        if audit.verdict is Verdict.FAIL:
+            _add_datasets(block, pair)
+    if audit.event is not None:
+        side = wording.likelier_on(audit)
+        block.labelled("event", f"{audit.event.description}{f', likelier on {side}' if side else ''}")
+        if (evidence := wording.deciding(audit)) is not None:
+            block.labelled("", wording.counts_sentence(evidence))
+
+
+def _add_datasets(block: Rows, pair: PairRecord) -> None:
+    """Both datasets, one under the other; ‹ › stand around what differs."""
+    for part in compare(pair.left, pair.right, limit=12):
+        for name, side in (("left ", part.left), ("right", part.right)):
+            head = f"{name} {part.name}: " if part.name else f"{name} "
+            block.labelled("", Text.assemble(head, _dataset(side)))
+
+
+def _dataset(side: Side) -> Text:
+    text = Text("[" if side.bracketed else "")
+    for number, piece in enumerate(side.pieces):
+        text.append(", " if number else "")
+        text.append(f"‹{piece.text}›" if piece.changed else piece.text, "bold" if piece.changed else "")
+    text.append("]" if side.bracketed else "")
+    text.append(f"  ({side.size})" if side.size else "", "dim")
+    return text
+
+
+def _add_table(block: Rows, result: Result) -> None:
+    marks = {True: "✓", False: "✗", None: ""}
+    cells = [("verdict", "claim", "certified", "exact", "exp.")]
+    for audit in result.audits:
+        certified = wording.certified_epsilon(audit)
+        numbers = (
+            stated(audit.claim.epsilon),
+            f"≥ {certified}" if certified else "",
+            wording.exact_epsilon(audit) or "",
+        )
+        cells.append((wording.verdict_phrase(audit), *numbers, marks[audit.as_expected]))
+    heading, *lines = columns(cells)
+    table = Rows(label_width=max(map(cell_len, [heading, *lines])) + 2)
+    table.labelled(heading, Text("audit", "dim"), indent=0)
+    for audit, line in zip(result.audits, lines, strict=True):
+        label = Text(line)
+        label.stylize(_STYLES[audit.verdict], 0, len(wording.verdict_phrase(audit)))
+        table.labelled(label, wording.full_name(audit), indent=0)
+    block.rows += table.rows
+    block.line("", indent=0)

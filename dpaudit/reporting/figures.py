@@ -1,0 +1,223 @@
+"""The three figures of a report as inline SVG: privacy profile, output distributions, bound against runs.
+
+Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
+plain line, what is certified carries markers pointing up (it is a lower bound); every line is labelled.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from io import StringIO
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from dpaudit.audit.results import BoundPlot, ClaimRecord, OutputPlot, ProfilePlot
+from dpaudit.reporting.numbers import count, power_of_ten, small, stated
+from dpaudit.reporting.outputs_figure import output_figure
+from dpaudit.reporting.svg import CLAIM, EVIDENCE, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+
+__all__ = ["bound_figure", "data_csv", "output_figure", "profile_figure"]
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
+_LABEL_GAP = 15  # least distance between two labels
+_SMALLEST_DELTA = 1e-20  # a logarithmic axis that reaches further down shows nothing but itself
+
+
+@dataclass(frozen=True)
+class _Line:
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: dict[str, Any]
+
+
+_CLAIM_STYLE: dict[str, Any] = {"color": CLAIM, "linestyle": (0, (5, 2.2)), "linewidth": 2.0}
+_EXACT_STYLE: dict[str, Any] = {"color": EVIDENCE, "linestyle": "-", "linewidth": 1.8}
+_CERTIFIED_STYLE: dict[str, Any] = {
+    **{"color": EVIDENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.6},
+    **{"marker": "^", "markersize": 5.5, "markerfacecolor": PAPER, "markeredgewidth": 1.2},
+}
+
+
+def data_csv(plot: ProfilePlot | OutputPlot | BoundPlot) -> str:
+    """The data of a plot as CSV with a header: one column for each of its lists."""
+    columns = {f.name: value for f in fields(plot) if isinstance(value := getattr(plot, f.name), list)}
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str:
+    """δ against ε: what is claimed, what is exact where there is a law, and what the counts certify."""
+    lines = [_Line("claim", plot.epsilon, plot.claim, _CLAIM_STYLE)]
+    if plot.exact is not None:
+        lines.append(_Line("exact", plot.epsilon, plot.exact, _EXACT_STYLE))
+    if plot.certified is not None:
+        every = {"markevery": max(len(plot.epsilon) // 9, 1)}
+        lines.append(_Line("certified ≥", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
+    with rc_context(RC):
+        figure, axes = _canvas("ε", "δ(ε)")
+        floor = _delta_axis(axes, [value for line in lines for value in line.y])
+        drawn = [_Line(n.label, n.x, [max(v, floor) for v in n.y], n.style) for n in lines]
+        for above in drawn[1:]:
+            _hatch_between(axes, plot.epsilon, drawn[0].y, above.y)
+        _draw(axes, drawn)
+        _widen(axes.set_xlim, plot.epsilon)
+        _label_ends(figure, axes, drawn)
+    parts = [f"the claim allows δ = {small(claim.delta)} at ε = {stated(claim.epsilon)}"]
+    at = min(range(len(plot.epsilon)), key=lambda i: abs(plot.epsilon[i] - claim.epsilon), default=None)
+    if at is not None:
+        parts += [f"{line.label.removesuffix(' ≥')} δ near it: {small(line.y[at])}" for line in lines[1:]]
+    return to_svg(figure, prefix=prefix, title="Privacy profile", description="; ".join(parts) + ".")
+
+
+def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: str) -> str:
+    """Certified lower bound on ε against runs a side; the claimed and the exact ε are horizontal lines."""
+    points = [(runs, bound) for runs, bound in zip(plot.runs, plot.bound, strict=True) if runs > 0]
+    x, y = [float(runs) for runs, _ in points], [bound for _, bound in points]
+    ends = [min(x, default=1.0), max(x, default=10.0)]
+    if ends[0] == ends[1]:
+        ends = [ends[0] / 2, ends[1] * 2]
+    lines = [_Line("claim", ends, [claim, claim], _CLAIM_STYLE)]
+    if exact is not None:
+        lines.append(_Line("exact", ends, [exact, exact], _EXACT_STYLE))
+    if points:
+        every = {"markevery": max(len(points) // 12, 1)}
+        lines.append(_Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
+    with rc_context(RC):
+        figure, axes = _canvas("runs a side", "ε")
+        axes.set_xscale("log")
+        axes.set_xlim(*ends)
+        axes.xaxis.set_major_locator(LogLocator(numticks=6))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        decades = [d for d in range(-1, 20) if ends[0] <= 10.0**d <= ends[1]]
+        if len(decades) < 2:  # less than two decades: say where the axis begins and ends instead
+            axes.xaxis.set_major_locator(FixedLocator(ends))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: count(round(v))))
+        else:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+        _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        _draw(axes, lines)
+        if points:  # only the last point counts, so it alone is filled
+            axes.plot(x[-1:], y[-1:], color=EVIDENCE, marker="^", markersize=6.5, linestyle="", clip_on=False)
+        _label_ends(figure, axes, lines)
+    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} runs a side" if points else "no runs"
+    description = f"Certified: {last}; claimed ε = {stated(claim)}"
+    description += "." if exact is None else f"; exact ε = {exact:.3g}."
+    return to_svg(figure, prefix=prefix, title="Certified lower bound against runs", description=description)
+
+
+def _canvas(xlabel: str, ylabel: str) -> tuple[Figure, Axes]:
+    figure = new_figure(WIDTH, HEIGHT)
+    box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
+    axes = figure.add_axes(box, facecolor="none")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.grid(visible=False, axis="x")
+    return figure, axes
+
+
+def _draw(axes: Axes, lines: Sequence[_Line]) -> None:
+    for line in lines:
+        style = dict(line.style)
+        if len(line.x) == 1:
+            style.setdefault("marker", "o")
+        axes.plot(line.x, line.y, clip_on=False, solid_capstyle="butt", **style)
+
+
+def _hatch_between(axes: Axes, x: Sequence[float], claim: Sequence[float], evidence: Sequence[float]) -> None:
+    """Hatch where the evidence lies above the claim: there the claim is broken."""
+    above = [e > c for c, e in zip(claim, evidence, strict=True)]
+    if any(above):
+        style: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": EVIDENCE,
+            "hatch": "////",
+            "linewidth": 0.0,
+            "alpha": 0.35,
+        }
+        axes.fill_between(list(x), list(claim), list(evidence), where=above, interpolate=True, **style)
+
+
+def _delta_axis(axes: Axes, values: Sequence[float]) -> float:
+    """Scale the δ axis; the value that zeros are drawn at.
+
+    Logarithmic when the positive values span more than two decades. Its lowest decade is then the place of
+    zero (and of everything too small to show), and is labelled so.
+    """
+    top, positive = max(values, default=0.0), [v for v in values if v > 0]
+    if top <= 0:
+        axes.set_ylim(0, 1)
+        return 0.0
+    least = max(min(positive), min(_SMALLEST_DELTA, top))
+    if top / least <= 100:
+        axes.set_ylim(0, min(top * 1.08, max(top, 1.0)))
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        return 0.0
+    lowest = math.floor(math.log10(least))
+    has_floor = min(values) < least
+    bottom = lowest - 1 if has_floor else lowest
+    axes.set_yscale("log")
+    axes.set_ylim(10.0**bottom, max(top, 10.0 ** math.ceil(math.log10(top))))
+    highest = math.ceil(math.log10(top))
+    step = max(math.ceil((highest - lowest) / 5), 1)
+    decades = list(range(highest, lowest - 1, -step))
+    if has_floor:
+        name = "0" if min(positive) >= least else f"< {power_of_ten(10.0**lowest)}"
+        ticks = [10.0**bottom, *(10.0**d for d in decades)]
+        edge = 10.0 ** (bottom + 0.5)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: name if v < edge else power_of_ten(v)))
+    else:
+        ticks = [10.0**d for d in decades]
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_minor_locator(NullLocator())
+    return 10.0**bottom
+
+
+def _widen(set_limits: Any, values: Sequence[float], share: float = 0.0) -> None:
+    """Set the limits of an axis to the values' range, or about the one value there is."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        low, high = low - max(abs(low), 1.0) / 2, high + max(abs(high), 1.0) / 2
+    set_limits(low, high + (high - low) * share)
+
+
+def _label_ends(figure: Figure, axes: Axes, lines: Sequence[_Line]) -> None:
+    """A label with a sample of its line at the end of each line, pushed apart where they would overlap."""
+    ends = [float(axes.transData.transform((line.x[-1], line.y[-1]))[1]) if line.x else 0.0 for line in lines]
+    heights = _spread(ends, low=_BOTTOM + 4, high=HEIGHT - _TOP - 4)
+    start = WIDTH - _RIGHT + 8
+    for line, height in zip(lines, heights, strict=True):
+        style = {**line.style, "markevery": [1]} if "marker" in line.style else dict(line.style)
+        xs = [(start + d) / WIDTH for d in (0, 10, 20)]
+        figure.add_artist(Line2D(xs, [height / HEIGHT] * 3, transform=figure.transFigure, **style))
+        figure.text(
+            xs[-1] + 4 / WIDTH, height / HEIGHT, line.label, va="center", ha="left", size=11, color=INK
+        )
+
+
+def _spread(wanted: Sequence[float], low: float, high: float) -> list[float]:
+    """Positions near the wanted ones, in their order, at least a label apart and within low and high."""
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], -i))
+    placed: list[float] = []
+    for rank, i in enumerate(order):
+        floor = placed[-1] + _LABEL_GAP if placed else low
+        ceiling = high - _LABEL_GAP * (len(order) - 1 - rank)
+        placed.append(max(floor, min(wanted[i], ceiling)))
+    result = [0.0] * len(wanted)
+    for i, position in zip(order, placed, strict=True):
+        result[i] = position
+    return result

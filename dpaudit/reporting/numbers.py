@@ -1,0 +1,83 @@
+"""Numbers as reports print them: bounds are rounded to the side on which they stay true.
+
+A certified lower bound is rounded down, the smallest violation that would have been seen is rounded up, and
+no rounding may put a number on the other side of the claim it is compared with.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def stated(x: float) -> str:
+    """A number that somebody chose (the claim's ε): all its digits, and "1.0" rather than "1"."""
+    text = f"{x:.12g}"
+    return f"{text}.0" if text.lstrip("-").isdigit() else text
+
+
+def small(x: float) -> str:
+    """A probability or δ: "0", "1e-06", "0.0123"."""
+    return f"{x:.3g}"
+
+
+def count(x: int) -> str:
+    """A whole number with thousands separated: "1,000,000"."""
+    return f"{x:,}"
+
+
+def lower(x: float, against: float | None = None) -> str:
+    """`x` rounded down to three digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_FLOOR, against)
+
+
+def upper(x: float, against: float | None = None) -> str:
+    """`x` rounded up to three digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_CEILING, against)
+
+
+def nearest(x: float, against: float | None = None) -> str:
+    """`x` rounded to three digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_HALF_EVEN, against)
+
+
+def percent(confidence: float) -> str:
+    """A confidence as "99.9 %", never rounded up: the error 1 − confidence keeps two digits, rounded up."""
+    return f"{((1 - _error(confidence)) * 100).normalize():f} %"
+
+
+def error(confidence: float) -> str:
+    """The error 1 − confidence, with two digits, rounded up: "0.001"."""
+    return small(float(_error(confidence)))
+
+
+def _error(confidence: float) -> Decimal:
+    # In decimal: 1 − 0.999 in floating point is a little more than 0.001, and would be rounded up.
+    exact = max(1 - Decimal(repr(float(confidence))), Decimal(0))
+    return Context(prec=2, rounding=ROUND_CEILING).plus(exact)
+
+
+def power_of_ten(x: float) -> str:
+    """A tick label on a logarithmic axis: "0.1", "10", "10⁻³"."""
+    exponent = round(math.log10(x))
+    if -1 <= exponent <= 2:
+        return f"{10.0**exponent:g}"
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def _rounded(x: float, rounding: str, against: float | None) -> str:
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    exact = Decimal(repr(float(x)))
+    text = ""
+    for digits in range(3, 18):
+        text = f"{float(Context(prec=digits, rounding=rounding).plus(exact)):.{digits}g}"
+        if against is None or _side(float(text), against) == _side(x, against):
+            break
+    return text
+
+
+def _side(x: float, against: float) -> int:
+    return (x > against) - (x < against)

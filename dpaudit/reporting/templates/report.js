@@ -1,0 +1,67 @@
+// Nothing here is needed to read the report: a filter, sorting, a download, and opening what is linked or printed.
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
+  const table = byId("overview-table");
+  if (table) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const input = make("input", { type: "search", id: "filter", placeholder: "name, case or verdict" });
+    const shown = make("span", { className: "quiet" });
+    shown.setAttribute("role", "status");
+    const place = byId("filter-place");
+    place.className = "filter";
+    place.append(make("label", { htmlFor: "filter", textContent: "Filter" }), input, shown);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let left = 0;
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+        byId(row.dataset.audit + "-article").hidden = row.hidden;
+        left += row.hidden ? 0 : 1;
+      }
+      shown.textContent = words.length ? `${left} of ${rows.length}` : "";
+    });
+
+    const key = (row, column) => {
+      const cell = row.cells[column];
+      return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
+    };
+    [...table.tHead.rows[0].cells].forEach((heading, column) => {
+      const button = make("button", { type: "button", textContent: heading.textContent });
+      heading.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const down = heading.getAttribute("aria-sort") === "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const sorted = [...rows].sort((a, b) => {
+          const [x, y] = [key(a, column), key(b, column)];
+          return (x > y) - (x < y);
+        });
+        body.append(...(down ? sorted.reverse() : sorted));
+      });
+    });
+  }
+
+  const open = () => {
+    const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
+    const fold = target && target.closest("details");
+    if (fold) { fold.open = true; fold.scrollIntoView(); }
+  };
+  addEventListener("hashchange", open);
+  open();
+
+  addEventListener("beforeprint", () => document.querySelectorAll("details.fold").forEach((d) => { d.open = true; }));
+
+  const download = make("button", { type: "button", className: "plain", textContent: "Download the JSON" });
+  download.addEventListener("click", () => {
+    const text = JSON.stringify(JSON.parse(byId("dpaudit-result").textContent), null, 2) + "\n";
+    const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    make("a", { href: url, download: "dpaudit-result.json" }).click();
+    URL.revokeObjectURL(url);
+  });
+  byId("download-place").append(download);
+})();

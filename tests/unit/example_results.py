@@ -1,0 +1,399 @@
+"""Results to render: one for each kind of verdict and evidence, with the numbers a real run would give."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from dpaudit.audit.results import (
+    Audit,
+    BoundPlot,
+    ClaimRecord,
+    EventRecord,
+    EvidenceKind,
+    ExactEvidence,
+    LedgerRow,
+    OutputPlot,
+    PairRecord,
+    ProfilePlot,
+    Result,
+    SampledEvidence,
+    Timings,
+    Verdict,
+)
+
+ENVIRONMENT = {
+    "dpaudit": "0.1.0",
+    "numpy": "2.3.0",
+    "platform": "Linux x86_64",
+    "python": "3.11.7",
+    "scipy": "1.16.0",
+}
+
+
+def result(*audits: Audit) -> Result:
+    """A result of these audits."""
+    return Result(
+        seed=20250711,
+        alpha=0.001,
+        audits=list(audits),
+        environment=dict(ENVIRONMENT),
+        command=f"dpaudit check {' '.join(dict.fromkeys(a.name for a in audits))} --seed 20250711",
+        timings=Timings("2025-07-11T09:30:00+00:00", 12.5, 2, {a.replay: 1.25 for a in audits}),
+    )
+
+
+def _profile(
+    claim: ClaimRecord, true_epsilon: float, *, exact: bool = True, certified: float | None = None
+) -> ProfilePlot:
+    """Of randomised response: δ(ε) = max(0, p − e^ε q), as the claim's pure part gives it."""
+
+    def delta(at: float, spent: float) -> float:
+        return max(0.0, (math.exp(spent) - math.exp(at)) / (1 + math.exp(spent)))
+
+    epsilons = [round(0.05 * i, 2) for i in range(61)]
+    return ProfilePlot(
+        epsilon=epsilons,
+        claim=[
+            max(claim.delta, delta(e, claim.epsilon)) if e < claim.epsilon else claim.delta for e in epsilons
+        ],
+        exact=[delta(e, true_epsilon) for e in epsilons] if exact else None,
+        certified=None if certified is None else [delta(e, certified) for e in epsilons],
+    )
+
+
+def fail() -> Audit:
+    """FAIL, sampled and exact: noisy max that also reports the score."""
+    pair = PairRecord(
+        "all queries move together", "hand-made", 1, [0] * 400 + [1, 1, 1], [0] * 400 + [1, 1, 0]
+    )
+    event = EventRecord("output in {4, 5, 6}", {"kind": "set", "outputs": [4, 5, 6]})
+    other = PairRecord("one heavy query", "random", 1, [3, 1, 4, 1, 5], [3, 1, 4, 1, 6])
+    claim = ClaimRecord(1.0, 1e-06, "replace-one", 1, "(1, 1e-06)-DP under replace-one, Thm 3.2")
+    labels = [str(i) for i in range(8)]
+    sampled = SampledEvidence(
+        *(pair, "left/right", event, 53_214, 500_000, 13_107, 500_000, 1.2e-47, 1.3741, 1.3522),
+        *(0.0005, 1.0421, 100_000),
+    )
+    weaker = SampledEvidence(
+        *(other, "right/left", EventRecord("output ≤ 2", {"kind": "at_most", "value": 2})),
+        *(21_730, 500_000, 20_992, 500_000, 1.0, 0.0271, 0.0114, 0.0005, 1.0655, 100_000),
+    )
+    return Audit(
+        name="NoisyMax",
+        case="paper constants",
+        mechanism="NoisyMax(epsilon=1.0, delta=1e-06, queries=8)",
+        title="Report noisy max with exponential noise",
+        source="Example, Author and Writer 2014, Algorithm 3, Thm 3.2",
+        differs=[
+            "Step 4 does not say what happens on a tie; the first maximum wins.",
+            "Noise is drawn on the grid of multiples of 1/1024.",
+        ],
+        verdict=Verdict.FAIL,
+        evidence=EvidenceKind.SAMPLED,
+        reason="The event is too likely on left for the claim: p-value 1.2e-47 against a share of 0.0005.",
+        claim=claim,
+        epsilon_lower=1.3741,
+        epsilon_lower_clopper_pearson=1.3522,
+        epsilon_exact=1.3912,
+        delta_exact=0.0345,
+        detectable_epsilon=1.0421,
+        confidence=0.999,
+        runs=2_400_000,
+        pair=pair,
+        event=event,
+        replay="7f3a-c01d",
+        expected="pass",
+        scope="the pairs listed; 8 outcomes",
+        sampled=[weaker, sampled],
+        exact=[ExactEvidence(pair, "left/right", event, 1.3912, 0.0345)],
+        profile_plot=_profile(claim, 1.3912, certified=1.3522),
+        output_plot=OutputPlot(
+            *("exact", labels, [0.05, 0.15, 0.3, 0.3937, 0.06, 0.03, 0.0063, 0.01]),
+            *([0.12, 0.2, 0.33, 0.3138, 0.015, 0.0075, 0.0037, 0.01], [i in (4, 5, 6) for i in range(8)], 0),
+        ),
+        bound_plot=BoundPlot(
+            [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 500_000],
+            [0.61, 0.94, 1.13, 1.24, 1.31, 1.343, 1.3522],
+        ),
+        ledger=[
+            LedgerRow(0, "NoisyMax: basic composition", 1.0, 1e-06),
+            LedgerRow(1, "Exponential noise on 8 queries", 0.5, 0.0),
+            LedgerRow(1, "ADist on the winner", 0.5, 1e-06),
+            LedgerRow(2, "Laplace(2 / ε) on the gap", 0.5, 0.0),
+        ],
+        notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
+    )
+
+
+def proved() -> Audit:
+    """PASS · proved: every pair of a small scope, no sampling."""
+    pair = PairRecord("[1, 2] and [1, 3]", "exhaustive", 1, [1, 2], [1, 3])
+    event = EventRecord("output = 3", {"kind": "set", "outputs": [3]})
+    claim = ClaimRecord(
+        1.0, 0.0, "replace-one", 1, "(1, 0)-DP under replace-one, Thm 6 of McSherry and Talwar 2007"
+    )
+    return Audit(
+        name="ExponentialMechanism",
+        case="every pair of [3]^2",
+        mechanism="ExponentialMechanism(epsilon=1.0, quality=Median())",
+        title="Exponential mechanism",
+        source="McSherry and Talwar 2007, Thm 6",
+        differs=[],
+        verdict=Verdict.PASS,
+        evidence=EvidenceKind.EXHAUSTIVE,
+        reason="The exact law of every one of the 36 neighbouring pairs obeys the claim.",
+        claim=claim,
+        epsilon_lower=None,
+        epsilon_lower_clopper_pearson=None,
+        epsilon_exact=0.812345,
+        delta_exact=0.0,
+        detectable_epsilon=None,
+        confidence=1.0,
+        runs=0,
+        pair=pair,
+        event=event,
+        replay="51bb-0e2a",
+        expected="pass",
+        scope="every pair of datasets in {1, 2, 3}² that are neighbours under replace-one: 36 pairs",
+        sampled=[],
+        exact=[ExactEvidence(pair, "right/left", event, 0.812345, 0.0)],
+        profile_plot=_profile(claim, 0.812345),
+        output_plot=OutputPlot(
+            "exact", ["1", "2", "3"], [0.42, 0.4, 0.18], [0.31, 0.285, 0.405], [False, False, True], 0
+        ),
+        bound_plot=None,
+        ledger=[LedgerRow(0, "ExponentialMechanism", 1.0, 0.0)],
+        notes=[],
+    )
+
+
+def not_refuted() -> Audit:
+    """PASS · not refuted: sampled, continuous output in bins, no law."""
+    pair = PairRecord("one record at the end", "random", 1, list(range(200)), [*range(199), 250])
+    event = EventRecord("log-odds of the classifier ≥ 0.73", {"kind": "classifier", "threshold": 0.73})
+    claim = ClaimRecord(0.5, 1e-05, "add/remove-one", 1, "(0.5, 1e-05)-DP under add/remove-one")
+    bins = [f"[{-4 + 0.2 * i:.1f}, {-3.8 + 0.2 * i:.1f})" for i in range(40)]
+    left = [math.exp(-abs(-3.9 + 0.2 * i) / 1.2) for i in range(40)]
+    right = [math.exp(-abs(-4.2 + 0.2 * i) / 1.2) for i in range(40)]
+    evidence = SampledEvidence(
+        *(pair, "right/left", event, 128_402, 400_000, 99_874, 400_000, 1.0, 0.23441, 0.2288),
+        *(0.0005, 0.5231, 80_000),
+    )
+    return Audit(
+        name="noisy_mean",
+        case="",
+        mechanism="noisy_mean from mine.py",
+        title="noisy_mean",
+        source="mine.py, line 12",
+        differs=[],
+        verdict=Verdict.PASS,
+        evidence=EvidenceKind.SAMPLED,
+        reason="No event on the pairs tried refutes the claim.",
+        claim=claim,
+        epsilon_lower=0.23441,
+        epsilon_lower_clopper_pearson=0.2288,
+        epsilon_exact=None,
+        delta_exact=None,
+        detectable_epsilon=0.5231,
+        confidence=0.999,
+        runs=960_000,
+        pair=pair,
+        event=event,
+        replay="a0c4-99d1",
+        expected=None,
+        scope=None,
+        sampled=[evidence],
+        exact=[],
+        profile_plot=_profile(claim, 0.4, exact=False, certified=0.2288),
+        output_plot=OutputPlot(
+            *("sampled", bins, [v / sum(left) for v in left], [v / sum(right) for v in right]),
+            *([i < 16 for i in range(40)], 0),
+        ),
+        bound_plot=BoundPlot([5_000, 50_000, 400_000], [0.11, 0.2, 0.2288]),
+        ledger=[],
+        notes=["Outputs are floating-point numbers; bit patterns were tried as features."],
+    )
+
+
+def inconclusive() -> Audit:
+    """INCONCLUSIVE: the budget could not decide."""
+    audit = not_refuted()
+    (evidence,) = audit.sampled
+    return replace(
+        audit,
+        name="LearnThresholds",
+        case="group of 2",
+        title="Learning thresholds with an empirical learner",
+        source="Example, Author and Writer 2014, Thm 5.1",
+        mechanism="LearnThresholds(alpha=0.2, beta=0.1, epsilon=0.5, delta=1e-05)",
+        verdict=Verdict.INCONCLUSIVE,
+        reason="The smallest violation that 4,000 runs can show is ε = 5.2; give --runs 2000000 or more.",
+        epsilon_lower=0.0,
+        epsilon_lower_clopper_pearson=0.0,
+        detectable_epsilon=None,
+        claim=replace(audit.claim, group=2, epsilon=1.0, statement="(1, 2.6e-05)-DP for groups of 2 records"),
+        runs=9_600,
+        replay="e771-04fb",
+        expected="pass",
+        sampled=[
+            replace(
+                *(evidence,),
+                x=0,
+                n=4_000,
+                y=0,
+                m=4_000,
+                epsilon_lower=0.0,
+                epsilon_lower_clopper_pearson=0.0,
+                detectable_epsilon=None,
+                runs_trained=800,
+            )
+        ],
+        profile_plot=None,
+        output_plot=OutputPlot("sampled", ["⊥"], [1.0], [1.0], [False], 3),
+        bound_plot=BoundPlot([4_000], [0.0]),
+    )
+
+
+def infinite() -> Audit:
+    """FAIL by exact law: an outcome that the other dataset never gives, so no ε is enough."""
+    pair = PairRecord(
+        "labels swapped",
+        "given",
+        1,
+        {"private": [[0.5, 1], [0.25, 0]], "public": [7]},
+        {"private": [[0.5, 1], [0.25, 1]], "public": [7]},
+    )
+    event = EventRecord("output = <script>alert('no & no')</script>", {"kind": "set", "outputs": ["x"]})
+    claim = ClaimRecord(1.0, 0.0, "labels only", 1, "1-DP for labels, Algorithm 2")
+    names = [
+        "Hypothesis(threshold=0.25, label=1, margin=0.125)",
+        "<script>alert('no & no')</script>",
+        "⊥",
+        "Hypothesis(threshold=0.50, label=1, margin=0.125)",
+    ]
+    return replace(
+        fail(),
+        name="SVT3",
+        case="as printed",
+        mechanism="SVT3(epsilon=1.0)",
+        title="Sparse vector that prints the noisy answer",
+        source="Lyu, Su and Li 2017, Algorithm 3",
+        differs=[],
+        verdict=Verdict.FAIL,
+        evidence=EvidenceKind.EXACT,
+        reason="The event has probability 0 on right: no ε is enough at δ = 0.",
+        claim=claim,
+        epsilon_lower=None,
+        epsilon_lower_clopper_pearson=None,
+        epsilon_exact=None,
+        delta_exact=0.0012345,
+        detectable_epsilon=None,
+        confidence=1.0,
+        runs=0,
+        pair=pair,
+        event=event,
+        replay="0d15-ea5e",
+        expected="fail",
+        scope="1 pair",
+        sampled=[],
+        exact=[ExactEvidence(pair, "left/right", event, None, 0.0012345)],
+        profile_plot=ProfilePlot(
+            [0.0, 0.5, 1.0, 1.5, 2.0],
+            [0.46, 0.24, 0.0, 0.0, 0.0],
+            [0.02, 0.004, 0.0012345, 0.00124, 0.00123],
+            None,
+        ),
+        output_plot=OutputPlot(
+            "exact",
+            names,
+            [0.7, 0.0012345, 0.2, 0.0987655],
+            [0.6, 0.0, 0.3, 0.1],
+            [False, True, False, False],
+            17,
+        ),
+        bound_plot=None,
+        ledger=[],
+        notes=[],
+    )
+
+
+def huge_multiset() -> Audit:
+    """PASS on the exact laws of one pair of multisets with a million records."""
+    left = [[value, 1_000 + value % 7] for value in range(1_000)]
+    right = [[value, times - (value == 17) + (value == 901)] for value, times in left] + [[5_000, 1]]
+    pair = PairRecord("far apart", "random", 2, {"multiset": left}, {"multiset": right})
+    event = EventRecord("output ≥ 512", {"kind": "at_least", "value": 512})
+    return replace(
+        proved(),
+        name="RecPrefix",
+        case="|X| = 1024",
+        title="Private interior point by recursion",
+        source="Example, Author and Writer 2014, Thm 7.8",
+        mechanism="RecPrefix(size=1024, epsilon=1.0, delta=1e-09)",
+        evidence=EvidenceKind.EXACT,
+        reason="The exact law of the one pair tried obeys the claim.",
+        claim=ClaimRecord(1.0, 1e-09, "add/remove-one", 2, "(1, 1e-09)-DP for groups of 2, Thm 7.8"),
+        epsilon_exact=0.99996,
+        delta_exact=9.1e-10,
+        pair=pair,
+        event=event,
+        scope="1 pair",
+        replay="bead-5001",
+        exact=[ExactEvidence(pair, "left/right", event, 0.99996, 9.1e-10)],
+    )
+
+
+def crashed() -> Audit:
+    """INCONCLUSIVE because the mechanism raised."""
+    return replace(
+        not_refuted(),
+        verdict=Verdict.INCONCLUSIVE,
+        reason="noisy_mean raised ZeroDivisionError on the right dataset; mend it and run again.",
+        crashed=True,
+        epsilon_lower=None,
+        epsilon_lower_clopper_pearson=None,
+        detectable_epsilon=None,
+        sampled=[],
+        pair=None,
+        event=None,
+        profile_plot=None,
+        output_plot=None,
+        bound_plot=None,
+        replay="dead-0001",
+    )
+
+
+def many(number: int = 60) -> list[Audit]:
+    """A catalogue's worth of audits, of every kind."""
+    kinds = [
+        proved,
+        not_refuted,
+        fail,
+        proved,
+        huge_multiset,
+        not_refuted,
+        infinite,
+        proved,
+        inconclusive,
+        not_refuted,
+    ]
+    audits = []
+    for i in range(number):
+        audit = kinds[i % len(kinds)]()
+        audits.append(
+            replace(audit, name=f"{audit.name}{i // len(kinds) or ''}", replay=f"{i:04x}-{audit.replay[:4]}")
+        )
+    return audits
+
+
+def every() -> dict[str, Result]:
+    """All examples by name."""
+    singles = (fail, proved, not_refuted, inconclusive, infinite, huge_multiset)
+    named = {make.__name__: result(make()) for make in singles}
+    return {
+        **named,
+        "crashed": result(crashed()),
+        "several": result(*(make() for make in singles)),
+        "none": result(),
+    }

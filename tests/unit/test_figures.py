@@ -1,0 +1,138 @@
+"""The figures: well-formed, the same bytes each time, fit to stand in one page, and drawn from any data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+import example_results
+import matplotlib as mpl
+import pytest
+
+from dpaudit.audit.results import BoundPlot, ClaimRecord, OutputPlot, ProfilePlot
+from dpaudit.reporting.figures import bound_figure, data_csv, output_figure, profile_figure
+
+SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]
+CLAIM = ClaimRecord(1.0, 0.0, "replace-one", 1, "1-DP")
+
+
+def _profile(plot: ProfilePlot) -> Callable[[str], str]:
+    return lambda prefix: profile_figure(plot, CLAIM, prefix=prefix)
+
+
+def _outputs(plot: OutputPlot) -> Callable[[str], str]:
+    return lambda prefix: output_figure(plot, prefix=prefix)
+
+
+def _bound(plot: BoundPlot, exact: float | None = None) -> Callable[[str], str]:
+    return lambda prefix: bound_figure(plot, claim=1.0, exact=exact, prefix=prefix)
+
+
+def _examples() -> dict[str, Callable[[str], str]]:
+    figures: dict[str, Callable[[str], str]] = {}
+    for name, result in example_results.every().items():
+        for audit in result.audits[:1]:
+            if audit.profile_plot:
+                figures[f"{name} profile"] = _profile(audit.profile_plot)
+            if audit.output_plot:
+                figures[f"{name} output"] = _outputs(audit.output_plot)
+            if audit.bound_plot:
+                figures[f"{name} bound"] = _bound(audit.bound_plot, audit.epsilon_exact)
+    return figures
+
+
+DEGENERATE = {
+    "no profile": _profile(ProfilePlot([], [], None, None)),
+    "one point": _profile(ProfilePlot([1.0], [0.0], [0.0], [0.0])),
+    "all zero": _profile(ProfilePlot([0.0, 1.0], [0.0, 0.0], [0.0, 0.0], None)),
+    "delta zero and tiny": _profile(ProfilePlot([0.0, 1.0], [0.5, 0.0], [1e-300, 5e-324], None)),
+    "all of one tiny delta": _profile(ProfilePlot([0.0, 1.0], [1e-30, 1e-30], [1e-40, 0.0], [0.0, 0.0])),
+    "delta above one": _profile(ProfilePlot([0.0, 1.0], [1.0000001, 1e-9], None, None)),
+    "no outcome": _outputs(OutputPlot("exact", [], [], [], [], 0)),
+    "one outcome": _outputs(OutputPlot("exact", ["⊥"], [1.0], [1.0], [True], 0)),
+    "no mass": _outputs(OutputPlot("sampled", ["a", "b"], [0.0, 0.0], [0.0, 0.0], [True, False], 0)),
+    "many empty bins": _outputs(OutputPlot("sampled", [""] * 99, [0.0] * 99, [0.0] * 99, [False] * 99, 5)),
+    "tiny event": _outputs(OutputPlot("exact", ["a", "b"], [1.0, 1e-300], [1.0, 0.0], [False, True], 0)),
+    "signs": _outputs(OutputPlot("exact", SIGNS, [0.25] * 4, [0.25] * 4, [True] * 4, 0)),
+    "no runs": _bound(BoundPlot([], [])),
+    "zero runs": _bound(BoundPlot([0], [0.0]), exact=0.0),
+    "one run": _bound(BoundPlot([1], [0.0])),
+    "negative bound": _bound(BoundPlot([10, 20], [-3.0, -1.0])),
+}  # fmt: skip
+ALL = {**_examples(), **DEGENERATE}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_is_one_accessible_svg_with_ids_of_its_own(name: str) -> None:
+    text = ALL[name]("fig-1")
+    root = ET.fromstring(text)  # well-formed
+    assert root.tag == "svg"
+    assert root.attrib["role"] == "img"
+    ids = re.findall(r'\sid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    assert all(identifier.startswith("fig-1-") for identifier in ids)
+    assert set(root.attrib["aria-labelledby"].split()) <= set(ids)
+    for a, b in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text):
+        assert (a or b) in ids
+    assert root.findtext("title")
+    assert root.findtext("desc")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_same_bytes_each_time_whatever_the_settings(name: str) -> None:
+    first = ALL[name]("p")
+    with mpl.rc_context(
+        {"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path", "svg.hashsalt": None}
+    ):
+        assert ALL[name]("p") == first
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_colours_are_of_the_page_and_nothing_is_fetched(name: str) -> None:
+    text = ALL[name]("p")
+    assert not re.search(r"#[0-9a-f]{6}\b", re.sub(r"var\([^)]*\)", "", text))
+    assert "var(--" in text
+    assert "http" not in text
+    assert "nan" not in text.lower().replace("covenant", "")
+    assert "DejaVu" not in text
+    assert "<style" not in text
+
+
+def test_text_is_text_and_every_line_is_named() -> None:
+    text = ALL["fail profile"]("p")
+    for label in ("claim", "exact", "certified ≥"):
+        assert f">{label}</text>" in text
+    assert all(f">{label}</text>" in ALL["fail output"]("p") for label in ("left", "right", "event"))
+
+
+def test_names_that_only_differ_far_in_stay_different() -> None:
+    names = [f"Hypothesis(threshold=0.25, label={i}, margin=0.125)" for i in (0, 1)]
+    text = output_figure(OutputPlot("exact", names, [0.5, 0.5], [0.5, 0.5], [True, False], 0), prefix="p")
+    assert "label=0" in text
+    assert "label=1" in text
+
+
+def test_zero_has_its_place_on_a_logarithmic_axis() -> None:
+    plot = ProfilePlot([0.0, 1.0, 2.0], [0.5, 1e-6, 1e-6], [0.4, 1e-4, 0.0], None)
+    text = profile_figure(plot, CLAIM, prefix="p")
+    assert ">0</text>" in text
+    assert ">10⁻⁶</text>" in text
+
+
+@pytest.mark.parametrize(
+    ("plot", "header", "rows"),
+    [
+        (ProfilePlot([0.0, 0.5], [0.1, 0.0], None, [0.0, 1e-9]), ["epsilon", "claim", "certified"], 2),
+        (OutputPlot("exact", ['a,"b"', "c"], [0.5, 0.5], [1.0, 0.0], [True, False], 3), None, 2),
+        (BoundPlot([], []), ["runs", "bound"], 0),
+    ],
+)
+def test_data_csv(plot: ProfilePlot | OutputPlot | BoundPlot, header: list[str] | None, rows: int) -> None:
+    read = list(csv.reader(io.StringIO(data_csv(plot))))
+    assert read[0] == (header or ["labels", "left", "right", "event"])
+    assert len(read) == rows + 1
+    if isinstance(plot, OutputPlot):
+        assert read[1] == ['a,"b"', "0.5", "1.0", "True"]

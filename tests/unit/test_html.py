@@ -1,0 +1,169 @@
+"""The HTML report: one well-formed file that fetches nothing, and is the same but for its timings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import example_results
+import pytest
+
+from dpaudit.audit.results import Result, Timings
+from dpaudit.reporting.html import to_html
+from dpaudit.reporting.json_form import from_json, to_json
+
+EXAMPLES: dict[str, Result] = {
+    **example_results.every(),
+    "three": example_results.result(*example_results.many(3)),
+    "many": example_results.result(*example_results.many(20)),
+}  # fmt: skip
+VOID = {"meta", "br", "link", "img", "input", "hr", "wbr"}
+FETCHING = {"src", "srcset", "action", "poster", "background"}
+
+
+class _Page(HTMLParser):
+    """Checks nesting while it collects ids, links, headings, fetched addresses and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.levels: list[int] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, names)
+        values = dict(attrs)
+        if "id" in values:
+            self.ids.append(values["id"] or "")
+        if "href" in values:
+            self.links.append(values["href"] or "")
+        self.fetched += [
+            value or "" for name, value in attrs if name in FETCHING or tag in ("link", "img", "iframe")
+        ]
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag, self.getpos()
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(data)
+
+
+@cache
+def _html(name: str) -> str:
+    return to_html(EXAMPLES[name])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_is_well_formed_accessible_and_alone(name: str) -> None:
+    text = _html(name)
+    page = _Page(text)
+    assert page.open == []
+    assert [i for i, times in Counter(page.ids).items() if times > 1] == []
+    assert page.fetched == []
+    for link in page.links:
+        assert link.startswith(("#", "data:text/csv"))
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+    assert not re.search(r"url\((?!#)|@import|https?://", text)
+    for reference in re.findall(r'aria-labelledby="([^"]*)"', text):
+        assert set(reference.split()) <= set(page.ids)
+    assert page.tags["main"] == page.tags["header"] == page.tags["footer"] == page.tags["h1"] == 1
+    assert page.tags["table"] == page.tags["caption"]
+    assert all(b <= a + 1 for a, b in zip(page.levels, page.levels[1:], strict=False))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_timings_are_the_only_difference_and_stand_in_one_place(name: str) -> None:
+    result = EXAMPLES[name]
+    other = replace(result, timings=Timings("2031-01-01T00:00:00+00:00", 98765.4, 64, {"x": 1.0}))
+    pattern = re.compile(r'<p id="timings">.*?</p>', re.DOTALL)
+    assert len(pattern.findall(_html(name))) == 1
+    assert pattern.sub("", to_html(other)) == pattern.sub("", _html(name))
+    assert "98765.4 s with 64 workers" in to_html(other)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_holds_its_data(name: str) -> None:
+    match = re.search(
+        r'<script type="application/json" id="dpaudit-result">(.*?)</script>', _html(name), re.DOTALL
+    )
+    assert match
+    assert "NaN" not in match[1]
+    timeless = replace(EXAMPLES[name], timings=Timings("", 0.0, 0, {}))
+    assert from_json(match[1], where="report") == timeless
+    shown = "".join(_Page(_html(name)).texts["pre"])
+    assert json.loads(shown[shown.index('{\n  "format') :]) == json.loads(to_json(timeless))
+
+
+def test_users_text_cannot_become_markup() -> None:
+    text = _html("infinite")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("fail", "NoisyMax: FAIL"),
+        ("proved", "ExponentialMechanism: PASS, proved"),
+        ("not_refuted", "noisy_mean: PASS, not refuted"),
+        ("several", "6 audits: 2 FAIL, 1 INCONCLUSIVE, 1 PASS · proved, 2 PASS · not refuted"),
+        ("none", "No audits"),
+    ],
+)
+def test_total_is_in_the_title(name: str, title: str) -> None:
+    assert f"<title>{title} – dpaudit</title>" in _html(name)
+    assert title in "".join(_Page(_html(name)).texts["h1"]).replace("\u00a0", " ")
+
+
+def test_order_of_one_audit() -> None:
+    headings = [
+        "Claim against certified and exact", "Witness", "Plots", "Method and assumptions",
+        "Differences from the paper", "Environment, seed, versions", "Data",
+    ]  # fmt: skip
+    text = _html("fail")
+    places = [text.index(f">{heading}</h") for heading in headings]
+    assert places == sorted(places)
+    assert text.index("certified ε ≥ 1.37 at δ = 1e-06 (claim 1.0), confidence 99.9 %") < places[0]
+    assert "dpaudit replay 7f3a-c01d" in text
+
+
+def test_many_audits_are_folded_and_few_are_open() -> None:
+    assert 'class="fold"' not in _html("three")
+    assert _html("many").count('<details class="fold">') == 20
+    assert 'id="overview-table"' in _html("three")
+    assert 'id="overview-table"' not in _html("fail")
+
+
+def test_multisets_are_short_on_the_page() -> None:
+    before_data = _html("huge_multiset").split('<h2 id="data">')[0]
+    assert len(re.sub(r"<svg.*?</svg>|data:text/csv[^\"]*", "", before_data, flags=re.DOTALL)) < 40_000
+    assert "<mark>17 × 1,002</mark>" in before_data
+    assert "<mark>17 × 1,003</mark>" in before_data
+
+
+def test_not_a_proof_is_said() -> None:
+    assert "not a proof" in _html("not_refuted")
+    assert "not a proof" not in re.sub(r"<script.*?</script>", "", _html("proved"), flags=re.DOTALL)

@@ -1,0 +1,221 @@
+"""The JSON form: what is written is read back, is of the published schema, and nothing else is read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import example_results
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from dpaudit.audit import results
+from dpaudit.errors import ReportError
+from dpaudit.reporting.json_form import from_json, schema, to_json
+
+EXAMPLES = example_results.every()
+CONTRACT = [
+    *("name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon"),
+    *("confidence", "runs", "pair", "event", "replay", "expected"),
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_round_trip(name: str) -> None:
+    text = to_json(EXAMPLES[name])
+    again = from_json(text, where="results.json")
+    assert again == EXAMPLES[name]
+    assert to_json(again) == text
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_of_the_schema(name: str) -> None:
+    Draft202012Validator(schema()).validate(json.loads(to_json(EXAMPLES[name])))
+
+
+def test_schema_is_itself_valid_and_described() -> None:
+    Draft202012Validator.check_schema(schema())
+    assert results.FORMAT_VERSION in schema()["$comment"]
+    for properties in _objects(schema()):
+        for key, value in properties.items():
+            assert value.get("description"), key
+
+
+def test_schema_has_the_fields_of_the_dataclasses() -> None:
+    pairs = {
+        "claim": results.ClaimRecord,
+        "pair": results.PairRecord,
+        "event": results.EventRecord,
+        "sampled": results.SampledEvidence,
+        "exact": results.ExactEvidence,
+        "profile_plot": results.ProfilePlot,
+        "output_plot": results.OutputPlot,
+        "bound_plot": results.BoundPlot,
+        "ledger_row": results.LedgerRow,
+        "timings": results.Timings,
+        "audit": results.Audit,
+    }
+    definitions = schema()["$defs"]
+    assert definitions.keys() == pairs.keys()
+    for (name, cls), of in zip(
+        [*pairs.items(), ("", results.Result)], [*(definitions[n] for n in pairs), schema()], strict=True
+    ):
+        fields = {f.name for f in dataclasses.fields(cls)}
+        assert set(of["properties"]) == set(of["required"]) == fields, name
+
+
+def test_form_of_the_text() -> None:
+    text = to_json(EXAMPLES["fail"])
+    assert text.startswith('{\n  "format_version": "1.0",\n  "seed": ')
+    assert text.endswith("}\n")
+    value = json.loads(text)
+    assert list(value)[:4] == ["format_version", "seed", "alpha", "audits"]
+    assert list(value)[-1] == "timings"
+    assert list(value["audits"][0])[: len(CONTRACT)] == CONTRACT
+    assert list(value["audits"][0]["claim"])[:3] == ["epsilon", "delta", "relation"]
+
+
+def test_order_of_free_keys_does_not_matter() -> None:
+    result = EXAMPLES["fail"]
+    turned = replace(result, environment=dict(reversed(result.environment.items())))
+    assert to_json(turned) == to_json(result)
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    audit = replace(example_results.fail(), runs=np.int64(7), epsilon_lower=np.float64(1.5))
+    value = json.loads(to_json(example_results.result(audit)))
+    assert (value["audits"][0]["runs"], value["audits"][0]["epsilon_lower"]) == (7, 1.5)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, {1: 2}, {1, 2}, b"x"])
+def test_refuses_to_write_what_json_cannot_hold(bad: Any) -> None:
+    audit = example_results.fail()
+    assert audit.pair is not None
+    audit = replace(audit, pair=replace(audit.pair, left=[0, bad]))
+    with pytest.raises(ReportError, match=r"^result\.audits\[0\]\.pair\.left\[1\] .*\.$"):
+        to_json(example_results.result(audit))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "results.json: this is not JSON: Expecting value (line 1, column 1)."),
+        ('{"seed": 1,', "results.json: this is not JSON: "),
+        ("[1]", "results.json: this JSON is a list, not an object with a result."),
+        ("null", "results.json: this JSON is null, not an object with a result."),
+        ("{}", "results.json: the key 'format_version' is missing"),
+        ('{"seed": NaN}', "results.json: NaN is no JSON number; "),
+        ('{"seed": -Infinity}', "results.json: -Infinity is no JSON number; "),
+        ('{"seed": 1e999}', "results.json: 1e999 is no JSON number; "),
+        ("[" * 100_000, "results.json: this JSON is nested too deeply"),
+        (
+            '{"seed": ' + "1" * 5_000 + "}",
+            "results.json: this JSON is nested too deeply or holds a number too long",
+        ),
+    ],
+)
+def test_refuses_broken_text(text: str, message: str) -> None:
+    with pytest.raises(ReportError) as caught:
+        from_json(text, where="results.json")
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def _put(*path: str | int, value: Any) -> Callable[[Any], None]:
+    def change(root: Any) -> None:
+        for part in path[:-1]:
+            root = root[part]
+        root[path[-1]] = value
+
+    return change
+
+
+def _remove(*path: str | int) -> Callable[[Any], None]:
+    def change(root: Any) -> None:
+        for part in path[:-1]:
+            root = root[part]
+        del root[path[-1]]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            _put("audits", 2, "verdict", value="bad"),
+            "audits[2].verdict: 'bad' is not one of fail, pass, inconclusive",
+        ),
+        (
+            _put("audits", 0, "expected", value="x"),
+            "audits[0].expected: 'x' is not one of fail, pass, inconclusive, null",
+        ),
+        (_put("audits", 0, "claim", value=3), "audits[0].claim: 3 is a number, not an object"),
+        (_put("audits", value={}), "audits: {} is an object, not a list"),
+        (_put("audits", 1, "runs", value=1.5), "audits[1].runs: 1.5 is a number, not a whole number"),
+        (_put("audits", 1, "runs", value=True), "audits[1].runs: true is true or false, not a whole number"),
+        (_put("audits", 1, "runs", value=-1), "audits[1].runs: -1 is less than 0"),
+        (_put("audits", 1, "confidence", value=2), "audits[1].confidence: 2 is more than 1"),
+        (_put("audits", 0, "pair", value="x"), "audits[0].pair: 'x' is a string, not an object or null"),
+        (
+            _put("audits", 0, "pair", "distance", value="x"),
+            "audits[0].pair.distance: 'x' is a string, not a whole number",
+        ),
+        (_put("audits", 0, "notes", 0, value=None), "audits[0].notes[0]: null is null, not a string"),
+        (_remove("audits", 0, "pair", "left"), "audits[0].pair: the key 'left' is missing"),
+        (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
+        (_remove("timings"), "the key 'timings' is missing"),
+        (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.0"),
+        (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
+        (
+            _put("audits", 0, "bound_plot", "runs", value=[1]),
+            "audits[0].bound_plot.bound: has 7 entries, but runs has 1",
+        ),
+        (
+            _put("audits", 0, "sampled", 1, "x", value=10**9),
+            "audits[0].sampled[1].x: 1000000000 is more than n = 500000 runs",
+        ),
+        (_put("audits", 0, "claim", "epsilon", value=10**400), "a number is too large for a float."),
+    ],
+)  # fmt: skip
+def test_refuses_wrong_content_in_one_sentence(change: Callable[[Any], None], message: str) -> None:
+    value = json.loads(to_json(EXAMPLES["several"]))
+    change(value)
+    with pytest.raises(ReportError) as caught:
+        from_json(json.dumps(value), where="results.json")
+    assert str(caught.value) == f"results.json: {message}"
+
+
+def test_says_how_many_more_problems_there_are() -> None:
+    value = json.loads(to_json(EXAMPLES["fail"]))
+    value["seed"], value["alpha"] = "x", "y"
+    with pytest.raises(ReportError, match=r"seed: 'x' is a string, not a whole number \(and 1 more\)$"):
+        from_json(json.dumps(value), where="results.json")
+
+
+def test_refuses_another_major_version() -> None:
+    value = json.loads(to_json(EXAMPLES["fail"]))
+    value["format_version"] = "2.0"
+    with pytest.raises(ReportError, match=r"'2\.0' cannot be read by this dpaudit, which reads 1\.x; use"):
+        from_json(json.dumps(value), where="results.json")
+
+
+def test_reads_a_later_minor_version_and_ignores_its_new_keys() -> None:
+    value = json.loads(to_json(EXAMPLES["fail"]))
+    value["format_version"] = "1.9"
+    value["new"] = value["audits"][0]["new"] = {"a": 1}
+    assert from_json(json.dumps(value), where="x") == replace(EXAMPLES["fail"], format_version="1.9")
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        if "properties" in value:
+            yield value["properties"]
+        for inner in value.values():
+            yield from _objects(inner)
