@@ -19,7 +19,7 @@ class Pair:
     Args:
         left, right: tuples of records, or multisets.
         label: what the pair is meant to provoke, in a few words.
-        source: "hand-made", "random", "exhaustive" or "given".
+        source: "hand-made", "extreme", "random", "exhaustive" or "given".
     """
 
     left: Dataset
@@ -54,6 +54,7 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
         records: size of the datasets (at most that many under add/remove-one).
         ordered: False when the mechanism looks at multiplicities only; then datasets are multisets.
     """
+    domain = tuple(dict.fromkeys(domain))
     datasets = relation.scope(domain, records, ordered=ordered)
     known = set(datasets)
     done: set[Dataset] = set()
@@ -61,12 +62,9 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
         done.add(left)
         reached, edge = {left}, [left]
         for _ in range(relation.size):
-            edge = [
-                other
-                for dataset in edge
-                for other in dict.fromkeys(relation.neighbours(dataset, domain))
-                if other in known and other not in reached and not reached.add(other)  # type: ignore[func-returns-value]
-            ]
+            steps = dict.fromkeys(other for dataset in edge for other in relation.neighbours(dataset, domain))
+            edge = [other for other in steps if other in known and other not in reached]
+            reached.update(edge)
             for right in edge:
                 if right not in done:
                     yield Pair(left, right, "", "exhaustive")
@@ -108,22 +106,27 @@ def extreme_pairs(relation: Relation, low: Any, high: Any, records: int) -> list
     if relation.kind == "replace-one":
         half = (records - k) // 2
         datasets = [
-            ((low,) * records, (low,) * (records - k) + (high,) * k, "all low, one high"),
-            ((high,) * records, (high,) * (records - k) + (low,) * k, "all high, one low"),
+            ((low,) * records, (low,) * (records - k) + (high,) * k, f"all low, {_count(k)} high"),
+            ((high,) * records, (high,) * (records - k) + (low,) * k, f"all high, {_count(k)} low"),
             (
                 (low,) * (records - half - k) + (low,) * k + (high,) * half,
                 (low,) * (records - half - k) + (high,) * k + (high,) * half,
-                "half and half, one moved",
+                f"half and half, {_count(k)} moved",
             ),
         ]
     else:
+        more = relation.size
         datasets = [
-            ((low,) * records, (low,) * (records - k) + (), "one low record removed"),
-            ((low,) * records, (low,) * records + (high,) * k, "one high record added to low ones"),
-            ((high,) * records, (high,) * records + (low,) * k, "one low record added to high ones"),
-            ((), (high,) * k, "empty, and one high record"),
+            ((low,) * records, (low,) * (records - k), f"all low, {_count(k)} removed"),
+            ((low,) * records, (low,) * records + (high,) * more, f"all low, {_count(more)} high added"),
+            ((high,) * records, (high,) * records + (low,) * more, f"all high, {_count(more)} low added"),
+            ((), (high,) * more, f"empty, and {_count(more)} high"),
         ]
     return [Pair(left, right, label, "extreme") for left, right, label in datasets if left != right]
+
+
+def _count(k: int) -> str:
+    return "one" if k == 1 else str(k)
 
 
 def as_multisets(pair: Pair) -> Pair:

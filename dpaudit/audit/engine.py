@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-import sys
 import time
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from dpaudit.adversary import Pair, every_pair
 from dpaudit.audit import pictures, sampled
 from dpaudit.audit.command import command_line
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.exact import Comparison, compare, evidence, pair_record, worse
+from dpaudit.audit.exact import compare, evidence, pair_record, worse
 from dpaudit.audit.ledger_rows import ledger_rows
 from dpaudit.audit.request import Job, Request, jobs_of
 from dpaudit.audit.results import (
@@ -150,10 +149,10 @@ def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
 def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> None:
     assert job.target.mechanism is not None
     comparison = compare(job.target.mechanism, pair, cache)
-    exact = evidence(comparison, pair, job.claim)
+    exact, event = evidence(comparison, pair, job.claim)
     found.exact.append(exact)
     if worse(exact, found.worst):
-        found.worst, found.comparison, found.worst_pair = exact, comparison, pair
+        found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
 
 
 def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
@@ -235,10 +234,8 @@ def _result(job: Job, request: Request, found: Findings) -> Audit:
 
 def _outputs(found: Findings) -> OutputPlot | None:
     best = found.collected.best if found.collected is not None else None
-    if found.worst is not None and isinstance(found.comparison, Comparison):
-        comparison, worst = found.comparison, found.worst
-        at = max(0.0, worst.epsilon * (1 - 1e-6)) if worst.epsilon is not None else sys.float_info.max_exp / 2
-        return pictures.exact_outputs(comparison, comparison.event(worst.direction, at))
+    if found.comparison is not None:
+        return pictures.exact_outputs(found.comparison, found.worst_event)
     if best is not None and best.shown is not None:
         return pictures.sampled_outputs(*best.shown, best.witness.event)
     return None

@@ -37,12 +37,10 @@ class Comparison:
         """Numerator and denominator of a direction."""
         return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
 
-    def event(self, direction: str, epsilon: float) -> Event:
-        """The outcomes that attain the hockey-stick divergence at ε."""
-        p, q = self.sides(direction)
-        chosen = np.flatnonzero(hockey_stick.optimal_event(p, q, epsilon))
+    def event(self, chosen: NDArray[np.bool_]) -> Event:
+        """The event of the chosen outcomes."""
         values = plain(self.values)
-        return Event(frozenset(values[i] for i in chosen.tolist()))
+        return Event(frozenset(values[i] for i in np.flatnonzero(chosen).tolist()))
 
 
 def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:
@@ -55,8 +53,8 @@ def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:
     return Comparison(*align(left, right))
 
 
-def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> ExactEvidence:
-    """Exact ε at the claimed δ and δ at the claimed ε, the worse direction first."""
+def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
+    """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
     found = []
     for direction in (LEFT_RIGHT, RIGHT_LEFT):
         p, q = comparison.sides(direction)
@@ -67,11 +65,19 @@ def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> ExactEvidence:
     _, epsilon, direction = max(found, key=lambda f: (f[1], f[0]))
     # the event that shows it: at the exact ε the divergence is the claimed δ, a shade below there is room
     at = claim.epsilon if math.isinf(epsilon) or epsilon > claim.epsilon else max(0.0, epsilon * (1 - 1e-6))
-    event = comparison.event(direction, at)
-    return ExactEvidence(
-        pair_record(pair, claim), direction, EventRecord(event.description, event.spec),
-        None if math.isinf(epsilon) else epsilon, delta,
+    p, q = comparison.sides(direction)
+    chosen = hockey_stick.optimal_event(p, q, at)
+    event = comparison.event(chosen)
+    exact = ExactEvidence(
+        pair=pair_record(pair, claim),
+        direction=direction,
+        event=EventRecord(event.description, event.spec),
+        epsilon=None if math.isinf(epsilon) else epsilon,
+        delta=delta,
+        p=math.fsum(p[chosen]),
+        q=math.fsum(q[chosen]),
     )
+    return exact, event
 
 
 def refutes(found: ExactEvidence, claim: Claim) -> bool:

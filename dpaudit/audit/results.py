@@ -109,6 +109,10 @@ class ExactEvidence:
     """Smallest ε at the claimed δ; None when infinite."""
     delta: float
     """Smallest δ at the claimed ε."""
+    p: float
+    """Probability of the event on the numerator dataset of `direction`."""
+    q: float
+    """Probability of the event on the other dataset."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from dpaudit.adversary import Pair
+from dpaudit.adversary import Event, Pair
 from dpaudit.audit.exact import Comparison, refutes
 from dpaudit.audit.request import Job, Request
 from dpaudit.audit.results import EvidenceKind, ExactEvidence, SampledEvidence, Verdict
@@ -24,6 +24,7 @@ class Findings:
     exact: list[ExactEvidence] = field(default_factory=list)
     worst: ExactEvidence | None = None
     worst_pair: Pair | None = None
+    worst_event: Event = field(default_factory=Event)
     comparison: Comparison | None = None
     scope: str | None = None
     scope_done: bool = False

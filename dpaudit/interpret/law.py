@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.interpret.walk import Last, Path, Run, Step, audit_determinism
+from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.fingerprint import fingerprint
@@ -66,6 +66,8 @@ class _Mixture:
     masses: dict[Hashable, float] = field(default_factory=dict)
     low: int = 0
     dense: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    entries: int = 0
+    """How many integer outcomes were added: the dense range may be that much wider, not more."""
 
     def add(self, output: Any, mass: float) -> None:
         key = canonical(output)
@@ -74,23 +76,24 @@ class _Mixture:
     def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
             low, high = int(values.min()), int(values.max())
-            if high - low < max(1024, 16 * len(values)) and self._make_room(low, high):
-                # a distribution's values are distinct, so that no index comes twice
-                self.dense[values - self.low] += mass * probs
+            if max(-low, high) < 1 << 62 and self._make_room(low, high, len(values)):
+                # values may repeat: labels are the algorithm's own
+                np.add.at(self.dense, values.astype(np.int64) - self.low, mass * probs)
                 return
         for value, p in zip(plain(values), probs.tolist(), strict=True):
             self.add(value, mass * p)
 
-    def _make_room(self, low: int, high: int) -> bool:
+    def _make_room(self, low: int, high: int, entries: int) -> bool:
         """Let the dense range hold low … high; False when it would be mostly empty."""
+        end = self.low + len(self.dense) - 1
+        new_low, new_high = (min(low, self.low), max(high, end)) if len(self.dense) else (low, high)
+        if new_high - new_low > max(65_536, 16 * (self.entries + entries)):
+            return False
+        self.entries += entries
         if not len(self.dense):
             self.low, self.dense = low, np.zeros(high - low + 1)
-            return True
-        new_low, new_high = min(low, self.low), max(high, self.low + len(self.dense) - 1)
-        if new_high - new_low > 64 * (len(self.dense) + high - low + 1024):
-            return False
-        if (new_low, new_high) != (self.low, self.low + len(self.dense) - 1):
-            self.dense = np.pad(self.dense, (self.low - new_low, new_high - self.low - len(self.dense) + 1))
+        elif (new_low, new_high) != (self.low, end):
+            self.dense = np.pad(self.dense, (self.low - new_low, new_high - end))
             self.low = new_low
         return True
 
@@ -111,17 +114,36 @@ class LawCache:
     def __init__(self) -> None:
         self._laws: dict[Hashable, Law] = {}
         self.paths = 0
+        """Executions of any mechanism's text so far."""
 
     def law(self, mechanism: Mechanism, dataset: Any, compute: Callable[[], Law]) -> Law:
         """The stored law, or the computed one; mechanisms or datasets that do not hash are computed anew."""
+        # by their images too, because (1,) and (True,) are equal and a mechanism may tell them apart
+        key: Hashable = (mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
         try:
-            key: Hashable = (mechanism, dataset)
             hash(key)
         except TypeError:
             return compute()
         if key not in self._laws:
             self._laws[key] = compute()
         return self._laws[key]
+
+
+@dataclass
+class _Budget:
+    """The paths that one call of `law` may still take, its sub-mechanisms' included."""
+
+    limit: int
+    cache: LawCache
+    taken: int = 0
+
+    def take(self, mechanism: Mechanism) -> None:
+        self.taken += 1
+        self.cache.paths += 1
+        if self.taken > self.limit:
+            raise NotEnumerableError(
+                f"{mechanism.name} has more than {self.limit:,} paths on this dataset; use a smaller dataset or domain."
+            )
 
 
 def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
@@ -131,56 +153,56 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
         mechanism: every draw on its way must be finite.
         dataset: what its `run` takes.
         cache: share one among calls that meet the same sub-mechanisms.
-        path_limit: most paths to enumerate.
+        path_limit: most paths to enumerate in this call.
 
     Raises:
         NotEnumerableError: a draw cannot be enumerated (it names the draw and the remedy), or too many paths.
         NondeterministicMechanismError, MechanismError: as in `sample`.
     """
-    cache = cache or LawCache()
-    return cache.law(mechanism, dataset, lambda: _enumerate(mechanism, dataset, cache, path_limit))
+    return _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache))
 
 
-def _enumerate(mechanism: Mechanism, dataset: Any, cache: LawCache, path_limit: int) -> Law:
+def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
+    return budget.cache.law(mechanism, dataset, lambda: _enumerate(mechanism, dataset, budget))
+
+
+def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
     mixture = _Mixture()
     pending: list[tuple[Path, float]] = [((), 1.0)]
-    checked = False
+    watch = Watch(mechanism, dataset)
     while pending:
         path, mass = pending.pop()
+        budget.take(mechanism)
         run = Run(mechanism, dataset, path)
-        cache.paths += 1
-        if cache.paths > path_limit:
-            raise NotEnumerableError(
-                f"{mechanism.name} has more than {path_limit:,} paths on this dataset; use a smaller dataset or domain."
-            )
         while not isinstance(run.node, Last):
             image = fingerprint(run.node)
             where = f"draw {len(run.path) + 1} of {mechanism.name}"
-            branches = [(v, p) for v, p in _branches(run.node, cache, path_limit, where) if p > 0]
+            with blaming(mechanism):
+                branches = [(v, p) for v, p in _branches(run.node, budget, where) if p > 0]
             (value, p), *others = branches
-            if len(others) + len(pending) > path_limit:
+            if len(others) + len(pending) > budget.limit:
                 raise NotEnumerableError(
-                    f"The {where} has {len(branches):,} values; more than {path_limit:,} paths are not enumerated; "
+                    f"The {where} has {len(branches):,} values; more than {budget.limit:,} paths are not enumerated; "
                     "use a smaller dataset or domain."
                 )
             pending.extend(((*run.path, Step(image, other)), mass * q) for other, q in others)
             mass *= p
             run.send(value, image)
-        if not checked:
-            audit_determinism(mechanism, dataset, run.path)
-            checked = True
-        _mix(run.node.value, mass, mixture, cache, path_limit, f"last draw of {mechanism.name}")
+        watch.finished(run)
+        with blaming(mechanism):
+            _mix(run.node.value, mass, mixture, budget, f"last draw of {mechanism.name}")
+    watch.close()
     return mixture.law()
 
 
-def _mix(end: Any, mass: float, mixture: _Mixture, cache: LawCache, path_limit: int, where: str) -> None:
+def _mix(end: Any, mass: float, mixture: _Mixture, budget: _Budget, where: str) -> None:
     if isinstance(end, Applied):
-        part = law(end.mechanism, end.dataset, cache=cache, path_limit=path_limit)
+        part = _law(end.mechanism, end.dataset, budget)
         mixture.add_all(part.values, part.probs, mass)
     elif isinstance(end, Then):
-        for value, p in _branches(end.base, cache, path_limit, where):
+        for value, p in _branches(end.base, budget, where):
             if p > 0:
-                _mix(end.continuation(value), mass * p, mixture, cache, path_limit, where)
+                _mix(end.continuation(value), mass * p, mixture, budget, where)
     elif isinstance(end, Finite) and end.finite:
         mixture.add_all(end.values, end.probs, mass)
     elif isinstance(end, Distribution):
@@ -189,15 +211,13 @@ def _mix(end: Any, mass: float, mixture: _Mixture, cache: LawCache, path_limit: 
         mixture.add(end, mass)
 
 
-def _branches(
-    node: Distribution | Applied, cache: LawCache, path_limit: int, where: str
-) -> Iterable[tuple[Any, float]]:
+def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, float]]:
     if isinstance(node, Finite) and node.finite:
         return zip(plain(node.values), node.probs.tolist(), strict=True)
     if isinstance(node, Distribution) and not isinstance(node, Then):
         raise _refusal(node, where)
     part = _Mixture()
-    _mix(node, 1.0, part, cache, path_limit, where)
+    _mix(node, 1.0, part, budget, where)
     merged = part.law()
     return zip(plain(merged.values), merged.probs.tolist(), strict=True)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.interpret.sample import split
-from dpaudit.interpret.walk import Last, Run
+from dpaudit.interpret.walk import Last, Run, blaming
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition
-from dpaudit.language.distributions import Then
+from dpaudit.language.distributions import Product, Then
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Entry:
     """A mechanism or draw in the composition tree.
 
     `claim` is what it says of itself; `composed` is the basic composition of its parts, None for a leaf or where a
-    part has no claim.
+    part has no claim or where claims are under different relations.
     """
 
     text: str
@@ -65,19 +66,26 @@ def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | Se
 
 
 def _record(mechanism: Mechanism, dataset: Any, rng: Generator) -> Entry:
-    run, parts = Run(mechanism, dataset), []
-    while not isinstance(run.node, Last):
-        parts.append(_entry(run.node, rng))
-        ((value, _),) = split(run.node, 1, rng)
-        run.send(value)
-    if isinstance(run.node.value, Distribution | Applied):
-        parts.append(_entry(run.node.value, rng))
+    run = Run(mechanism, dataset)
+    parts: list[Entry] = []
+    with blaming(mechanism):
+        while not isinstance(run.node, Last):
+            parts.append(_entry(run.node, rng))
+            ((value, *_),) = split(run.node, 1, rng)
+            run.send(value)
+        if isinstance(run.node.value, Distribution | Applied):
+            parts.append(_entry(run.node.value, rng))
     if all(part.claim is None and not part.parts for part in parts):
         return Entry(mechanism.name, mechanism.claim, None, ())
-    claims = [part.claim or part.composed for part in parts]
-    spent = [claim for claim in claims if claim is not None]
-    composed = basic_composition(spent) if len(spent) == len(parts) else None
-    return Entry(mechanism.name, mechanism.claim, composed, tuple(parts))
+    return Entry(mechanism.name, mechanism.claim, _composed(parts), tuple(parts))
+
+
+def _composed(parts: Sequence[Entry]) -> Claim | None:
+    """Basic composition; None where a part has no claim, or where they are under different relations."""
+    spent = [claim for part in parts if (claim := part.claim or part.composed) is not None]
+    if len(spent) < len(parts) or len({claim.relation for claim in spent}) > 1:
+        return None
+    return basic_composition(spent)
 
 
 def _entry(node: Distribution | Applied, rng: Generator) -> Entry:
@@ -85,12 +93,13 @@ def _entry(node: Distribution | Applied, rng: Generator) -> Entry:
         return _record(node.mechanism, node.dataset, rng)
     if isinstance(node, Then) and node.claim is None:
         inner = _entry(node.base, rng)
-        ((value, _),) = split(node.base, 1, rng)
+        ((value, *_),) = split(node.base, 1, rng)
         following = node.continuation(value)
         if isinstance(following, Distribution | Applied):
             parts = (inner, _entry(following, rng))
-            spent = [part.claim or part.composed for part in parts]
-            known = [claim for claim in spent if claim is not None]
-            return Entry("a draw and what follows", None, basic_composition(known) if len(known) == 2 else None, parts)
+            return Entry("a draw and what follows", None, _composed(parts), parts)
         return inner
+    if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
+        each = tuple(_entry(part, rng) for part in node.parts)
+        return Entry("independent draws", None, _composed(each), each)
     return Entry(repr(node)[:80], node.claim, None, ())

@@ -2,13 +2,14 @@
 
 A generator cannot be copied, so a new path starts the text again and is sent the draws made so far. That is sound
 only if the generator is a function of its dataset and draws; every replay checks that the same draws are asked for
-again, and `audit_determinism` runs one path twice.
+again, and a `Watch` runs some finished paths once more.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Hashable
+from collections.abc import Generator, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,10 +55,8 @@ class Run:
         self._mechanism = mechanism
         self._program: Generator[Any, Any, Any] | None = None
         self.path: Path = ()
-        try:
+        with blaming(mechanism):
             started = mechanism.run(dataset)
-        except Exception as error:
-            raise _blame(mechanism, error) from error
         self.node: Distribution | Applied | Last
         if isinstance(started, Generator):
             self._program = started
@@ -81,6 +80,8 @@ class Run:
         except StopIteration as stop:
             self.node = Last(stop.value)
             return
+        except DpauditError:
+            raise
         except Exception as error:
             raise _blame(self._mechanism, error) from error
         if not isinstance(node, Distribution | Applied):
@@ -91,25 +92,64 @@ class Run:
         self.node = node
 
 
-def audit_determinism(mechanism: Mechanism, dataset: Any, path: Path) -> None:
-    """Run one finished path twice more and compare what it asks for and how it ends.
+class Watch:
+    """Checks, while the paths of a text are walked, that it is a function of its dataset and draws.
+
+    The 1st, 2nd, 4th, 8th, … finished path is run once more at once, and the first again at the end, so that a
+    fresh generator, a counter and a state that grows are seen at the price of few replays.
 
     Raises:
-        NondeterministicMechanismError: the two differ, or the text used a global random number generator.
+        NondeterministicMechanismError: from `finished` and `close`.
     """
-    before = _global_generators()
-    ends = [fingerprint(_end(mechanism, dataset, path)) for _ in range(2)]
-    if ends[0] != ends[1]:
-        raise _nondeterministic(mechanism, "its output was another one")
-    if _global_generators() != before:
-        raise _nondeterministic(mechanism, "it drew from the global generator of `random` or `numpy.random`")
+
+    def __init__(self, mechanism: Mechanism, dataset: Any) -> None:
+        self._mechanism = mechanism
+        self._dataset = dataset
+        self._before = _global_generators()
+        self._paths = 0
+        self._first: tuple[Path, Hashable] = ((), None)
+
+    def finished(self, run: Run) -> None:
+        """A path has come to its end."""
+        self._paths += 1
+        if self._paths & (self._paths - 1):
+            return
+        end = fingerprint(run.node)
+        if self._paths == 1:
+            self._first = (run.path, end)
+        self._again(run.path, end)
+
+    def close(self) -> None:
+        """All paths have come to their ends."""
+        if self._paths > 1:
+            self._again(*self._first)
+        if _global_generators() != self._before:
+            raise _nondeterministic(
+                self._mechanism, "it drew from the global generator of `random` or `numpy.random`"
+            )
+
+    def _again(self, path: Path, end: Hashable) -> None:
+        run = Run(self._mechanism, self._dataset, path)
+        if fingerprint(run.node) != end:
+            more = not isinstance(run.node, Last)
+            raise _nondeterministic(
+                self._mechanism, "it asked for a further draw" if more else "its output was another one"
+            )
 
 
-def _end(mechanism: Mechanism, dataset: Any, path: Path) -> Any:
-    run = Run(mechanism, dataset, path)
-    if not isinstance(run.node, Last):
-        raise _nondeterministic(mechanism, "it asked for a further draw")
-    return run.node.value
+@contextmanager
+def blaming(mechanism: Mechanism) -> Iterator[None]:
+    """An error inside is the mechanism's: of a function that it maps, a continuation, its `bulk`.
+
+    Raises:
+        MechanismError: in place of any error that is not dpaudit's own.
+    """
+    try:
+        yield
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise _blame(mechanism, error) from error
 
 
 def _global_generators() -> Hashable:
@@ -117,14 +157,12 @@ def _global_generators() -> Hashable:
     return (random.getstate(), fingerprint(legacy))
 
 
-def _blame(mechanism: Mechanism, error: Exception) -> DpauditError:
-    if isinstance(error, DpauditError):
-        return error
+def _blame(mechanism: Mechanism, error: Exception) -> MechanismError:
     return MechanismError(f"{mechanism.name} raised {type(error).__name__}: {error}")
 
 
 def _nondeterministic(mechanism: Mechanism, what: str) -> NondeterministicMechanismError:
     return NondeterministicMechanismError(
-        f"{mechanism.name} is not a function of its dataset and its draws: replayed with the same draws, {what}; "
+        f"{mechanism.name} is not a function of its dataset and its draws: run again with the same draws, {what}; "
         "yield every use of randomness, and keep no state between runs."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
+from operator import index
 from typing import Any
 
 from dpaudit.errors import ParameterError
@@ -17,9 +18,13 @@ def number(name: str, value: Any) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} must be a number, not {value!r}.")
-    if not math.isfinite(value):
-        raise ParameterError(f"{name} must be finite, not {value!r}.")
-    return float(value)
+    try:
+        converted = float(value)
+    except OverflowError:
+        converted = math.inf
+    if not math.isfinite(converted):
+        raise ParameterError(f"{name} must be finite and within the range of floats, not {value!r}.")
+    return converted
 
 
 def positive(name: str, value: Any) -> float:
@@ -64,8 +69,12 @@ def whole(name: str, value: Any, *, least: int | None = None) -> int:
     Raises:
         ParameterError: it is anything else (a bool and 2.0 are not integers here).
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ParameterError(f"{name} must be a whole number, not {value!r}.")
-    if least is not None and value < least:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        integer = index(value)
+    except TypeError:
+        raise ParameterError(f"{name} must be a whole number, not {value!r}.") from None
+    if least is not None and integer < least:
         raise ParameterError(f"{name} must be at least {least}, not {value!r}.")
-    return int(value)
+    return integer

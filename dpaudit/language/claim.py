@@ -66,7 +66,7 @@ class Claim:
 
     def implies(self, other: Claim) -> bool:
         """Whether every mechanism that keeps this claim keeps the other (same relation; up to rounding)."""
-        allowed = self.delta_at(other.epsilon)
+        allowed = self.delta_at(other.epsilon * (1 + 1e-12))
         return self.relation == other.relation and allowed <= other.delta * (1 + 1e-12) + 1e-15
 
     @property

@@ -4,33 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial
 from hashlib import blake2b
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from dpaudit.language.outputs import equals_itself_alone
 
 
 def fingerprint(thing: Any) -> Hashable:
     """Equal for equal draws of equal parameters, across replays and processes.
 
-    Arrays count by their bytes, functions by where they are defined (a lambda made afresh at every replay is the
-    same function), dataclasses by their fields.
+    Arrays count by their bytes, dataclasses by their fields, functions by where they are defined and what they
+    close over (a lambda made afresh at every replay is the same function), other objects without a value of their
+    own by their attributes. 1, 1.0 and True are different, and so are 0.0 and −0.0; NaN equals itself.
     """
+    return _image(thing, frozenset())
+
+
+def _image(thing: Any, above: frozenset[int]) -> Hashable:
+    """`above`: ids of the objects that this one is a part of, so that a function may refer to itself."""
+    kind = type(thing)
+    if kind in _BY_VALUE:
+        return (kind.__name__, thing)
+    if kind in (float, np.float64):
+        return (kind.__name__, float(thing).hex())
+    if id(thing) in above:
+        return "itself"
+    above = above | {id(thing)}
     if isinstance(thing, np.ndarray):
-        return (thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
-    image = getattr(thing, "__fingerprint__", None)
-    if image is not None and not isinstance(thing, type):
-        return (type(thing).__qualname__, image())
-    if is_dataclass(thing) and not isinstance(thing, type):
-        parts = tuple(fingerprint(getattr(thing, f.name)) for f in fields(thing) if f.compare)
-        return (type(thing).__qualname__, parts)
+        if thing.dtype.hasobject:
+            return ("ndarray", thing.shape, _image(thing.tolist(), above))
+        return ("ndarray", thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
+    if isinstance(thing, type | Enum):
+        return thing
+    if isinstance(thing, ModuleType):
+        return ("module", thing.__name__)
+    own = getattr(thing, "__fingerprint__", None)
+    if own is not None:
+        return (_name(kind), own())
+    if is_dataclass(thing):
+        return (_name(kind), tuple(_image(getattr(thing, f.name), above) for f in fields(thing) if f.compare))
     if isinstance(thing, tuple | list):
-        return tuple(fingerprint(part) for part in thing)
-    if callable(thing) and hasattr(thing, "__qualname__"):
-        return (getattr(thing, "__module__", ""), thing.__qualname__)
+        kinds = set(map(type, thing))
+        if len(kinds) == 1 and kinds <= _BY_VALUE:
+            # a long dataset of plain records: compared as it is
+            return (_name(kind), kinds.pop().__name__, tuple(thing))
+        return (_name(kind), tuple(_image(part, above) for part in thing))
+    if isinstance(thing, dict):
+        return (_name(kind), tuple((_image(key, above), _image(value, above)) for key, value in thing.items()))
+    if isinstance(thing, set | frozenset):
+        return (_name(kind), frozenset(_image(part, above) for part in thing))
+    if isinstance(thing, FunctionType):
+        held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()))
+        return (thing.__module__, thing.__qualname__, tuple(_image(part, above) for part in held))
+    if isinstance(thing, MethodType):
+        return ("method", _image(thing.__self__, above), thing.__name__)
+    if isinstance(thing, partial):
+        return ("partial", tuple(_image(part, above) for part in (thing.func, thing.args, thing.keywords)))
+    if equals_itself_alone(thing) and hasattr(thing, "__dict__"):
+        return (_name(kind), _image(vars(thing), above))
     try:
         hash(thing)
     except TypeError:
-        return repr(thing)
-    # 1, 1.0 and True hash alike but are different draws
-    return (type(thing).__name__, thing)
+        return (_name(kind), repr(thing))
+    return (_name(kind), thing)
+
+
+_BY_VALUE = frozenset({int, bool, str, bytes, type(None)})
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "not yet set"

@@ -41,12 +41,15 @@ class Multiset:
         """From value → multiplicity; multiplicities of 0 are dropped.
 
         Raises:
-            DatasetError: a multiplicity that is negative or no whole number.
+            DatasetError: a multiplicity that is negative or no whole number, or records without an order.
         """
         for value, count in multiplicities.items():
-            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
                 raise DatasetError(f"The multiplicity of {value!r} must be a whole number ≥ 0, not {count!r}.")
-        return cls(tuple(sorted((v, c) for v, c in multiplicities.items() if c)))
+        try:
+            return cls(tuple(sorted((v, int(c)) for v, c in multiplicities.items() if c)))
+        except TypeError as error:
+            raise DatasetError(f"These records cannot form a multiset: {error}.") from None
 
     def __len__(self) -> int:
         return sum(count for _, count in self.items)

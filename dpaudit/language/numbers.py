@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.language.checks import whole
+from dpaudit.language.checks import number, whole
 
 
 def ceil_log2(n: int) -> int:
@@ -13,8 +13,14 @@ def ceil_log2(n: int) -> int:
 
 
 def log_star(n: float) -> int:
-    """log*: how often log₂ is applied before the value is ≤ 1."""
+    """log*: how often log₂ is applied before the value is ≤ 1.
+
+    Raises:
+        ParameterError: NaN or infinite.
+    """
     steps = 0
+    if isinstance(n, float):
+        number("n", n)
     while n > 1:
         n = math.log2(n)
         steps += 1

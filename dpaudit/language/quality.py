@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
+from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.multiset import Multiset
 
 
@@ -37,7 +38,7 @@ class Scores:
     """
 
     def __init__(self, values: Any, solutions: Sequence[Any] | None = None) -> None:
-        self.values: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+        self.values: NDArray[np.float64] = np.array(values, dtype=np.float64)
         if self.values.ndim != 1 or not np.all(np.isfinite(self.values)):
             raise ParameterError("Scores must be a vector of finite numbers.")
         self.solutions: Sequence[Any] = range(len(self.values)) if solutions is None else solutions
@@ -49,7 +50,7 @@ class Scores:
     def digest(self) -> bytes:
         """16 bytes that stand for the content."""
         image = blake2b(self.values.tobytes(), digest_size=16)
-        image.update(repr(self.solutions).encode())
+        image.update(repr(fingerprint(self.solutions)).encode())
         return image.digest()
 
     def __len__(self) -> int:

@@ -140,7 +140,10 @@ class AddRemoveOne(Relation):
                 return dataset.changed(remove=(_record(dataset, at),))
             return (*dataset[:at], *dataset[at + 1 :])
         new = domain[int(rng.integers(len(domain)))]
-        return dataset.changed(add=(new,)) if isinstance(dataset, Multiset) else (*dataset, new)
+        if isinstance(dataset, Multiset):
+            return dataset.changed(add=(new,))
+        at = int(rng.integers(len(dataset) + 1))
+        return (*dataset[:at], new, *dataset[at:])
 
     def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
         """All datasets of at most `records` records."""
@@ -168,7 +171,7 @@ def relation_named(text: str) -> Relation:
         raise UnknownNameError("relation", text, tuple(_BY_NAME))
     if not colon:
         return _BY_NAME[kind]
-    return _BY_NAME[kind].group(whole("the size of a group", int(size) if size.isdigit() else size, least=1))
+    return _BY_NAME[kind].group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
 
 
 def _missing(left: Multiset, right: Multiset) -> int:

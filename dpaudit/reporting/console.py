@@ -192,7 +192,14 @@ def _add_witness(block: Rows, audit: Audit) -> None:
     if audit.event is not None:
         side = wording.likelier_on(audit)
         block.labelled("event", f"{audit.event.description}{f', likelier on {side}' if side else ''}")
+        exact = wording.reported_exact(audit)
+        if exact is not None:
+            block.labelled("", wording.probabilities_sentence(exact))
         if (evidence := wording.deciding(audit)) is not None:
+            if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
+                where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
+                likelier = f"likelier on {wording.numerator_side(evidence)}{where}"
+                block.labelled("runs", f"{evidence.event.description}, {likelier}")
             block.labelled("", wording.counts_sentence(evidence))
 
 

@@ -153,11 +153,21 @@ def numerator_side(evidence: SampledEvidence | ExactEvidence) -> str:
     return evidence.direction.partition("/")[0]
 
 
+def reported_exact(audit: Audit) -> ExactEvidence | None:
+    """The exact evidence behind the reported pair and event; None where runs are behind it."""
+    return next((e for e in audit.exact if e.pair == audit.pair and e.event == audit.event), None)
+
+
 def likelier_on(audit: Audit) -> str | None:
     """The dataset on which the reported event is likelier; None when no evidence says."""
-    exact = (e for e in audit.exact if e.pair == audit.pair and e.event == audit.event)
-    evidence = deciding(audit) or next(exact, None)
+    evidence = reported_exact(audit) or deciding(audit)
     return None if evidence is None else numerator_side(evidence)
+
+
+def probabilities_sentence(evidence: ExactEvidence) -> str:
+    """E.g. "exactly 0.5 on left, 0.0677 on right"."""
+    sides = (evidence.p, evidence.q) if numerator_side(evidence) == "left" else (evidence.q, evidence.p)
+    return f"exactly {small(sides[0])} on left, {small(sides[1])} on right"
 
 
 def counts_sentence(evidence: SampledEvidence) -> str:

@@ -106,7 +106,7 @@ def fail() -> Audit:
         expected="pass",
         scope="the pairs listed; 8 outcomes",
         sampled=[weaker, sampled],
-        exact=[ExactEvidence(pair, "left/right", event, 1.3912, 0.0345)],
+        exact=[ExactEvidence(pair, "left/right", event, 1.3912, 0.0345, 0.1001, 0.0249)],
         profile_plot=_profile(claim, 1.3912, certified=1.3522),
         output_plot=OutputPlot(
             *("exact", labels, [0.05, 0.15, 0.3, 0.3937, 0.06, 0.03, 0.0063, 0.01]),
@@ -157,7 +157,7 @@ def proved() -> Audit:
         expected="pass",
         scope="every pair of datasets in {1, 2, 3}² that are neighbours under replace-one: 36 pairs",
         sampled=[],
-        exact=[ExactEvidence(pair, "right/left", event, 0.812345, 0.0)],
+        exact=[ExactEvidence(pair, "right/left", event, 0.812345, 0.0, 0.405, 0.18)],
         profile_plot=_profile(claim, 0.812345),
         output_plot=OutputPlot(
             "exact", ["1", "2", "3"], [0.42, 0.4, 0.18], [0.31, 0.285, 0.405], [False, False, True], 0
@@ -297,7 +297,7 @@ def infinite() -> Audit:
         expected="fail",
         scope="1 pair",
         sampled=[],
-        exact=[ExactEvidence(pair, "left/right", event, None, 0.0012345)],
+        exact=[ExactEvidence(pair, "left/right", event, None, 0.0012345, 0.0012345, 0.0)],
         profile_plot=ProfilePlot(
             [0.0, 0.5, 1.0, 1.5, 2.0],
             [0.46, 0.24, 0.0, 0.0, 0.0],
@@ -340,7 +340,7 @@ def huge_multiset() -> Audit:
         event=event,
         scope="1 pair",
         replay="bead-5001",
-        exact=[ExactEvidence(pair, "left/right", event, 0.99996, 9.1e-10)],
+        exact=[ExactEvidence(pair, "left/right", event, 0.99996, 9.1e-10, 0.5, 0.1839)],
     )
 
 

@@ -16,11 +16,15 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.errors import ParameterError
+from dpaudit.errors import MechanismError, ParameterError
 from dpaudit.language.checks import number
+from dpaudit.language.outputs import canonical
 
 if TYPE_CHECKING:
     from dpaudit.language.claim import Claim
+
+ENUMERATED_VALUES = 1 << 24
+"""A uniform choice among more values than this is drawn, never enumerated."""
 
 Values: TypeAlias = Sequence[Any] | NDArray[np.int64]
 """The support of a finite distribution: distinct hashable values, or integers as an array."""
@@ -45,7 +49,7 @@ class Distribution(ABC):
             return list(zip(values.tolist(), counts.tolist(), strict=True))
         counted: dict[Any, int] = {}
         for value in drawn.tolist() if isinstance(drawn, np.ndarray) else drawn:
-            key = tuple(value) if isinstance(value, list) else value
+            key = canonical(value) if isinstance(value, list) else value
             counted[key] = counted.get(key, 0) + 1
         return list(counted.items())
 
@@ -63,7 +67,7 @@ class Distribution(ABC):
         """The distribution of `function(value)`; equal images are merged."""
         from dpaudit.language.distributions.derived import Mapped
 
-        return Mapped(self, function)
+        return Mapped(self, function, claim=self.claim)
 
     def then(self, continuation: Callable[[Any], Any]) -> Distribution:
         """Draw, then draw from `continuation(value)`: a distribution, an applied mechanism or an output.
@@ -78,6 +82,14 @@ class Distribution(ABC):
     def spending(self, claim: Claim) -> Self:
         """The same draw with the privacy that it costs written beside it, for the ledger."""
         return replace(self, claim=claim)
+
+    def __bool__(self) -> bool:
+        """Never: `if noise < t` without a `yield` would silently take one branch.
+
+        Raises:
+            MechanismError: always.
+        """
+        raise MechanismError(f"{self!r} was used as a truth value before it was drawn; write (yield …) around it.")
 
 
 class Finite(Distribution):
@@ -104,9 +116,11 @@ class Finite(Distribution):
         """
         probs = self.probs
         if len(probs) <= 4 * size:
-            every = rng.multinomial(size, probs / probs.sum())
-            index = np.flatnonzero(every)
-            return index, every[index]
+            # only what can happen: a multinomial draw gives its last entry what rounding has left over
+            possible = np.flatnonzero(probs)
+            every = rng.multinomial(size, probs[possible] / probs.sum())
+            drawn = np.flatnonzero(every)
+            return possible[drawn], every[drawn]
         cumulative = self._cumulative
         at = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
         index, count = np.unique(np.minimum(at, len(probs) - 1), return_counts=True)
@@ -147,6 +161,8 @@ class Bernoulli(Finite):
         for name, value in (("p", self.p), ("complement", 1 - self.p if self.complement is None else self.complement)):
             if not 0 <= number(name, value) <= 1:
                 raise ParameterError(f"{name} of a Bernoulli must lie in [0, 1], not {value!r}.")
+        if self.complement is not None and abs(self.p + self.complement - 1) > 1e-9:
+            raise ParameterError(f"p and complement of a Bernoulli must sum to 1, not {self.p + self.complement!r}.")
 
     @property
     def values(self) -> Values:
@@ -154,7 +170,7 @@ class Bernoulli(Finite):
 
     @property
     def probs(self) -> NDArray[np.float64]:
-        return np.array([self.p, 1 - self.p if self.complement is None else self.complement])
+        return np.array([self.p, 1 - self.p if self.complement is None else self.complement], dtype=np.float64)
 
     def __invert__(self) -> Bernoulli:
         """The opposite event."""
@@ -163,7 +179,7 @@ class Bernoulli(Finite):
 
 @dataclass(frozen=True)
 class Categorical(Finite):
-    """`values[i]` with probability `probabilities[i]`.
+    """`outcomes[i]` with probability `probabilities[i]`, scaled to sum to exactly 1.
 
     Raises:
         ParameterError: lengths differ, a probability is negative, or they don't sum to 1 (within 1e-9).
@@ -188,7 +204,9 @@ class Categorical(Finite):
 
     @cached_property
     def _probs(self) -> NDArray[np.float64]:
-        return np.asarray(self.probabilities, dtype=np.float64)
+        probs = np.asarray(self.probabilities, dtype=np.float64)
+        scaled: NDArray[np.float64] = probs / probs.sum()
+        return scaled
 
     @property
     def probs(self) -> NDArray[np.float64]:
@@ -197,13 +215,26 @@ class Categorical(Finite):
 
 @dataclass(frozen=True)
 class Uniform(Finite):
-    """Each of `outcomes` (distinct, at least one; a `range` will do) with the same probability."""
+    """Each of `outcomes` (at least one; a `range` will do, of any length) with the same probability."""
 
     outcomes: Sequence[Any]
 
     def __post_init__(self) -> None:
         if not len(self.outcomes):
             raise ParameterError("A Uniform needs at least one value.")
+
+    @property
+    def finite(self) -> bool:
+        return len(self.outcomes) <= ENUMERATED_VALUES
+
+    @property
+    def remedy(self) -> str:
+        return f"choose among at most {ENUMERATED_VALUES:,} values"
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        if self.finite:
+            return super().draw(rng, size)
+        return [self.outcomes[i] for i in rng.integers(len(self.outcomes), size=size).tolist()]
 
     @property
     def values(self) -> Values:
@@ -246,8 +277,9 @@ class Softmax(Finite):
 
     @cached_property
     def _probs(self) -> NDArray[np.float64]:
-        exponents = self.coefficient * self.scores
-        exponents -= exponents.max()
+        # differences first: a coefficient times a large score would lose their digits
+        exponents = self.scores - (self.scores.max() if self.coefficient > 0 else self.scores.min())
+        exponents *= self.coefficient
         weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
         weights /= weights.sum()
         return weights
@@ -259,4 +291,6 @@ class Softmax(Finite):
 
 def _values(values: Sequence[Any] | NDArray[np.int64]) -> Values:
     """Integer ranges as arrays, so that laws of a million outcomes are mixed as arrays."""
-    return np.arange(values.start, values.stop, values.step) if isinstance(values, range) else values
+    if isinstance(values, range) and max(abs(values[0]), abs(values[-1])) < 1 << 62:
+        return np.arange(values.start, values.stop, values.step)
+    return values

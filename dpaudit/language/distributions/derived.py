@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.distributions.base import Distribution, Finite, Values
+from dpaudit.language.outputs import canonical
 
 PRODUCT_LIMIT = 1_000_000
 """A product with more joint values than this is not enumerated."""
@@ -24,7 +25,7 @@ class Mapped(Finite):
     """The image of `base` under `function`; finite when `base` is."""
 
     base: Distribution
-    function: Callable[[Any], Hashable]
+    function: Callable[[Any], Hashable] = field(repr=False)  # its address would differ from run to run
 
     @property
     def finite(self) -> bool:
@@ -40,7 +41,7 @@ class Mapped(Finite):
             raise NotEnumerableError(f"{self.base!r} cannot be enumerated: {self.base.remedy}.")
         merged: dict[Hashable, float] = {}
         for value, p in zip(plain(self.base.values), self.base.probs.tolist(), strict=True):
-            image = self.function(value)
+            image = canonical(self.function(value))
             merged[image] = merged.get(image, 0.0) + p
         return merged
 
@@ -55,7 +56,7 @@ class Mapped(Finite):
     def draw(self, rng: Generator, size: int) -> Any:
         if self.finite:
             return super().draw(rng, size)
-        return [self.function(value) for value in plain(self.base.draw(rng, size))]
+        return [canonical(self.function(value)) for value in plain(self.base.draw(rng, size))]
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,14 @@ class Then(Distribution):
     """A value of `base`, then a draw from `continuation(value)`."""
 
     base: Distribution
-    continuation: Callable[[Any], Any]
+    continuation: Callable[[Any], Any] = field(repr=False)
 
     @property
     def remedy(self) -> str:
         return self.base.remedy
+
+    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+        return Then(self, function, claim=self.claim)
 
     def draw(self, rng: Generator, size: int) -> Any:
         raise TypeError("A Then is unfolded by the interpreters; it has no draw of its own.")
@@ -86,6 +90,8 @@ class Product(Finite):
     def __post_init__(self) -> None:
         if not self.parts:
             raise ParameterError("A Product needs at least one part.")
+        if any(isinstance(part, Then) for part in self.parts):
+            raise ParameterError("A draw with a continuation cannot be part of a Product; yield it on its own.")
 
     @property
     def finite(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ class RandomPairing(Finite):
     """
 
     records: Multiset
-    image: Callable[[Any, Any], Hashable]
+    image: Callable[[Any, Any], Hashable] = field(repr=False)
 
     @property
     def finite(self) -> bool:

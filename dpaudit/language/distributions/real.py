@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.checks import number, positive
+from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Values
 
 
@@ -171,6 +172,8 @@ class Integer(Distribution):
     def draw(self, rng: Generator, size: int) -> NDArray[np.int64]:
         noise = self.base.draw(rng, size)
         rounded: NDArray[np.float64] = np.ceil(noise) if self.up else np.floor(noise)
+        if np.abs(rounded).max(initial=0) >= 2.0**63:
+            return np.array([int(value) for value in rounded.tolist()], dtype=object)
         return rounded.astype(np.int64)
 
     @property
@@ -187,7 +190,7 @@ class ClippedInteger(Finite):
     """⌈base⌉ or ⌊base⌋ moved into {low, …, high}, in closed form.
 
     Raises:
-        ParameterError: low > high.
+        ParameterError: low > high, or not whole numbers.
     """
 
     base: Real
@@ -196,6 +199,8 @@ class ClippedInteger(Finite):
     high: int
 
     def __post_init__(self) -> None:
+        whole("low", self.low)
+        whole("high", self.high)
         if self.low > self.high:
             raise ParameterError(f"clip needs low ≤ high, not {self.low!r} and {self.high!r}.")
 
@@ -205,6 +210,10 @@ class ClippedInteger(Finite):
 
     @property
     def probs(self) -> NDArray[np.float64]:
+        return self._probs
+
+    @cached_property
+    def _probs(self) -> NDArray[np.float64]:
         # value v stands for base in (v − 1, v] (ceil) or [v, v + 1) (floor): cut the line at low + up, …,
         # high − 1 + up … and take differences of whichever tail is small, so that neither tail loses digits
         cuts = [c + (0 if self.up else 1) for c in range(self.low, self.high)]
@@ -213,4 +222,4 @@ class ClippedInteger(Finite):
         low_tail = np.array([self.base.below(c) + (self.base.at(c) if self.up else 0.0) for c in cuts])
         high_tail = np.array([self.base.above(c) + (0.0 if self.up else self.base.at(c)) for c in cuts])
         inner = np.where(low_tail[1:] < 0.5, np.diff(low_tail), -np.diff(high_tail))
-        return np.concatenate([low_tail[:1], inner, high_tail[-1:]])
+        return np.concatenate([low_tail[:1], np.maximum(inner, 0), high_tail[-1:]])

@@ -1,0 +1,14 @@
+"""Statistics of an audit: numbers in, numbers out.
+
+* ``clopper_pearson``: the certificate that anyone can check by hand.
+* ``score_test``: the deciding test, the exact unconditional score test of p <= exp(epsilon) q + delta.
+* ``hockey_stick``: the exact privacy profile of two finite laws.
+* ``power``: what a budget can see, and what a violation costs to see.
+
+The modules are the names to import: ``clopper_pearson.epsilon_lower`` and ``score_test.epsilon_lower`` answer
+one question by two methods, so they stay apart.
+"""
+
+from dpaudit.stats import clopper_pearson, hockey_stick, power, score_test
+
+__all__ = ["clopper_pearson", "hockey_stick", "power", "score_test"]
