@@ -124,7 +124,7 @@ def check_command(
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
     _writable(html)
     _writable(None if json == "-" else json)
-    result, interrupted = _run(request, quiet=quiet, stdout_taken=json == "-")
+    result = _run(request, quiet=quiet, stdout_taken=json == "-")
     failures = _write(result, html, json)
     try:
         _keep(result)
@@ -132,7 +132,7 @@ def check_command(
         _complain(str(error))
     for failure in failures:
         _complain(str(failure))
-    if interrupted:
+    if result.interrupted:
         raise typer.Exit(130)
     code = result.exit_code
     if expect and code in (1, 3) and all(audit.as_expected is not False for audit in result.audits):
@@ -173,11 +173,11 @@ def replay_command(
     request = _parsed(kept.command, jobs)
     _writable(html)
     _writable(None if json == "-" else json)
-    result, interrupted = _run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
+    result = _run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
     failures = _write(result, html, json)
     for failure in failures:
         _complain(str(failure))
-    if interrupted:
+    if result.interrupted:
         raise typer.Exit(130)
     if not result.audits:
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
@@ -264,15 +264,15 @@ def _parsed(command: str, jobs: int | None) -> Request:
     return _request(**{**values, "jobs": jobs})
 
 
-def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> tuple[Result, bool]:
-    """Run and show; the result, and whether it was interrupted."""
+def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
+    """Run and show."""
     out = _Console(stderr=stdout_taken)
     with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
         for event in engine.check(request, only=only):
             if not (stdout_taken and quiet):
                 reporter.on(event)
             if isinstance(event, CheckFinished):
-                return event.result, event.interrupted
+                return event.result
     raise AssertionError("the stream ended without a result")
 
 

@@ -61,9 +61,10 @@ def check(request: Request, *, only: str | None = None) -> Iterator[Event]:
     audits: list[Audit] = []
     seconds: dict[str, float] = {}
 
-    def result() -> Result:
+    def result(*, interrupted: bool = False) -> Result:
         timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
-        return Result(request.seed, request.alpha, audits, environment(), command_line(request), timings)
+        command = command_line(request)
+        return Result(request.seed, request.alpha, audits, environment(), command, timings, interrupted)
 
     yield CheckStarted(len(jobs), request.seed, request.alpha)
     try:
@@ -74,7 +75,7 @@ def check(request: Request, *, only: str | None = None) -> Iterator[Event]:
             seconds[job.replay] = time.monotonic() - begun
             yield AuditFinished(audit, seconds[job.replay])
     except KeyboardInterrupt:
-        yield CheckFinished(result(), interrupted=True)
+        yield CheckFinished(result(interrupted=True))
         return
     yield CheckFinished(result())
 
@@ -87,7 +88,7 @@ def run(request: Request) -> Result:
     """
     for event in check(request):
         if isinstance(event, CheckFinished):
-            if event.interrupted:
+            if event.result.interrupted:
                 raise KeyboardInterrupt
             return event.result
     raise AssertionError("the stream ended without a result")

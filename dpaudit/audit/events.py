@@ -54,10 +54,9 @@ class AuditFinished:
 
 @dataclass(frozen=True)
 class CheckFinished:
-    """All is done (or was cut short: `result` holds the audits that ended)."""
+    """All is done, or was cut short (`result.interrupted`)."""
 
     result: Result
-    interrupted: bool = False
 
 
 Event: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished

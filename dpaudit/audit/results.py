@@ -239,6 +239,8 @@ class Result:
     command: str
     """What to type to get this result again."""
     timings: Timings
+    interrupted: bool = False
+    """Whether it was cut short: `audits` holds those that had ended."""
     format_version: str = FORMAT_VERSION
 
     @property

@@ -71,9 +71,9 @@ class ConsoleReporter:
                 else:
                     self._out.print(audit_block(audit))
                     self._out.print()
-            case events.CheckFinished(result=result, interrupted=interrupted):
+            case events.CheckFinished(result=result):
                 self.close()
-                if interrupted:
+                if result.interrupted:
                     of = f" of {self._announced}" if self._announced else ""
                     ended = f"Interrupted: {len(result.audits)}{of} audits ended; their results stand."
                     self._err.print(Text(ended, "bold"))

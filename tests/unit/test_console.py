@@ -104,7 +104,7 @@ def test_interrupted() -> None:
     out, err = _console(), _console()
     with ConsoleReporter(out, err, quiet=False) as reporter:
         reporter.on(events.CheckStarted(6, 1, 0.001))
-        reporter.on(events.CheckFinished(EXAMPLES["fail"], interrupted=True))
+        reporter.on(events.CheckFinished(replace(EXAMPLES["fail"], interrupted=True)))
     assert _text(err) == "Interrupted: 1 of 6 audits ended; their results stand.\n"
     assert "NoisyMax: FAIL" in _text(out)
 

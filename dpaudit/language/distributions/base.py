@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, ParameterError
-from dpaudit.language.checks import number
+from dpaudit.language.checks import number, probability
 from dpaudit.language.outputs import canonical
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ class Bernoulli(Finite):
     complement: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("p", self.p), ("complement", 1 - self.p if self.complement is None else self.complement)):
-            if not 0 <= number(name, value) <= 1:
-                raise ParameterError(f"{name} of a Bernoulli must lie in [0, 1], not {value!r}.")
+        probability("p of a Bernoulli", self.p)
+        if self.complement is not None:
+            probability("complement of a Bernoulli", self.complement)
         if self.complement is not None and abs(self.p + self.complement - 1) > 1e-9:
             raise ParameterError(f"p and complement of a Bernoulli must sum to 1, not {self.p + self.complement!r}.")
 
@@ -278,8 +278,9 @@ class Softmax(Finite):
     @cached_property
     def _probs(self) -> NDArray[np.float64]:
         # differences first: a coefficient times a large score would lose their digits
-        exponents = self.scores - (self.scores.max() if self.coefficient > 0 else self.scores.min())
-        exponents *= self.coefficient
+        with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
+            exponents = self.scores - (self.scores.max() if self.coefficient > 0 else self.scores.min())
+            exponents *= self.coefficient
         weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
         weights /= weights.sum()
         return weights
