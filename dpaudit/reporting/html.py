@@ -64,6 +64,8 @@ class _View:
     id: str
     audit: Audit
     folded: bool
+    open: bool
+    """Whether a folded audit begins unfolded: the first of one algorithm's, which is its main case."""
     parts: list[Part]
     scale: list[_ScaleRow]
     claim_at: float
@@ -80,7 +82,8 @@ def to_html(result: Result) -> str:
     """
     # The data in the page goes without timings, so that these stay in one element.
     timeless = to_json(replace(result, timings=Timings("", 0.0, 0, {})))
-    views = [_view(audit, i, len(result.audits), result.alpha) for i, audit in enumerate(result.audits, 1)]
+    total, one_name = len(result.audits), len({audit.name for audit in result.audits}) == 1
+    views = [_view(audit, i, total, result.alpha, one_name=one_name) for i, audit in enumerate(result.audits, 1)]
     return (
         _environment()
         .get_template("report.html.j2")
@@ -119,7 +122,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _view(audit: Audit, number: int, total: int, alpha: float) -> _View:
+def _view(audit: Audit, number: int, total: int, alpha: float, *, one_name: bool) -> _View:
     identifier = f"audit-{number}"
     scale, claim_at = _scale(audit)
     sampled = sorted(audit.sampled, key=lambda e: -e.epsilon_lower)
@@ -128,6 +131,7 @@ def _view(audit: Audit, number: int, total: int, alpha: float) -> _View:
         id=identifier,
         audit=audit,
         folded=total >= _FOLDED_FROM,
+        open=number == 1 and one_name,
         parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
         scale=scale,
         claim_at=claim_at,

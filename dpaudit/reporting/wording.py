@@ -189,11 +189,14 @@ def tally(audits: Sequence[Audit]) -> str:
 
 
 def total(audits: Sequence[Audit]) -> str:
-    """The title of a report: "RecPrefix: PASS, not refuted", or the tally of several audits."""
+    """The title of a report: "RecPrefix: PASS, not refuted", or the tally of several audits, with their one name."""
     if not audits:
         return "No audits"
     if len(audits) == 1:
         return f"{audits[0].name}: {verdict_phrase(audits[0]).replace(' · ', ', ')}"
+    names = {audit.name for audit in audits}
+    if len(names) == 1:
+        return f"{names.pop()}: {tally(audits)}"
     return f"{len(audits)} audits: {tally(audits)}"
 
 

@@ -245,7 +245,7 @@ class Uniform(Finite):
         return np.full(len(self.outcomes), 1 / len(self.outcomes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Softmax(Finite):
     """The exponential mechanism's draw: label i with probability ∝ exp(coefficient · scores[i]).
 
@@ -270,6 +270,9 @@ class Softmax(Finite):
             raise ParameterError(f"A Softmax got {scores.size} scores and {len(self.labels)} labels.")
         number("coefficient", self.coefficient)
         object.__setattr__(self, "scores", scores)
+
+    def __repr__(self) -> str:
+        return f"Softmax over {len(self.scores):,} outcomes with coefficient {self.coefficient:.6g}"
 
     @property
     def values(self) -> Values:

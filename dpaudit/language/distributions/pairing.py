@@ -18,6 +18,8 @@ from dpaudit.language.multiset import Multiset
 ENUMERATED_RECORDS = 48
 """Pairings of more records than this are drawn, never enumerated."""
 ENUMERATED_STATES = 200_000
+FEW_RECORDS, MANY_DRAWS = 12, 100_000
+"""So many draws of so few records are one multinomial draw from their law."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class RandomPairing(Finite):
     def remedy(self) -> str:
         return f"use at most {ENUMERATED_RECORDS} records"
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Multiset, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+        if size >= MANY_DRAWS and len(self.records) <= FEW_RECORDS:
+            return super().grouped(rng, size)
         rows, counts = np.unique(self._tables(rng, size), axis=0, return_counts=True)
         images = self._images[0]
         return [
