@@ -20,7 +20,7 @@ from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdi
 from dpaudit.reporting import wording
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, small, stated
-from dpaudit.reporting.terminal_text import Rows, columns, render_card, render_list
+from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_list
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_list", "summary"]
 
@@ -67,7 +67,9 @@ class ConsoleReporter:
             case events.AuditFinished(audit=audit):
                 self.close()
                 if self._quiet:
-                    self._out.print(_quiet_line(audit))
+                    # one line each, however narrow the terminal: `grep` and `wc -l` must be able to count
+                    line = for_encoding(_quiet_line(audit), self._out.encoding)
+                    self._out.print(line, soft_wrap=True)
                 else:
                     self._out.print(audit_block(audit))
                     self._out.print()
@@ -174,13 +176,11 @@ def _verdict_line(audit: Audit) -> Text:
     )
 
 
-def _quiet_line(audit: Audit) -> Rows:
-    block = Rows()
+def _quiet_line(audit: Audit) -> Text:
     line = _verdict_line(audit)
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
-    block.line(line, indent=0)
-    return block
+    return line
 
 
 def _add_witness(block: Rows, audit: Audit) -> None:

@@ -110,7 +110,7 @@ def _environment() -> Environment:
     tools: dict[str, Callable[..., object]] = {
         **{
             name: getattr(numbers, name)
-            for name in ("count", "lower", "nearest", "small", "stated", "upper", "error")
+            for name in ("count", "exactly", "lower", "nearest", "small", "stated", "upper", "error")
         },
         "badge": _badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",

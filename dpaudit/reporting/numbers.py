@@ -38,9 +38,14 @@ def upper(x: float, against: float | None = None) -> str:
     return _rounded(x, ROUND_CEILING, against)
 
 
-def nearest(x: float, against: float | None = None) -> str:
-    """`x` rounded to three digits, or to as many as show on which side of `against` it lies."""
-    return _rounded(x, ROUND_HALF_EVEN, against)
+def nearest(x: float, against: float | None = None, *, digits: int = 3) -> str:
+    """`x` rounded to `digits` digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_HALF_EVEN, against, digits)
+
+
+def exactly(x: float, against: float | None = None) -> str:
+    """A number that was computed, not sampled: seven digits."""
+    return nearest(x, against, digits=7)
 
 
 def percent(confidence: float) -> str:
@@ -67,12 +72,12 @@ def power_of_ten(x: float) -> str:
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def _rounded(x: float, rounding: str, against: float | None) -> str:
+def _rounded(x: float, rounding: str, against: float | None, least: int = 3) -> str:
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
     exact = Decimal(repr(float(x)))
     text = ""
-    for digits in range(3, 18):
+    for digits in range(least, 18):
         text = f"{float(Context(prec=digits, rounding=rounding).plus(exact)):.{digits}g}"
         if against is None or _side(float(text), against) == _side(x, against):
             break

@@ -17,7 +17,7 @@ from dpaudit.audit.results import (
     SampledEvidence,
     Verdict,
 )
-from dpaudit.reporting.numbers import count, lower, nearest, percent, small, stated, upper
+from dpaudit.reporting.numbers import count, exactly, lower, nearest, percent, small, stated, upper
 
 NOT_A_PROOF = "not a proof"
 
@@ -55,7 +55,7 @@ def exact_is_infinite(audit: Audit) -> bool:
 def exact_epsilon(audit: Audit) -> str | None:
     """The exact ε, "∞" where there is none at the claimed δ, None where nothing was enumerated."""
     if audit.epsilon_exact is not None:
-        return nearest(audit.epsilon_exact, audit.claim.epsilon)
+        return exactly(audit.epsilon_exact, audit.claim.epsilon)
     return "∞" if exact_is_infinite(audit) else None
 
 
