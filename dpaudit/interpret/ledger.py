@@ -10,7 +10,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.interpret.sample import split
 from dpaudit.interpret.walk import Last, Run, blaming
-from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition
+from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
 
 
@@ -29,10 +29,25 @@ class Entry:
 
     @property
     def balanced(self) -> bool | None:
-        """Whether the parts, composed, keep the claim; None where there is nothing to hold against each other."""
+        """Whether the parts, composed, keep the claim; None where there is nothing to hold against each other.
+
+        By basic composition, or by optimal composition, which whatever theorem the claim rests on cannot beat.
+        """
         if self.claim is None or self.composed is None:
             return None
-        return self.composed.implies(self.claim)
+        if self.composed.relation != self.claim.relation:
+            return False
+        spent = [claim for part in self.parts for claim in part.spent if claim is not None]
+        return self.composed.implies(self.claim) or optimal_composition(spent, self.claim.epsilon) <= (
+            self.claim.delta * (1 + 1e-9) + 1e-15
+        )
+
+    @property
+    def spent(self) -> tuple[Claim | None, ...]:
+        """What it takes from an outer budget: its own claim, or else what its parts take; None for an unknown part."""
+        if self.claim is not None or not self.parts:
+            return (self.claim,)
+        return tuple(claim for part in self.parts for claim in part.spent)
 
     @property
     def complete(self) -> bool:
@@ -59,47 +74,53 @@ def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | Se
         MechanismError and its kinds: as in `sample`.
     """
     rng = default_rng(seed)
-    entry = _record(mechanism, dataset, rng)
+    entry, _ = _record(mechanism, dataset, rng, drawn=False)
     for _ in range(runs - 1):
-        entry = entry.worst(_record(mechanism, dataset, rng))
+        entry = entry.worst(_record(mechanism, dataset, rng, drawn=False)[0])
     return entry
 
 
-def _record(mechanism: Mechanism, dataset: Any, rng: Generator) -> Entry:
+def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
+    """One run: what it used, and with `drawn` its output (else None)."""
     run = Run(mechanism, dataset)
     parts: list[Entry] = []
     with blaming(mechanism):
         while not isinstance(run.node, Last):
-            parts.append(_entry(run.node, rng))
-            ((value, *_),) = split(run.node, 1, rng)
+            part, value = _spend(run.node, rng, drawn=True)
+            parts.append(part)
             run.send(value)
-        if isinstance(run.node.value, Distribution | Applied):
-            parts.append(_entry(run.node.value, rng))
+        output = run.node.value
+        if isinstance(output, Distribution | Applied):
+            part, output = _spend(output, rng, drawn=drawn)
+            parts.append(part)
     if all(part.claim is None and not part.parts for part in parts):
-        return Entry(mechanism.name, mechanism.claim, None, ())
-    return Entry(mechanism.name, mechanism.claim, _composed(parts), tuple(parts))
+        parts = []
+    entry = Entry(mechanism.name, mechanism.claim, _composed(parts), tuple(parts))
+    return entry, canonical(output) if drawn else None
+
+
+def _spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
+    """One draw: its entry, and with `drawn` what came."""
+    if isinstance(node, Applied):
+        return _record(node.mechanism, node.dataset, rng, drawn=drawn)
+    if isinstance(node, Then) and node.claim is None:
+        inner, value = _spend(node.base, rng, drawn=True)
+        following = node.continuation(value)
+        if not isinstance(following, Distribution | Applied):
+            return inner, following
+        rest, value = _spend(following, rng, drawn=drawn)
+        return Entry("a draw and what follows", None, _composed((inner, rest)), (inner, rest)), value
+    value = split(node, 1, rng)[0][0] if drawn else None
+    if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
+        parts = tuple(_spend(part, rng, drawn=False)[0] for part in node.parts)
+        return Entry("independent draws", None, _composed(parts), parts), value
+    return Entry(repr(node)[:80], node.claim, None, ()), value
 
 
 def _composed(parts: Sequence[Entry]) -> Claim | None:
     """Basic composition; None where a part has no claim, or where they are under different relations."""
-    spent = [claim for part in parts if (claim := part.claim or part.composed) is not None]
-    if len(spent) < len(parts) or len({claim.relation for claim in spent}) > 1:
+    spent = [claim for part in parts for claim in part.spent]
+    known = [claim for claim in spent if claim is not None]
+    if not known or len(known) < len(spent) or len({claim.relation for claim in known}) > 1:
         return None
-    return basic_composition(spent)
-
-
-def _entry(node: Distribution | Applied, rng: Generator) -> Entry:
-    if isinstance(node, Applied):
-        return _record(node.mechanism, node.dataset, rng)
-    if isinstance(node, Then) and node.claim is None:
-        inner = _entry(node.base, rng)
-        ((value, *_),) = split(node.base, 1, rng)
-        following = node.continuation(value)
-        if isinstance(following, Distribution | Applied):
-            parts = (inner, _entry(following, rng))
-            return Entry("a draw and what follows", None, _composed(parts), parts)
-        return inner
-    if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
-        each = tuple(_entry(part, rng) for part in node.parts)
-        return Entry("independent draws", None, _composed(each), each)
-    return Entry(repr(node)[:80], node.claim, None, ())
+    return basic_composition(known)

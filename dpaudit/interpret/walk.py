@@ -153,8 +153,9 @@ def blaming(mechanism: Mechanism) -> Iterator[None]:
 
 
 def _global_generators() -> Hashable:
-    legacy = np.random.get_state(legacy=True)  # noqa: NPY002 - the generator that must not have been used
-    return (random.getstate(), fingerprint(legacy))
+    # the generator that must not have been used: its words, its place in them, and a normal kept for later
+    _, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
+    return (random.getstate(), np.asarray(words).tobytes(), *rest)
 
 
 def _blame(mechanism: Mechanism, error: Exception) -> MechanismError:

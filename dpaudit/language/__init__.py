@@ -3,7 +3,7 @@
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import checks
 from dpaudit.language.card import DWORK_ROTH, HALFSPACES, INTERIOR_POINT_NOTES, PAC_OVERVIEW, THESIS, Card
-from dpaudit.language.claim import Claim, advanced_composition, basic_composition
+from dpaudit.language.claim import Claim, advanced_composition, basic_composition, optimal_composition
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,
@@ -79,5 +79,6 @@ __all__ = [
     "checks",
     "independent",
     "log_star",
+    "optimal_composition",
     "relation_named",
 ]

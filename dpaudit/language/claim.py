@@ -6,12 +6,19 @@ A claim says which δ is allowed at every ε, for pairs related by its `relation
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import gammaln
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.language.relation import REPLACE_ONE, Relation
+
+LOSSES = 1_000_000
+"""More different privacy losses than this are not composed optimally."""
 
 
 @dataclass(frozen=True)
@@ -107,3 +114,30 @@ def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
         raise ParameterError(f"Theorem 3.6 needs 0 < epsilon ≤ 1, not {claim.epsilon!r}.")
     epsilon = math.sqrt(2 * k * math.log(1 / delta_prime)) * claim.epsilon + 2 * k * claim.epsilon**2
     return Claim(epsilon, min(1.0, k * claim.delta + delta_prime), claim.relation)
+
+
+def optimal_composition(claims: Iterable[Claim], epsilon: float) -> float:
+    """The least δ at ε that adaptive uses of mechanisms with these claims keep, whatever the mechanisms.
+
+    1 − Π(1 − δᵢ)·(1 − δ_RR(ε)), where δ_RR is the hockey-stick divergence of independent randomised responses; equal
+    claims are counted together. An upper bound, the δ of basic composition, where there are too many different ε.
+
+    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016, Theorem 1.5.
+    """
+    parts = list(claims)
+    counts = Counter(part.epsilon for part in parts)
+    if math.prod(k + 1 for k in counts.values()) > LOSSES:
+        return basic_composition(parts).delta_at(epsilon)
+    losses, masses = np.zeros(1), np.ones(1)
+    for e, k in counts.items():
+        lies = np.arange(k + 1)
+        told = -math.log1p(math.exp(-e))  # ln of the probability of a true answer
+        logs = gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) + k * told - lies * e
+        losses = np.add.outer(losses, e * (k - 2.0 * lies)).ravel()
+        masses = np.multiply.outer(masses, np.exp(logs)).ravel()
+    above = losses > epsilon
+    responses = float((masses[above] * -np.expm1(epsilon - losses[above])).sum())
+    kept = math.fsum(math.log1p(-part.delta) for part in parts if part.delta < 1)
+    if any(part.delta == 1 for part in parts):
+        return 1.0
+    return min(1.0, -math.expm1(kept) + math.exp(kept) * responses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ def fingerprint(thing: Any) -> Hashable:
 
 def _image(thing: Any, above: frozenset[int]) -> Hashable:
     """`above`: ids of the objects that this one is a part of, so that a function may refer to itself."""
-    kind = type(thing)
+    kind: Any = type(thing)
     if kind in _BY_VALUE:
         return (kind.__name__, thing)
     if kind in (float, np.float64):
@@ -47,7 +47,7 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
     if own is not None:
         return (_name(kind), own())
     if is_dataclass(thing):
-        return (_name(kind), tuple(_image(getattr(thing, f.name), above) for f in fields(thing) if f.compare))
+        return (_name(kind), tuple([_image(getattr(thing, name), above) for name in _compared(kind)]))
     if isinstance(thing, tuple | list):
         kinds = set(map(type, thing))
         if len(kinds) == 1 and kinds <= _BY_VALUE:
@@ -77,7 +77,13 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
 _BY_VALUE = frozenset({int, bool, str, bytes, type(None)})
 
 
-def _name(kind: type) -> str:
+@lru_cache(maxsize=1024)
+def _compared(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.compare)
+
+
+@lru_cache(maxsize=1024)
+def _name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -1,0 +1,34 @@
+# `make` lists the tasks.
+PYTHON ?= python3
+.DEFAULT_GOAL := help
+.PHONY: help setup check test tables report bench wheel ci
+
+help: ## list the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install this checkout, editable, with all development tools, into the present environment
+	$(PYTHON) -m pip install -e '.[dev]'
+
+check: ## ruff, mypy, the import contracts and the generated tables
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy dpaudit algorithms audits tools
+	lint-imports
+	$(PYTHON) tools/tables.py --check
+
+test: ## the tests
+	$(PYTHON) -m pytest
+
+tables: ## write algorithms/README.md and audits/README.md from cards and plans
+	$(PYTHON) tools/tables.py
+
+report: ## audit the whole catalogue and write the committed report (reports/)
+	dpaudit check --all --expect --json reports/catalogue.json --html reports/catalogue.html
+
+bench: ## run the benchmarks (benchmarks/)
+	@for file in benchmarks/*.py; do test -e "$$file" || continue; echo "$$file"; $(PYTHON) "$$file" || exit 1; done
+
+wheel: ## build the wheel into dist/
+	$(PYTHON) -m build --wheel
+
+ci: ## everything that continuous integration does, in fresh environments
+	bash .ci/run

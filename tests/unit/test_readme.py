@@ -1,0 +1,48 @@
+"""What README.md shows is what the program does."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpaudit import cli
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str, containing: str) -> str:
+    """The one code block of a language that holds a text."""
+    blocks = [b for b in re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL) if containing in b]
+    assert len(blocks) == 1, f"README.md has {len(blocks)} {language} blocks with {containing!r}"
+    return str(blocks[0])
+
+
+@pytest.fixture
+def own_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the README's my.py, as the working directory."""
+    (tmp_path / "my.py").write_text(block("python", "# my.py"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_the_terminal_output_is_real(
+    own_function: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = block("sh", "my.py:noisy_count").splitlines()[0]
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    shown = [line.rstrip() for line in capfd.readouterr().out.strip().splitlines()]
+    assert shown == block("text", "noisy_count").rstrip().splitlines()
+    assert ended.value.code == 1
+
+
+def test_the_python_example_catches_it(own_function: Path) -> None:
+    with pytest.raises(AssertionError, match=r"Runs certify ε ≥ 1\.9"):
+        exec(block("python", "from dpaudit import check"), {})

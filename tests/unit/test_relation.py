@@ -1,0 +1,164 @@
+"""Relations against brute force over all datasets of small domains."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpaudit.errors import ParameterError, UnknownNameError
+from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Dataset, Multiset, Relation, relation_named
+
+RELATIONS = [REPLACE_ONE, ADD_REMOVE_ONE]
+DOMAIN = (0, 1, 2)
+RECORDS = st.lists(st.integers(0, 2), max_size=5).map(tuple)
+quick = settings(derandomize=True, max_examples=150, deadline=None)
+
+
+def all_tuples(largest: int) -> list[tuple[int, ...]]:
+    return [records for n in range(largest + 1) for records in product(DOMAIN, repeat=n)]
+
+
+def one_step(relation: Relation, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """The definition, for tuples."""
+    if relation == REPLACE_ONE:
+        return len(left) == len(right) and sum(a != b for a, b in zip(left, right, strict=True)) == 1
+    short, long = sorted((left, right), key=len)
+    return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+def one_step_of_multisets(relation: Relation, left: Multiset, right: Multiset) -> bool:
+    orders = set(permuted(left)), set(permuted(right))
+    return any(one_step(relation, a, b) for a in orders[0] for b in orders[1])
+
+
+def permuted(dataset: Multiset) -> list[tuple[int, ...]]:
+    return [records for records in product(DOMAIN, repeat=len(dataset)) if Multiset.of(records) == dataset]
+
+
+def breadth_first(start: Any, datasets: list[Any], step: Any) -> dict[Any, int]:
+    distances, edge, steps = {start: 0}, [start], 0
+    while edge:
+        steps += 1
+        edge = [d for d in datasets if d not in distances and any(step(e, d) for e in edge)]
+        distances.update(dict.fromkeys(edge, steps))
+    return distances
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_distance_is_the_shortest_chain(relation: Relation, ordered: bool) -> None:
+    tuples = all_tuples(3)
+    datasets: list[Any] = tuples if ordered else list({Multiset.of(records): None for records in tuples})
+    step = one_step if ordered else one_step_of_multisets
+    for start in datasets[:: 1 if not ordered else 3]:
+        reached = breadth_first(start, datasets, lambda a, b: step(relation, a, b))
+        for other in datasets:
+            assert relation.distance(start, other) == reached.get(other)
+            for k in (1, 2, 3):
+                assert relation.group(k).related(start, other) == (reached.get(other, 99) <= k)
+
+
+@quick
+@given(RECORDS, RECORDS, RECORDS, st.sampled_from(RELATIONS))
+def test_distance_is_a_metric(a: Any, b: Any, c: Any, relation: Relation) -> None:
+    assert relation.distance(a, b) == relation.distance(b, a)
+    assert (relation.distance(a, b) == 0) == (a == b)
+    ab, bc, ac = relation.distance(a, b), relation.distance(b, c), relation.distance(a, c)
+    if ab is not None and bc is not None:
+        assert ac is not None
+        assert ac <= ab + bc
+    unordered = relation.distance(Multiset.of(a), Multiset.of(b))
+    assert unordered == relation.distance(a, Multiset.of(b)) == relation.distance(Multiset.of(a), b)
+    if ab is not None:
+        assert unordered is not None
+        assert unordered <= ab
+
+
+def test_the_longest_common_subsequence_counts_for_add_remove() -> None:
+    assert ADD_REMOVE_ONE.distance((1, 2, 3), (1, 3)) == 1
+    assert ADD_REMOVE_ONE.distance((1, 2, 3, 4), (4, 1, 2, 3)) == 2
+    assert ADD_REMOVE_ONE.distance((1, 2), (2, 1)) == 2
+    assert ADD_REMOVE_ONE.distance(Multiset.of((1, 2)), Multiset.of((2, 1))) == 0
+    assert ADD_REMOVE_ONE.distance((), (1, 1)) == 2
+    assert ADD_REMOVE_ONE.distance((0, 1) * 3, (1, 0) * 3) == 2
+    assert ADD_REMOVE_ONE.distance((1,) * 50_000 + (2,), (1,) * 50_000) == 1
+    assert REPLACE_ONE.distance((1, 2), (2, 1)) == 2
+    assert REPLACE_ONE.distance((1, 2), (1,)) is None
+    assert REPLACE_ONE.distance(Multiset.of((1, 1, 2)), Multiset.of((2, 2, 2))) == 2
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_neighbours_are_all_of_one_step(relation: Relation) -> None:
+    for dataset in all_tuples(3):
+        everything = all_tuples(4)
+        assert set(relation.neighbours(dataset, DOMAIN)) - {dataset} == {
+            other for other in everything if one_step(relation, dataset, other)
+        }
+        multiset = Multiset.of(dataset)
+        found = list(relation.neighbours(multiset, DOMAIN))
+        assert len(found) == len(set(found))
+        assert set(found) == {
+            Multiset.of(other) for other in everything if relation.distance(multiset, Multiset.of(other)) == 1
+        }
+
+
+@quick
+@given(RECORDS, st.sampled_from(RELATIONS), st.integers(1, 4), st.integers(0, 10**6), st.booleans())
+def test_random_neighbours_are_related(
+    records: tuple[int, ...], relation: Relation, k: int, seed: int, ordered: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    dataset: Dataset = records if ordered else Multiset.of(records)
+    assert relation.related(dataset, relation.random_neighbour(dataset, DOMAIN, rng))
+    group = relation.group(k)
+    assert group.related(dataset, group.random_related(dataset, DOMAIN, rng))
+    again = np.random.default_rng(seed)
+    assert relation.random_neighbour(dataset, DOMAIN, again) == relation.random_neighbour(
+        dataset, DOMAIN, np.random.default_rng(seed)
+    )
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("ordered", [True, False])
+def test_random_neighbours_reach_every_neighbour(relation: Relation, ordered: bool) -> None:
+    start: Dataset = (0, 1, 1) if ordered else Multiset.of((0, 1, 1))
+    rng = np.random.default_rng(0)
+    found = {relation.random_neighbour(start, DOMAIN, rng) for _ in range(3000)}
+    assert found - {start} == set(relation.neighbours(start, DOMAIN)) - {start}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_scope_is_every_dataset(relation: Relation) -> None:
+    everything = [r for r in all_tuples(3) if len(r) == 3 or relation == ADD_REMOVE_ONE]
+    assert sorted(map(str, relation.scope(DOMAIN, 3, ordered=True))) == sorted(map(str, everything))
+    multisets = relation.scope(DOMAIN, 3, ordered=False)
+    assert len(multisets) == len(set(multisets))
+    assert set(multisets) == {Multiset.of(records) for records in everything}
+
+
+@pytest.mark.parametrize("relation", [*RELATIONS, REPLACE_ONE.group(3), ADD_REMOVE_ONE.group(2).group(2)])
+def test_names_read_back(relation: Relation) -> None:
+    assert relation_named(relation.name) == relation
+    assert relation_named(f" {relation.name.upper()} ") == relation
+
+
+def test_groups_of_groups_multiply() -> None:
+    assert ADD_REMOVE_ONE.group(2).group(3).size == 6
+    assert ADD_REMOVE_ONE.group(2).group(3).name == "add-remove-one:6"
+
+
+@pytest.mark.parametrize("name", ["replace-one:0", "replace-one:-1", "replace-one:", "replace-one:x", "replace-one:²",
+                                  "replace-one:1.5"])
+def test_bad_group_sizes(name: str) -> None:
+    with pytest.raises(ParameterError, match="size of a group"):
+        relation_named(name)
+
+
+def test_unknown_name_shows_the_names() -> None:
+    with pytest.raises(UnknownNameError, match="replace-one or add-remove-one"):
+        relation_named("swap-one")

@@ -1,0 +1,264 @@
+"""Sampling: shared execution, seeds, reals and atoms, and what cannot be counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import toy_mechanisms as toys
+from scipy import stats
+
+from dpaudit.errors import MechanismError, OutputError, ParameterError
+from dpaudit.interpret import Outputs, Tally, sample
+from dpaudit.language import (
+    BOTTOM,
+    Bernoulli,
+    Categorical,
+    Laplace,
+    Mechanism,
+    Multiset,
+    Product,
+    Uniform,
+    canonical,
+    independent,
+)
+
+
+def executions(mechanism: Mechanism, label: str, runs: int) -> int:
+    toys.EXECUTIONS[label] = 0
+    assert sample(mechanism, (), runs, seed=1).runs == runs
+    return toys.EXECUTIONS[label]
+
+
+@pytest.mark.parametrize("bits", [0, 1, 4, 8])
+def test_a_million_runs_share_their_executions(bits: int) -> None:
+    """2^bits distinct paths; the watch adds the 1st, 2nd, 4th, … path again, and the first at the end."""
+    count = executions(toys.Bits(bits, "shared"), "shared", 10**6)
+    assert 2**bits < count <= 2**bits + bits + 2
+
+
+def test_runs_in_a_part_share_too() -> None:
+    count = executions(toys.Outer(toys.Bits(3, "part")), "part", 10**6)
+    # the part is drawn once at the start, once for each of its 4 outputs, and once in the 4 equal pairs' tails
+    assert count <= (1 + 4 + 4) * (2**3 + 3 + 2)
+
+
+def test_a_single_run_does_not_walk_the_tree() -> None:
+    assert executions(toys.Bits(12, "single"), "single", 1) == 2
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [toys.Outer(toys.RandomizedResponse()), toys.MidPath(), toys.NoisyCount(), toys.Bits(5, "seed"),
+     toys.Returns(Uniform(range(2**61)))],
+    ids=lambda m: type(m).__name__,
+)
+def test_same_seed_same_outputs(mechanism: Mechanism) -> None:
+    def drawn(seed: Any) -> tuple[Any, bytes]:
+        outputs = sample(mechanism, 1 if isinstance(mechanism, toys.Outer) else (), 500, seed=seed)
+        return list(outputs.counts.items()), outputs.reals.tobytes()
+
+    assert drawn(3) == drawn(3) == drawn(np.random.SeedSequence(3)) == drawn(np.random.default_rng(3))
+    assert drawn(3) != drawn(4)
+
+
+@pytest.mark.parametrize("runs", [0, -1, 1.0, True, "5"])
+def test_bad_number_of_runs(runs: Any) -> None:
+    with pytest.raises(ParameterError, match="runs"):
+        sample(toys.NoisyCount(), (), runs)
+
+
+def test_continuous_last_draws_are_reals() -> None:
+    outputs = sample(toys.NoisyCount(0.5), (1, 2, 3), 20_000, seed=1)
+    assert outputs.counts == {}
+    assert outputs.reals.shape == (20_000,)
+    assert stats.kstest(outputs.reals, stats.laplace(3, 2).cdf).pvalue > 1e-6
+    vectors = sample(toys.Returns(independent(Laplace(0, 1), 3)), (), 100)
+    assert vectors.reals.shape == (100, 3)
+
+
+def test_mid_path_continuous_draws() -> None:
+    """Floats that a continuous draw led to are reals, ⊥ is an atom."""
+    outputs = sample(toys.MidPath(), (), 4000, seed=2)
+    assert set(outputs.counts) == {BOTTOM}
+    assert outputs.runs == 4000
+    assert stats.binomtest(outputs.counts[BOTTOM], 4000, 0.5).pvalue > 1e-6
+    # x + y with x exponential and y normal
+    assert outputs.reals.mean() == pytest.approx(1.0, abs=6 * math.sqrt(2 / 2000))
+
+
+def test_floats_of_finite_draws_are_atoms() -> None:
+    outputs = sample(toys.Tree((Bernoulli(0.5), {True: 0.25, False: 0.75})), (), 100)
+    assert set(outputs.counts) == {0.25, 0.75}
+    assert len(outputs.reals) == 0
+
+
+@dataclass(frozen=True)
+class Uses(Mechanism):
+    """The output of another mechanism, moved."""
+
+    inner: Mechanism
+
+    def run(self, dataset: Any) -> Any:
+        value = yield self.inner.on(dataset)
+        return value if value is BOTTOM else value + 1
+
+
+def test_reals_of_a_part_stay_reals() -> None:
+    outputs = sample(Uses(toys.MidPath()), (), 300)
+    assert set(outputs.counts) == {BOTTOM}
+    assert len(outputs.reals) + outputs.counts[BOTTOM] == 300
+    atoms = sample(Uses(toys.Tree((Bernoulli(0.5), {True: 0.25, False: 0.75}))), (), 300)
+    assert set(atoms.counts) == {1.25, 1.75}
+
+
+def test_continuations_and_tail_calls() -> None:
+    then = Uniform((0, 1)).then(lambda v: Categorical((v, v + 10), (0.25, 0.75))).map(lambda v: v * 2)
+    outputs = sample(toys.Returns(then), (), 80_000, seed=3)
+    for value, p in {0: 0.125, 2: 0.125, 20: 0.375, 22: 0.375}.items():
+        assert stats.binomtest(outputs.counts[value], 80_000, p).pvalue > 1e-6
+    nested = Uniform((0, 1)).then(lambda v: toys.RandomizedResponse(1.0).on(v)).then(lambda v: v + 5)
+    assert set(sample(toys.Returns(nested), (), 1000).counts) == {5, 6}
+    mixed = Bernoulli(0.5).then(lambda v: Laplace(0, 1) if v else "none")
+    outputs = sample(toys.Returns(mixed), (), 1000)
+    assert outputs.counts["none"] + len(outputs.reals) == 1000
+    shifted = Laplace(0, 1).then(lambda x: x + 3)
+    assert len(sample(toys.Returns(shifted), (), 50).reals) == 50
+
+
+@dataclass(frozen=True)
+class WithBulk(Mechanism):
+    give: Any
+
+    def run(self, dataset: Any) -> Any:
+        return Uniform(range(2))
+
+    def bulk(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        if self.give == "raise":
+            raise ZeroDivisionError("by zero")
+        return self.give(rng, size)
+
+
+def test_bulk_of_every_form() -> None:
+    def outputs(give: Any) -> Outputs:
+        return sample(WithBulk(give), (), 60)
+
+    assert sum(outputs(lambda rng, n: rng.integers(2, size=n)).counts.values()) == 60
+    assert outputs(lambda rng, n: rng.random(n)).reals.shape == (60,)
+    assert outputs(lambda rng, n: rng.random(n, dtype=np.float32)).reals.dtype == np.float64
+    assert outputs(lambda rng, n: rng.random((n, 2))).reals.shape == (60, 2)
+    assert set(outputs(lambda rng, n: rng.integers(1, 2, size=(n, 2))).counts) == {(1, 1)}
+    assert set(outputs(lambda rng, n: rng.random(n) < 2).counts) == {True}
+    assert outputs(lambda rng, n: np.array([BOTTOM, 1] * (n // 2), dtype=object)).counts == {BOTTOM: 30, 1: 30}
+    assert outputs(lambda rng, n: ["a", "b"] * (n // 2)).counts == {"a": 30, "b": 30}
+    mixed = outputs(lambda rng, n: [0.5, BOTTOM] * (n // 2))
+    assert mixed.counts == {BOTTOM: 30}
+    assert mixed.reals.tolist() == [0.5] * 30
+    assert set(outputs(lambda rng, n: np.array(["x", "y"] * (n // 2))).counts) == {"x", "y"}
+
+
+def test_bulk_with_a_wrong_number_of_outputs() -> None:
+    with pytest.raises(MechanismError, match="bulk of WithBulk returned 59 outputs; return 60"):
+        sample(WithBulk(lambda rng, n: rng.random(n - 1)), (), 60)
+    with pytest.raises(MechanismError, match="WithBulk raised ZeroDivisionError: by zero"):
+        sample(WithBulk("raise"), (), 60)
+
+
+@pytest.mark.parametrize("size", [(3,), (5,)])
+def test_reals_of_different_shapes(size: tuple[int, ...]) -> None:
+    with pytest.raises(OutputError, match="different shapes"):
+        sample(WithBulk(lambda rng, n: [rng.random(2) if i else rng.random(size) for i in range(n)]), (), 10)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_reals_that_are_no_numbers(bad: float) -> None:
+    with pytest.raises(OutputError, match="NaN or an infinite number"):
+        sample(WithBulk(lambda rng, n: np.full(n, bad)), (), 10)
+
+
+def test_tallies_merge() -> None:
+    one, two = Tally(), Tally()
+    for tally in (one, two):
+        tally.add("x", 2)
+        tally.add_many([0.5, 1.5])
+    one.merge(two.outputs())
+    merged = one.outputs()
+    assert merged.counts == {"x": 4}
+    assert sorted(merged.reals.tolist()) == [0.5, 0.5, 1.5, 1.5]
+    assert merged.runs == 8
+
+
+# --- outputs -----------------------------------------------------------------------------------------------------
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    threshold: int
+
+
+class ByIdentity:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("output", "form"),
+    [
+        (np.int64(3), 3), (np.float32(0.5), 0.5), (np.bool_(True), True), (np.str_("x"), "x"), (np.array(3), 3),
+        (np.array([1, 2]), (1, 2)), (np.array([[1], [2]]), ((1,), (2,))), ([1, [2, np.int8(3)]], (1, (2, 3))),
+        (np.array([1, "a"], dtype=object), (1, "a")), (BOTTOM, BOTTOM), (None, None), ((1, (2,)), (1, (2,))),
+        (Fraction(1, 2), Fraction(1, 2)), (Hypothesis(3), Hypothesis(3)), (frozenset({1}), frozenset({1})),
+        (Number.ONE, Number.ONE), (int, int), (Multiset.of((1,)), Multiset.of((1,))), (1j, 1j), (b"x", b"x"),
+    ],
+    ids=repr,
+)
+def test_canonical_forms(output: Any, form: Any) -> None:
+    made = canonical(output)
+    assert made == form
+    assert hash(made) == hash(form)
+    assert type(made) is type(form)
+
+
+def test_long_doubles_are_kept() -> None:
+    value = np.longdouble(1) / 3
+    assert canonical(value) == value
+
+
+@pytest.mark.parametrize(
+    "output", [{}, {1}, [{}], np.array([{}]), ByIdentity(), (1, ByIdentity()), lambda: 0, float("nan"),
+               np.float64("nan"), (0.5, float("nan")), np.array([1, np.nan])], ids=lambda o: type(o).__name__
+)
+def test_outputs_that_cannot_be_counted(output: Any) -> None:
+    with pytest.raises(OutputError, match=r"return (a number|⊥)"):
+        canonical(output)
+    with pytest.raises(OutputError):
+        sample(toys.Returns(output), (), 2)
+
+
+def test_equal_outputs_are_one_output() -> None:
+    """The rule is Python's equality: a claim is about values, not about their types or signs of zero."""
+    mechanism = toys.Tree((Uniform(range(5)), {0: True, 1: 1, 2: 1.0, 3: np.int64(1), 4: np.float64(1)}))
+    assert sample(mechanism, (), 50).counts == {1: 50}
+    zeros = toys.Tree((Bernoulli(0.5), {True: 0.0, False: -0.0}))
+    assert sample(zeros, (), 50).counts == {0.0: 50}
+
+
+def test_numpy_and_plain_outputs_are_counted_together() -> None:
+    mechanism = toys.Tree((Uniform(range(3)), {0: np.array([1, 2]), 1: [1, 2], 2: (np.int8(1), 2)}))
+    assert sample(mechanism, (), 60).counts == {(1, 2): 60}
+
+
+def test_products_of_everything() -> None:
+    product = Product((Laplace(0, 1), Uniform((1, 2))))
+    outputs = sample(toys.Returns(product), (), 20)
+    assert len(outputs.counts) == 20
+    mid = sample(toys.Tree((independent(Bernoulli(0.5), 2), {(a, b): a + b for a in (0, 1) for b in (0, 1)})), (), 100)
+    assert set(mid.counts) == {0, 1, 2}

@@ -1,0 +1,226 @@
+"""Replays, the watch over them, fingerprints, and blame."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+import toy_mechanisms as toys
+
+from dpaudit.errors import DatasetError, MechanismError, NondeterministicMechanismError
+from dpaudit.interpret import Law, law, ledger, sample
+from dpaudit.interpret.walk import Last, Run, Step
+from dpaudit.language import (
+    BOTTOM,
+    Bernoulli,
+    Laplace,
+    Mechanism,
+    Multiset,
+    Program,
+    Scores,
+    Softmax,
+    Uniform,
+)
+from dpaudit.language.fingerprint import fingerprint
+
+# --- texts that are not functions of their draws ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", toys.NONDETERMINISTIC, ids=lambda m: f"{type(m).__name__}{vars(m) or ''}"[:40])
+@pytest.mark.parametrize("reading", ["sample", "law"])
+def test_other_randomness_is_caught(mechanism: Mechanism, reading: str) -> None:
+    getattr(mechanism, "calls", []).clear()
+    with pytest.raises(NondeterministicMechanismError) as caught:
+        READINGS[reading](mechanism)
+    text = str(caught.value)
+    assert type(mechanism).__name__ in text
+    assert "yield every use of randomness" in text
+    assert "\n" not in text
+
+
+def test_other_randomness_of_bulk_is_caught() -> None:
+    with pytest.raises(NondeterministicMechanismError, match="global generator"):
+        sample(toys.BulkWithLegacyNumpy(), (), 100)
+
+
+def test_other_randomness_of_a_part_is_its_own_fault() -> None:
+    with pytest.raises(NondeterministicMechanismError, match=r"^LegacyNumpy"):
+        sample(toys.Outer(toys.LegacyNumpy()), (), 10)
+
+
+def test_a_clean_text_leaves_the_global_generators_alone() -> None:
+    before = np.random.get_state(legacy=True)[1].tolist()  # type: ignore[index]  # noqa: NPY002
+    sample(toys.Outer(toys.RandomizedResponse()), 1, 1000)
+    assert np.random.get_state(legacy=True)[1].tolist() == before  # type: ignore[index]  # noqa: NPY002
+
+
+# --- blame -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["plain", "start", "draw", "continuation", "map", "last map"])
+@pytest.mark.parametrize("reading", ["sample", "law", "ledger"])
+def test_a_mechanism_that_raises(where: str, reading: str) -> None:
+    if reading == "ledger" and where == "last map":
+        # the ledger does not draw the last draw
+        assert ledger(toys.Raising(where), ()).claim is None
+        return
+    with pytest.raises(MechanismError, match=r"^Raising raised KeyError: 'k'") as caught:
+        READINGS[reading](toys.Raising(where))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+READINGS: dict[str, Any] = {
+    "sample": lambda mechanism: sample(mechanism, (), 10),
+    "law": lambda mechanism: law(mechanism, ()),
+    "ledger": lambda mechanism: ledger(mechanism, ()),
+}
+
+
+def test_a_part_that_raises_is_named() -> None:
+    with pytest.raises(MechanismError, match=r"^Raising raised"):
+        sample(toys.Outer(toys.Raising("draw")), (), 10)
+
+
+@dataclass(frozen=True)
+class RefusesData(Mechanism):
+    def run(self, dataset: Any) -> Program:
+        yield Bernoulli(0.5)
+        raise DatasetError("Not these.")
+
+
+def test_dpaudits_own_errors_pass_as_they_are() -> None:
+    with pytest.raises(DatasetError, match="Not these") as caught:
+        sample(RefusesData(), (), 10)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("thing", [3, None, 0.5, "x", toys.NoisyCount(), Laplace], ids=repr)
+def test_yielding_what_is_no_draw(thing: Any) -> None:
+    for reading in (lambda m: sample(m, (), 10), lambda m: law(m, ())):
+        with pytest.raises(MechanismError, match=r"neither a distribution nor an applied mechanism \(draw 2\)"):
+            reading(toys.Tree((Bernoulli(0.5), {True: (thing, {}), False: (thing, {})})))
+
+
+@dataclass(frozen=True)
+class Swallows(Mechanism):
+    """Stops the wrong way."""
+
+    def run(self, dataset: Any) -> Program:
+        yield Bernoulli(0.5)
+        raise StopIteration
+
+
+def test_stop_iteration_is_an_error_too() -> None:
+    with pytest.raises(MechanismError, match="raised RuntimeError"):
+        sample(Swallows(), (), 1)
+
+
+# --- a run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_follows_its_path() -> None:
+    mechanism = toys.Tree((Uniform("ab"), {"a": (Bernoulli(0.5), {True: 1, False: 2}), "b": 3}))
+    run = Run(mechanism, ())
+    run.send("a")
+    run.send(False)
+    assert run.node == Last(2)
+    again = Run(mechanism, (), run.path)
+    assert again.node == Last(2)
+    assert again.path == run.path
+    other = (Step(fingerprint(Uniform("xy")), "a"),)
+    with pytest.raises(NondeterministicMechanismError, match="draw 1 was another one"):
+        Run(mechanism, (), other)
+
+
+def test_a_mechanism_without_draws() -> None:
+    assert Run(toys.Returns(4), ()).node == Last(4)
+    assert sample(toys.Returns(4), (), 10).counts == {4: 10}
+    assert law(toys.Returns(4), ()).as_dict() == {4: 1.0}
+    assert isinstance(law(toys.Returns(Uniform(range(3))), ()), Law)
+
+
+# --- fingerprints --------------------------------------------------------------------------------------------------
+
+
+class Plain:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def method(self) -> None:
+        """Bound to what it belongs to."""
+
+
+class Colour(Enum):
+    RED = 1
+
+
+@lru_cache
+def cached(value: int) -> int:
+    return value
+
+
+def shifted(k: Any) -> Any:
+    return lambda v: v + k
+
+
+def defaulted(k: Any) -> Any:
+    return lambda v, by=k: v + by
+
+
+def recursive() -> Any:
+    def down(n: int) -> int:
+        return down(n - 1) if n else 0
+
+    return down
+
+
+SAME: list[Any] = [
+    lambda: 1, lambda: 1.5, lambda: float("nan"), lambda: (1, (2.0, "x")), lambda: [1, [2]], lambda: {"a": [1]},
+    lambda: {1, 2, 3}, lambda: np.arange(10), lambda: np.array(["x", [1]], dtype=object), lambda: Softmax([1, 2], 0.5),
+    lambda: Softmax([1, 2], 0.5, np.array(["a", None], dtype=object)), lambda: Multiset.of((1, 2, 2)),
+    lambda: Scores([1, 2], ("a", "b")), lambda: Laplace(0, 1).then(shifted(3)),
+    lambda: Uniform((0, 1)).map(defaulted(1)),
+    lambda: partial(max, 3), lambda: Plain([1]), lambda: Plain(2).method, recursive, lambda: BOTTOM, lambda: Colour.RED,
+    lambda: toys.Outer(toys.RandomizedResponse()).on((1, 2)), lambda: cached, lambda: math, lambda: Plain,
+    lambda: np.float64("nan"), lambda: shifted(recursive()), lambda: (True,) * 1000, lambda: max,
+]
+
+
+@pytest.mark.parametrize("make", SAME)
+def test_made_afresh_it_is_the_same(make: Any) -> None:
+    assert fingerprint(make()) == fingerprint(make())
+    hash(fingerprint(make()))
+
+
+DIFFERENT: list[Any] = [
+    1, 1.0, True, np.int64(1), 0.0, -0.0, float("nan"), "1", b"1", None, (1,), [1], (1.0,), (True,), ((1,),), {1: 1},
+    {1: 2}, {1}, np.array([1]), np.array([1.0]), np.array([[1]]), np.array([1], dtype=object), Uniform((1,)),
+    Uniform((True,)), Bernoulli(0.5), Bernoulli(0.5, 0.5), Laplace(0, 1), Laplace(0, 1.0), Laplace(0, 1).ceil(),
+    shifted(1), shifted(2), shifted(1.0), defaulted(1), defaulted(2), partial(max, 3), partial(max, 4), Plain(1).method,
+    Plain(2).method, Plain(1), Plain(2), BOTTOM, Colour.RED, Scores([1, 2]), Scores([1, 2], ("a", "b")), (1, 2), (2, 1),
+    np.zeros(3), np.zeros(4), max, min, toys.RandomizedResponse(), toys.NoisyCount(), toys.RandomizedResponse(2.0),
+]
+
+
+def test_different_things_have_different_images() -> None:
+    images = [fingerprint(thing) for thing in DIFFERENT]
+    for i, image in enumerate(images):
+        for j in range(i):
+            assert image != images[j], (DIFFERENT[i], DIFFERENT[j])
+
+
+def test_claims_are_no_part_of_a_draw() -> None:
+    from dpaudit.language import Claim
+
+    assert fingerprint(Bernoulli(0.5)) == fingerprint(Bernoulli(0.5).spending(Claim(1)))
+
+
+def test_equal_names_in_different_modules() -> None:
+    one = type("Twin", (), {"__module__": "a", "__qualname__": "Twin"})
+    two = type("Twin", (), {"__module__": "b", "__qualname__": "Twin"})
+    assert fingerprint(one()) != fingerprint(two())

@@ -1,0 +1,135 @@
+"""Write the tables of the catalogue, `algorithms/README.md` and `audits/README.md`, from cards and plans.
+
+    python tools/tables.py           write both
+    python tools/tables.py --check   exit 1 when a table is not what the cards and plans say
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from dpaudit.audit.plan import Case, Plan
+from dpaudit.language import Card
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Written by tools/tables.py from the cards and plans: change those, then run `make tables`. -->"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An algorithm: its card, its cases, and the files that hold them (relative to their folder)."""
+
+    card: Card
+    cases: tuple[Case, ...]
+    algorithm_file: str
+    audit_file: str
+
+
+def rows() -> list[Row]:
+    """Every registered algorithm, in the order of the catalogue's ids and of registration."""
+    algorithms: dict[str, str] = import_module("dpaudit_algorithms").CATALOGUE
+    audits: dict[str, str] = import_module("dpaudit_audits").CATALOGUE
+    found = []
+    for name, where in algorithms.items():
+        card: Card = _loaded(where).card  # type: ignore[attr-defined]
+        plan = _loaded(audits[name]) if name in audits else None
+        cases = plan.cases() if isinstance(plan, Plan) else ()
+        found.append(Row(card, cases, _file(where), _file(audits.get(name, ""))))
+    return sorted(found, key=lambda row: (row.card.system[:1], int("".join(filter(str.isdigit, row.card.system)) or 0)))
+
+
+def algorithms_table(table: list[Row]) -> str:
+    """`algorithms/README.md`."""
+    lines = [
+        "# Algorithms: what is claimed",
+        "",
+        NOTE,
+        "",
+        "One file each, written as the source prints it; `dpaudit show NAME` prints the card. Where the print was",
+        'read, mended or departed from, the card says so ("notes").',
+        "",
+        "| id | algorithm | title | source | claim as printed | expected verdict | notes |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in table:
+        card = row.card
+        name = f"[{card.name}]({row.algorithm_file})"
+        cells = [card.system, name, card.title, card.source, card.claim, _expected(row), str(len(card.differs))]
+        lines.append(_line(cells))
+    return "\n".join(lines) + "\n"
+
+
+def audits_table(table: list[Row]) -> str:
+    """`audits/README.md`."""
+    lines = [
+        "# Audits: what is tried against it",
+        "",
+        NOTE,
+        "",
+        "`dpaudit check NAME` runs an algorithm's cases: hand-made pairs, sampled and by exact law where there is one,",
+        "and finite scopes of which every pair is enumerated. A relation that ends in :k is that of groups of k.",
+        "",
+        "| id | audit of | case | claim tested | pairs | scope | expected verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in table:
+        name = f"[{row.card.name}]({row.audit_file})"
+        for i, case in enumerate(row.cases):
+            cells = [
+                row.card.system if i == 0 else "",
+                name if i == 0 else "",
+                case.label,
+                "" if case.tested is None else str(case.tested),
+                str(len(case.pairs)) if case.pairs else "",
+                "" if case.scope is None else str(case.scope),
+                case.expected.value.upper(),
+            ]
+            lines.append(_line(cells))
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check both tables; the exit code."""
+    if arguments not in ([], ["--check"]):
+        print("usage: python tools/tables.py [--check]", file=sys.stderr)
+        return 2
+    table = rows()
+    texts = {"algorithms/README.md": algorithms_table(table), "audits/README.md": audits_table(table)}
+    stale = [path for path, text in texts.items() if _read(ROOT / path) != text]
+    if arguments:
+        if stale:
+            print(f"{' and '.join(stale)} out of date: run `make tables` and commit what it writes.", file=sys.stderr)
+        return 1 if stale else 0
+    for path in stale:
+        (ROOT / path).write_text(texts[path], encoding="utf-8")
+        print(f"wrote {path}")
+    return 0
+
+
+def _loaded(where: str) -> object:
+    module, _, attribute = where.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _file(where: str) -> str:
+    return where.partition(":")[0].replace(".", "/") + ".py"
+
+
+def _expected(row: Row) -> str:
+    verdicts = {case.expected.value.upper(): None for case in row.cases}
+    return ", ".join(sorted(verdicts)) or "no audit"
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
