@@ -44,7 +44,12 @@ def nearest(x: float, against: float | None = None, *, digits: int = 3) -> str:
 
 
 def exactly(x: float, against: float | None = None) -> str:
-    """A number that was computed, not sampled: seven digits."""
+    """A number that was computed, not sampled: seven digits.
+
+    What agrees with `against` but for the rounding of sums of doubles is not shown as being on either side of it.
+    """
+    if against is not None and math.isclose(x, against, rel_tol=1e-9):
+        against = None
     return nearest(x, against, digits=7)
 
 

@@ -1,0 +1,32 @@
+"""Reference implementations, one file per algorithm.
+
+`CATALOGUE` is what the entry point `dpaudit.algorithms` names: the paper's name → "module:class", in the order of the
+catalogue's ids. One row here and one in `dpaudit_audits` register an algorithm.
+"""
+
+CATALOGUE: dict[str, str] = {
+    "LaplaceMechanism": "dpaudit_algorithms.laplace_mechanism:LaplaceMechanism",  # F1
+    "LaplaceMechanismRounded": "dpaudit_algorithms.laplace_mechanism:LaplaceMechanismRounded",  # F1
+    "ExponentialMechanism": "dpaudit_algorithms.exponential_mechanism:ExponentialMechanism",  # F2
+    "ADist": "dpaudit_algorithms.a_dist:ADist",  # F3
+    "ADistCorrected": "dpaudit_algorithms.a_dist:ADistCorrected",  # F3
+    "ChoosingMechanism": "dpaudit_algorithms.choosing:ChoosingMechanism",  # F4
+    "DominatingMechanism": "dpaudit_algorithms.dominating:DominatingMechanism",  # F5
+    "Concatenation": "dpaudit_algorithms.composition:Concatenation",  # F5
+    "BasicComposition": "dpaudit_algorithms.composition:BasicComposition",  # F5
+    "AdvancedComposition": "dpaudit_algorithms.composition:AdvancedComposition",  # F5
+    "GroupPrivacy": "dpaudit_algorithms.group_privacy:GroupPrivacy",  # F5
+    "PostProcessing": "dpaudit_algorithms.post_processing:PostProcessing",  # F5
+    "InteriorPointByMedian": "dpaudit_algorithms.interior_point:InteriorPointByMedian",  # I1
+    "InteriorPointByMedianCorrected": "dpaudit_algorithms.interior_point:InteriorPointByMedianCorrected",  # I1
+    "RecPrefix": "dpaudit_algorithms.rec_prefix:RecPrefix",  # I2
+    "RecConcave": "dpaudit_algorithms.rec_concave:RecConcave",  # I3
+    "RecConcaveCorrected": "dpaudit_algorithms.rec_concave:RecConcaveCorrected",  # I3
+    "LearnThresholds": "dpaudit_algorithms.learn_thresholds:LearnThresholds",  # I4
+    "LearnThresholdsCorrected": "dpaudit_algorithms.learn_thresholds:LearnThresholdsCorrected",  # I4
+    "LearnPoints": "dpaudit_algorithms.learn_points:LearnPoints",  # I5
+    "LearnPointsCorrected": "dpaudit_algorithms.learn_points:LearnPointsCorrected",  # I5
+    "Median": "dpaudit_algorithms.non_private:Median",  # L6
+    "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
+    "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
+}

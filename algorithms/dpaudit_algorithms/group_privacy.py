@@ -1,0 +1,79 @@
+"""Group privacy at its worst case: a mechanism that spends its whole claim on every record of a group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from dpaudit.language import THESIS, Bernoulli, Card, Claim, Mechanism, Multiset, ParameterError, checks
+
+
+@dataclass(frozen=True)
+class GroupPrivacy(Mechanism):
+    """Says True with probability p(s), s the number of records equal to 1, where p grows as fast as (ε, δ) lets it:
+
+        p(0) = start,   p(s) = min(e^ε·p(s−1) + δ, 1 − e^{−ε}·(1 − p(s−1) − δ), 1).
+
+    While the first term is the least, p(k) = e^{kε}·p(0) + δ·(e^{kε} − 1)/(e^ε − 1). So no records against k ones
+    need exactly δ_k = δ·(e^{kε} − 1)/(e^ε − 1) at kε: the best that group privacy can promise. Theorem 3.7 promises
+    k·e^{kε}·δ, which is larger; with δ = 0 both are 0, and kε is attained.
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1].
+        start: p(0), in [0, 1]; above 0 unless delta is, or the output is constant.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Theorem 3.7; the recursion is that of Desfontaines, Voss, Gipson and Mandayam,
+    Differentially private partition selection (2022), Theorem 1.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    start: float = 0.0
+
+    card: ClassVar[Card] = Card(
+        name="GroupPrivacy",
+        system="F5",
+        title="Group privacy at its worst case",
+        paper=THESIS,
+        place="§3.1.1, Theorem 3.7",
+        claim="(ε, δ)-DP under replace-one, hence (kε, k·e^{kε}·δ)-DP for groups of k",
+        inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
+        output="True or False",
+        differs=("Not in the thesis: the mechanism on which its theorem is tested.",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta)
+        checks.probability("start", self.start)
+        if self.delta == 0 == self.start:
+            raise ParameterError("start must be above 0 where delta is 0; otherwise the output is constant.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ)."""
+        return Claim(self.epsilon, self.delta)
+
+    def run(self, S: Any) -> Bernoulli:
+        ones = dict(Multiset.of(S).items).get(1, 0)
+        return Bernoulli(*_grown(self.epsilon, self.delta, self.start, ones))
+
+
+@lru_cache(maxsize=1024)
+def _grown(epsilon: float, delta: float, start: float, ones: int) -> tuple[float, float]:
+    """p(ones) and 1 − p(ones), each to its own relative precision."""
+    p, rest = start, 1 - start
+    for _ in range(ones):
+        rising = math.exp(epsilon) * p + delta
+        falling = math.exp(-epsilon) * (rest - delta)
+        if rising <= 1 - falling:
+            p, rest = rising, 1 - rising
+        else:
+            p, rest = 1 - max(0.0, falling), max(0.0, falling)
+    return p, rest

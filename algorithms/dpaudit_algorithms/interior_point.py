@@ -1,0 +1,179 @@
+"""Interior points by the exponential mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    INTERIOR_POINT_NOTES,
+    Card,
+    Claim,
+    DatasetError,
+    Mechanism,
+    Multiset,
+    Quality,
+    Scores,
+    Softmax,
+    checks,
+)
+
+_INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
+_OUTPUT = "a point of X"
+
+
+@dataclass(frozen=True)
+class MedianUtility(Quality):
+    """−u(y; S) = −|n/2 − #{i: x_i ≤ y}| for y in {1, …, domain}; 1-sensitive under replace-one.
+
+    Source: lecture notes on interior points, "Algorithms for Interior Point".
+    """
+
+    domain: int
+
+    def __call__(self, dataset: Any) -> Scores:
+        return _median_utility(self.domain, Multiset.of(dataset))
+
+
+@dataclass(frozen=True)
+class Depth(Quality):
+    """q(S, y) = min(#{i: x_i ≥ y}, #{i: x_i ≤ y}) for y in {1, …, domain}; 1-sensitive under replace-one.
+
+    y is an interior point if and only if q(S, y) ≥ 1.  Source: Stemmer's thesis, algorithm RecPrefix, step 1.
+    """
+
+    domain: int
+
+    def __call__(self, dataset: Any) -> Scores:
+        return _depth(self.domain, Multiset.of(dataset))
+
+
+@dataclass(frozen=True)
+class InteriorPointByMedian(Mechanism):
+    """Chooses y with probability ∝ exp(−(ε/2)·|n/2 − #{i: x_i ≤ y}|).
+
+    Its privacy claim holds. Its utility claim, that the output lies between the least and the greatest record but
+    with probability |X|·e^{−εn/4}, is false where records are equal: with n equal records every y has utility n/2 and
+    the output is uniform on X. See FINDINGS.md and `InteriorPointByMedianCorrected`.
+
+    Args:
+        epsilon: > 0.
+        domain: |X|; the records are in {1, …, |X|}.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: lecture notes on interior points, "Algorithms for Interior Point".
+    """
+
+    epsilon: float
+    domain: int
+
+    card: ClassVar[Card] = Card(
+        name="InteriorPointByMedian",
+        system="I1",
+        title="Interior point by the exponential mechanism with the median utility",
+        paper=INTERIOR_POINT_NOTES,
+        place='"Algorithms for Interior Point"',
+        claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=("The domain is finite.",),
+        variants=("InteriorPointByMedianCorrected",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.whole("domain", self.domain, least=1)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, by the exponential mechanism."""
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Softmax:
+        scores = MedianUtility(self.domain)(S)
+        return Softmax(scores.values, self.epsilon / 2, range(1, self.domain + 1))
+
+
+@dataclass(frozen=True)
+class InteriorPointByMedianCorrected(Mechanism):
+    """Chooses y with probability ∝ exp((ε/2)·min(#{i: x_i ≥ y}, #{i: x_i ≤ y})).
+
+    Privacy: replacing a record moves either count by at most 1, hence their minimum; Proposition 3.27.
+
+    Utility as printed, for every dataset of n ≥ 1 records: the record of rank ⌈n/2⌉ has at least n/2 records on
+    either side of it (itself counted on both), so the best score is ≥ n/2; a point that is no interior point has
+    score 0, and there are at most |X| − 1 of them. So the output is no interior point with probability at most
+    (|X| − 1)·e^{−εn/4}.
+
+    Args:
+        epsilon: > 0.
+        domain: |X|; the records are in {1, …, |X|}.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: lecture notes on interior points, "Algorithms for Interior Point", with the score of Stemmer's thesis,
+    algorithm RecPrefix, step 1.
+    """
+
+    epsilon: float
+    domain: int
+
+    card: ClassVar[Card] = Card(
+        name="InteriorPointByMedianCorrected",
+        system="I1",
+        title="Interior point by the exponential mechanism with a score that ties do not fool",
+        paper=INTERIOR_POINT_NOTES,
+        place='"Algorithms for Interior Point", mended',
+        claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(
+            "The score is min(#{x_i ≥ y}, #{x_i ≤ y}), that of RecPrefix, and not −|n/2 − #{x_i ≤ y}|.",
+            "The domain is finite.",
+        ),
+        variants=("InteriorPointByMedian",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.whole("domain", self.domain, least=1)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, by the exponential mechanism."""
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Softmax:
+        scores = Depth(self.domain)(S)
+        return Softmax(scores.values, self.epsilon / 2, range(1, self.domain + 1))
+
+
+def _frequencies(domain: int, dataset: Multiset) -> NDArray[np.int64]:
+    """How often each of 1, …, domain stands in the dataset, shape (domain,)."""
+    frequencies = np.zeros(domain, dtype=np.int64)
+    for value, count in dataset.items:
+        if not 1 <= value <= domain:
+            raise DatasetError(f"The records must lie in 1, …, {domain}; {value!r} does not.")
+        frequencies[value - 1] = count
+    return frequencies
+
+
+@lru_cache(maxsize=256)
+def _median_utility(domain: int, dataset: Multiset) -> Scores:
+    at_most = np.cumsum(_frequencies(domain, dataset))
+    return Scores(-np.abs(len(dataset) / 2 - at_most), range(1, domain + 1))
+
+
+@lru_cache(maxsize=256)
+def _depth(domain: int, dataset: Multiset) -> Scores:
+    frequencies = _frequencies(domain, dataset)
+    at_most = np.cumsum(frequencies)
+    at_least = len(dataset) - at_most + frequencies
+    return Scores(np.minimum(at_least, at_most), range(1, domain + 1))

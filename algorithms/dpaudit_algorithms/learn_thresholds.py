@@ -1,0 +1,180 @@
+"""LearnThresholds: a proper learner for thresholds, by RecConcave on the number of consistent examples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.language import (
+    THESIS,
+    Card,
+    Claim,
+    DatasetError,
+    Draw,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Quality,
+    Scores,
+    checks,
+    log_star,
+)
+from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
+
+_INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
+_OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
+_DIFFERS = (
+    "The output is the index k of the concept c_k.",
+    "The steps that RecConcave leaves open are read as on its card.",
+    "|X| ≥ 2, so that N ≥ 1 exists.",
+)
+
+
+@dataclass(frozen=True)
+class Consistency(Quality):
+    """Q(S, j) = |{i : c_j(x_i) = y_i}| with c_j(x) = 1 iff x ≤ j, for j in {0, …, size − 1}: 1-sensitive."""
+
+    size: int
+
+    def __call__(self, dataset: Any) -> Scores:
+        return _consistent(self.size, Multiset.of(dataset))
+
+
+@dataclass(frozen=True)
+class _LearnThresholds(Mechanism):
+    """What both versions share: everything but which RecConcave they use."""
+
+    size: int = 2**16
+    alpha: float = 0.1
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    N: int | None = None
+    base: int = 32
+
+    def __post_init__(self) -> None:
+        checks.whole("size", self.size, least=2)
+        if not 0 < checks.number("alpha", self.alpha) <= 1:
+            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.whole("base", self.base, least=1)
+        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.size):
+            raise ParameterError(f"Theorem 6.17 needs N ≤ log*|X| = {log_star(self.size)}, not {self.N}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 6.17."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def depth(self) -> int:
+        """N, log*|X| without a choice."""
+        return log_star(self.size) if self.N is None else self.N
+
+    def enough(self, beta: float) -> int:
+        """n ≥ 8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|, N times): then error_S ≤ α/2 with probability 1 − β/2."""
+        iterated = float(self.size)
+        for _ in range(self.depth):
+            iterated = math.log2(iterated)
+        logs = math.log2(12 * self.depth / (beta * self.delta)) + iterated
+        return math.ceil((1 << 3 * self.depth) * 72 * self.depth / (self.alpha * self.epsilon) * logs)
+
+    def _shares(self) -> tuple[float, float, float]:
+        """α̂ = α/2, ε̂ = ε/(3N), δ̂ = δ/(3N)."""
+        return self.alpha / 2, self.epsilon / (3 * self.depth), self.delta / (3 * self.depth)
+
+
+@dataclass(frozen=True)
+class LearnThresholds(_LearnThresholds):
+    """LearnThresholds as printed, with RecConcave as printed.
+
+    Its privacy claim inherits RecConcave's gap: refuted where ε̂ = ε/(3N) is large, see FINDINGS.md and
+    `LearnThresholdsCorrected`.
+
+    Args:
+        size: |X| ≥ 2.
+        alpha: error, in (0, 1].
+        epsilon: of the whole, > 0.
+        delta: of the whole, in (0, 1).
+        N: bound on RecConcave's calls, 1 ≤ N ≤ log*|X|; log*|X| without it.
+        base: as in `RecConcave`.
+        log_base: as in `RecConcave`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds and Theorem 6.17.
+    """
+
+    log_base: float = 2.0
+
+    card: ClassVar[Card] = Card(
+        name="LearnThresholds",
+        system="I4",
+        title="LearnThresholds: a proper learner for thresholds",
+        paper=THESIS,
+        place="§6.5, Theorem 6.17",
+        claim="(ε, δ)-DP under replace-one",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=_DIFFERS,
+        variants=("LearnThresholdsCorrected",),
+    )
+
+    def run(self, S: Any) -> Draw:
+        alpha, epsilon, delta = self._shares()  # step 1
+        Q = Consistency(self.size)  # step 2
+        return RecConcave(  # steps 3, 4
+            self.size - 1, Q, float(len(S)), alpha, epsilon, delta, self.depth, self.base, self.log_base
+        ).on(S)
+
+
+@dataclass(frozen=True)
+class LearnThresholdsCorrected(_LearnThresholds):
+    """LearnThresholds with `RecConcaveCorrected`: then Theorem 6.14 gives (ε, δ) as printed.
+
+    Args:
+        size, alpha, epsilon, delta, N, base: as in `LearnThresholds`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds, with RecConcave's step 9 mended.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="LearnThresholdsCorrected",
+        system="I4",
+        title="LearnThresholds with the A_dist that replace-one asks for",
+        paper=THESIS,
+        place="§6.5, Theorem 6.17, mended",
+        claim="(ε, δ)-DP under replace-one",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(*_DIFFERS, "RecConcaveCorrected takes the place of RecConcave."),
+        variants=("LearnThresholds",),
+    )
+
+    def run(self, S: Any) -> Draw:
+        alpha, epsilon, delta = self._shares()  # step 1
+        Q = Consistency(self.size)  # step 2
+        return RecConcaveCorrected(  # steps 3, 4
+            self.size - 1, Q, float(len(S)), alpha, epsilon, delta, self.depth, self.base
+        ).on(S)
+
+
+@lru_cache(maxsize=64)
+def _consistent(size: int, S: Multiset) -> Scores:
+    change, zeros = np.zeros(size), 0
+    for record, count in S.items:
+        if not (isinstance(record, tuple) and len(record) == 2 and 0 <= record[0] < size and record[1] in (0, 1)):
+            raise DatasetError(f"An example is (x, y) with x in 0, …, {size - 1} and y in 0, 1, not {record!r}.")
+        x, y = record
+        # from j = x on, c_j labels x with 1
+        change[x] += count if y else -count
+        zeros += 0 if y else count
+    return Scores(zeros + np.cumsum(change))

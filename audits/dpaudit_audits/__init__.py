@@ -1,0 +1,31 @@
+"""What is tried against the algorithms, one file per algorithm.
+
+`CATALOGUE` is what the entry point `dpaudit.audits` names: the algorithm's name → "module:plan".
+"""
+
+CATALOGUE: dict[str, str] = {
+    "LaplaceMechanism": "dpaudit_audits.laplace_mechanism:PLAN",  # F1
+    "LaplaceMechanismRounded": "dpaudit_audits.laplace_mechanism:ROUNDED_PLAN",  # F1
+    "ExponentialMechanism": "dpaudit_audits.exponential_mechanism:PLAN",  # F2
+    "ADist": "dpaudit_audits.a_dist:PLAN",  # F3
+    "ADistCorrected": "dpaudit_audits.a_dist:CORRECTED_PLAN",  # F3
+    "ChoosingMechanism": "dpaudit_audits.choosing:PLAN",  # F4
+    "DominatingMechanism": "dpaudit_audits.composition:DOMINATING_PLAN",  # F5
+    "Concatenation": "dpaudit_audits.composition:CONCATENATION_PLAN",  # F5
+    "BasicComposition": "dpaudit_audits.composition:BASIC_PLAN",  # F5
+    "AdvancedComposition": "dpaudit_audits.composition:ADVANCED_PLAN",  # F5
+    "GroupPrivacy": "dpaudit_audits.group_privacy:PLAN",  # F5
+    "PostProcessing": "dpaudit_audits.post_processing:PLAN",  # F5
+    "InteriorPointByMedian": "dpaudit_audits.interior_point:PLAN",  # I1
+    "InteriorPointByMedianCorrected": "dpaudit_audits.interior_point:CORRECTED_PLAN",  # I1
+    "RecPrefix": "dpaudit_audits.rec_prefix:PLAN",  # I2
+    "RecConcave": "dpaudit_audits.rec_concave:PLAN",  # I3
+    "RecConcaveCorrected": "dpaudit_audits.rec_concave:CORRECTED_PLAN",  # I3
+    "LearnThresholds": "dpaudit_audits.learn_thresholds:PLAN",  # I4
+    "LearnThresholdsCorrected": "dpaudit_audits.learn_thresholds:CORRECTED_PLAN",  # I4
+    "LearnPoints": "dpaudit_audits.learn_points:PLAN",  # I5
+    "LearnPointsCorrected": "dpaudit_audits.learn_points:CORRECTED_PLAN",  # I5
+    "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
+    "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
+    "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
+}

@@ -1,0 +1,36 @@
+"""What to try against the exponential mechanism (thesis §3.5.2)."""
+
+from __future__ import annotations
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.language import Multiplicity, Multiset
+from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
+
+
+def cases() -> tuple[Case, ...]:
+    """Two solutions reach ε as the score of the worse one falls behind; many solutions; groups."""
+    two = ExponentialMechanism(1.0, Multiplicity((0, 1)))
+    many = ExponentialMechanism(1.0, Multiplicity(tuple(range(64))))
+    return (
+        Case("default", two, pairs=(_pair(12, 0, 1), _pair(6, 6, 1), _pair(9, 3, 1))),
+        Case("64 solutions", many, pairs=(_pair(20, 0, 1), _pair(10, 10, 1))),
+        Case("every pair of 12 records", two, runs=0, scope=Scope((0, 1), 12)),
+        Case(
+            "every pair of 6 records, three solutions",
+            ExponentialMechanism(2.0, Multiplicity((0, 1, 2))),
+            runs=0,
+            scope=Scope((0, 1, 2), 6),
+        ),
+        Case("group of 2", two, (_pair(12, 0, 2), _pair(6, 6, 2)), two.claim.group(2)),
+        Case("group of 3", two, (_pair(12, 0, 3), _pair(6, 6, 3)), two.claim.group(3)),
+    )
+
+
+def _pair(zeros: int, ones: int, moved: int) -> Pair:
+    left = Multiset.counted({0: zeros, 1: ones})
+    right = Multiset.counted({0: zeros - moved, 1: ones + moved})
+    return Pair(left, right, f"{zeros} against {ones}, {moved} moved")
+
+
+PLAN = Plan("ExponentialMechanism", cases)

@@ -1,0 +1,42 @@
+"""What to try against the Laplace mechanism (thesis §3.5.1)."""
+
+from __future__ import annotations
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.language import Multiset
+from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanism, LaplaceMechanismRounded
+
+
+def cases() -> tuple[Case, ...]:
+    """A count and a histogram; the output is real, so there is no exact law."""
+    count = LaplaceMechanism(1.0, Count(1))
+    histogram = LaplaceMechanism(1.0, Histogram((0, 1, 2)))
+    return (
+        Case("count", count, pairs=(_pair(1),), exact=False),
+        Case("histogram of three values", histogram, pairs=(_pair(1),), exact=False),
+        Case("count, group of 2", count, (_pair(2),), count.claim.group(2), exact=False),
+        Case("count, group of 3", count, (_pair(3),), count.claim.group(3), exact=False),
+    )
+
+
+def rounded_cases() -> tuple[Case, ...]:
+    """Rounded and clipped, the law is exact and its two ends attain ε."""
+    count = LaplaceMechanismRounded(1.0, Count(1), -3, 9)
+    histogram = LaplaceMechanismRounded(0.5, Histogram((0, 1, 2)), -2, 6)
+    return (
+        Case("count", count, pairs=(_pair(1),)),
+        Case("every pair of 6 records, count", count, runs=0, scope=Scope((0, 1), 6)),
+        Case("every pair of 4 records, histogram", histogram, runs=0, scope=Scope((0, 1, 2), 4)),
+        Case("count, group of 2", count, (_pair(2),), count.claim.group(2)),
+        Case("count, group of 3", count, (_pair(3),), count.claim.group(3)),
+    )
+
+
+def _pair(moved: int) -> Pair:
+    left, right = Multiset.counted({0: 6}), Multiset.counted({0: 6 - moved, 1: moved})
+    return Pair(left, right, f"a count of 0 against one of {moved}")
+
+
+PLAN = Plan("LaplaceMechanism", cases)
+ROUNDED_PLAN = Plan("LaplaceMechanismRounded", rounded_cases)
