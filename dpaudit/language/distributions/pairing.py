@@ -40,11 +40,11 @@ class RandomPairing(Finite):
 
     @property
     def finite(self) -> bool:
-        return len(self.records) <= ENUMERATED_RECORDS
+        return len(self.records) <= ENUMERATED_RECORDS or len(self.records.items) == 1
 
     @property
     def remedy(self) -> str:
-        return f"use at most {ENUMERATED_RECORDS} records"
+        return f"use at most {ENUMERATED_RECORDS} records, or equal ones"
 
     def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
         if size >= MANY_DRAWS and len(self.records) <= FEW_RECORDS:
@@ -100,6 +100,9 @@ class RandomPairing(Finite):
         if not self.finite:
             raise NotEnumerableError(f"A random pairing of {len(self.records):,} records is too large: {self.remedy}.")
         images, place = self._images
+        if len(self.records.items) == 1:
+            pairs = len(self.records) // 2
+            return {Multiset(((images[0], pairs),) if pairs else ()): 1.0}
         counts = tuple(self.records.counts.tolist())
         none = (0,) * len(images)
         states: dict[tuple[tuple[int, ...], tuple[int, ...]], float]
