@@ -11,7 +11,7 @@ import json as json_module
 import os
 import shlex
 import sys
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from dpaudit.audit import engine, registry, store
 from dpaudit.audit.datasets import parse_dataset
 from dpaudit.audit.events import CheckFinished
 from dpaudit.audit.request import Request
-from dpaudit.audit.results import Result
+from dpaudit.audit.results import Result, Verdict
 from dpaudit.errors import DpauditError, ReportError, UsageError
 from dpaudit.reporting import json_form
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_list
@@ -122,8 +122,7 @@ def check_command(
     request = _request(targets, every, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, seed, jobs)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
-    _writable(html)
-    _writable(None if json == "-" else json)
+    _writable(html, json)
     result = _run(request, quiet=quiet, stdout_taken=json == "-")
     failures = _write(result, html, json)
     try:
@@ -133,12 +132,10 @@ def check_command(
     for failure in failures:
         _complain(str(failure))
     if result.interrupted:
+        if quiet and json == "-":
+            _complain("Interrupted; the results of the audits that had ended are written.")
         raise typer.Exit(130)
-    code = result.exit_code
-    if expect and code in (1, 3) and all(audit.as_expected is not False for audit in result.audits):
-        code = 0
-    if expect and code == 0 and any(audit.as_expected is False for audit in result.audits):
-        code = 1
+    code = _expected_code(result) if expect else result.exit_code
     raise typer.Exit(2 if failures else code)
 
 
@@ -171,8 +168,7 @@ def replay_command(
     """Run one stored audit again, from the same seed, and say whether it came out the same."""
     kept = store.get(identifier)
     request = _parsed(kept.command, jobs)
-    _writable(html)
-    _writable(None if json == "-" else json)
+    _writable(html, json)
     result = _run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
     failures = _write(result, html, json)
     for failure in failures:
@@ -196,8 +192,14 @@ class _Console(Console):
 
 def main() -> None:
     """Entry point: every mistake of a user is one sentence on stderr."""
+    code: object = 0
     try:
-        code = app(standalone_mode=False)
+        # by hand, because typer's own way to run a command says nothing when it is interrupted
+        command: Any = typer.main.get_command(app)
+        with command.make_context("dpaudit", sys.argv[1:]) as context:
+            command.invoke(context)
+    except typer.Exit as ended:
+        code = ended.exit_code
     except DpauditError as error:
         _complain(str(error))
         code = error.exit_code
@@ -267,13 +269,21 @@ def _parsed(command: str, jobs: int | None) -> Request:
 def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
     """Run and show."""
     out = _Console(stderr=stdout_taken)
+    stream = engine.check(request, only=only)
     with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
-        for event in engine.check(request, only=only):
-            if not (stdout_taken and quiet):
-                reporter.on(event)
-            if isinstance(event, CheckFinished):
-                return event.result
-    raise AssertionError("the stream ended without a result")
+        event = next(stream)
+        while True:
+            try:
+                if not (stdout_taken and quiet):
+                    reporter.on(event)
+                if isinstance(event, CheckFinished):
+                    return event.result
+                event = next(stream)
+            except KeyboardInterrupt:
+                if isinstance(event, CheckFinished):
+                    return replace(event.result, interrupted=True)
+                # it came while something was shown: the engine ends the stream with what is finished
+                event = stream.throw(KeyboardInterrupt)
 
 
 def _write(result: Result, html: str | None, json: str | None) -> list[ReportError]:
@@ -288,6 +298,19 @@ def _write(result: Result, html: str | None, json: str | None) -> list[ReportErr
             except ReportError as error:
                 failures.append(error)
     return failures
+
+
+def _expected_code(result: Result) -> int:
+    """The exit code where what is as expected is no fault; an audit that nothing is expected of counts as ever."""
+    if any(audit.crashed for audit in result.audits):
+        return 4
+    others = [audit for audit in result.audits if not audit.as_expected]
+    if any(audit.verdict is Verdict.FAIL for audit in others):
+        return 1
+    # a PASS that should have been something else is as bad as a FAIL
+    if any(audit.verdict is Verdict.PASS and audit.as_expected is False for audit in others):
+        return 1
+    return 3 if any(audit.verdict is Verdict.INCONCLUSIVE for audit in others) else 0
 
 
 def _keep(result: Result) -> None:
@@ -308,22 +331,32 @@ def _save(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+    except UnicodeEncodeError as error:
+        raise ReportError(f"Cannot write {path}: {error.object[error.start]!r} is no Unicode text.") from None
 
 
-def _writable(path: str | None) -> None:
-    """Refuse a report path before the runs, not after them."""
-    if path is None:
-        return
-    file = Path(path)
-    if file.is_dir():
-        raise ReportError(f"Cannot write {path}: it is a folder; name a file.")
-    if not file.parent.is_dir():
-        raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
-    try:
-        with file.open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+def _writable(html: str | None, json: str | None) -> None:
+    """Refuse report paths before the runs, not after them."""
+    if html == "-":
+        raise ReportError("--html writes a file, not stdout; name one.")
+    if html is not None and html == json:
+        raise ReportError(f"--html and --json cannot both write {html}; name two files.")
+    for path in (html, None if json == "-" else json):
+        if path is None:
+            continue
+        file = Path(path)
+        if not path or file.is_dir():
+            raise ReportError(f"Cannot write {path!r}: it is a folder; name a file.")
+        if not file.parent.is_dir():
+            raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
+        existed = file.exists()
+        try:
+            with file.open("a", encoding="utf-8"):
+                pass
+            if not existed:
+                file.unlink()
+        except OSError as error:
+            raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
 
 
 def _parameter(text: str) -> tuple[str, Any]:

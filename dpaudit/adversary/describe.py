@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -95,10 +96,11 @@ def parse_records(text: str) -> Records:
         DatasetError: it is none, with the forms that are known.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+        return _build(ast.parse(text.strip(), mode="eval").body, text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        if isinstance(error, DatasetError):
+            raise
         raise _unknown(text) from None
-    return _build(tree, text)
 
 
 def _build(node: ast.expr, text: str) -> Records:
@@ -106,24 +108,40 @@ def _build(node: ast.expr, text: str) -> Records:
         raise _unknown(text)
     if node.func.id == "tuples" and node.args:
         return Tuples(tuple(_build(arg, text) for arg in node.args))
-    try:
-        values = [ast.literal_eval(arg) for arg in node.args]
-    except ValueError:
-        raise _unknown(text) from None
+    values = [ast.literal_eval(arg) for arg in node.args]
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
-            return Integers(low, high)
+            if not -(2**63) <= low < high < 2**63:
+                raise DatasetError(f"--data {text!r}: integers must fit into 64 bits; choose a smaller range.")
+            return Integers(int(low), int(high))
         case "floats", [int() | float() as low, int() | float() as high] if low < high:
+            if not math.isfinite(float(high) - float(low)):
+                raise DatasetError(f"--data {text!r}: the range of floats must be finite; choose a smaller one.")
             return Floats(float(low), float(high))
         case "booleans", []:
             return SampledFrom((False, True))
-        case "sampled_from", [list() | tuple() as choices] if len(choices) > 1:
-            return SampledFrom(tuple(tuple(c) if isinstance(c, list) else c for c in choices))
+        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
+            return SampledFrom(records)
     raise _unknown(text)
+
+
+def _records(choices: Any, text: str) -> tuple[Any, ...]:
+    """Lists become tuples, at any depth; what no dataset in JSON can hold is refused."""
+    found: list[Any] = []
+    for choice in choices:
+        if isinstance(choice, list | tuple):
+            found.append(_records(choice, text))
+        elif choice is None or isinstance(choice, bool | int | str) or (
+            isinstance(choice, float) and math.isfinite(choice)
+        ):
+            found.append(choice)
+        else:
+            raise _unknown(text)
+    return tuple(found)
 
 
 def _unknown(text: str) -> DatasetError:
     return DatasetError(
         f"--data {text!r} describes no data; use integers(low, high), floats(low, high), booleans(), "
-        "sampled_from([…]) or tuples(…) of these, with low < high."
+        "sampled_from([…]) of different records, or tuples(…) of these, with low < high."
     )

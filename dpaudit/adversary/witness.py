@@ -6,6 +6,7 @@ second, fresh, chooses among them the one whose certified bound is expected to b
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +119,7 @@ def _half_lines(left: Outputs, right: Outputs) -> list[Event]:
     numbers = sorted(
         {a for side in (left, right) for a in side.counts if isinstance(a, int | float) and not isinstance(a, bool)}
     )
-    if len(numbers) < 3:
+    if len(numbers) < 3 or max(abs(numbers[0]), abs(numbers[-1])) > sys.float_info.max:
         return []
     cuts = np.unique(np.linspace(0, len(numbers) - 2, min(len(numbers) - 1, THRESHOLDS)).astype(int)).tolist()
     events = []

@@ -14,9 +14,9 @@ def command_line(request: Request) -> str:
     words = ["dpaudit", "check"]
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     if request.epsilon is not None:
-        words += ["--epsilon", repr(request.epsilon)]
+        words += ["--epsilon", repr(float(request.epsilon))]
     if request.delta is not None:
-        words += ["--delta", repr(request.delta)]
+        words += ["--delta", repr(float(request.delta))]
     if request.relation is not None:
         words += ["--relation", request.relation]
     if request.pair is not None:
@@ -26,12 +26,13 @@ def command_line(request: Request) -> str:
     if request.size is not None:
         words += ["--size", str(request.size)]
     for key, value in request.parameters.items():
-        words += ["--param", f"{key}={value}"]
+        # a string is quoted, so that "1" does not come back as 1
+        words += ["--param", f"{key}={value!r}"]
     if request.runs is not None:
         words += ["--runs", str(request.runs)]
     if request.seconds is not None:
-        words += ["--time", repr(request.seconds)]
+        words += ["--time", repr(float(request.seconds))]
     if request.alpha != DEFAULT_ALPHA:
-        words += ["--alpha", repr(request.alpha)]
+        words += ["--alpha", repr(float(request.alpha))]
     words += ["--seed", str(request.seed)]
     return shlex.join(words)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from dpaudit.adversary.event import jsonable
 from dpaudit.errors import DatasetError
@@ -28,8 +29,8 @@ def parse_dataset(text: str) -> Dataset:
         except (OSError, UnicodeDecodeError) as error:
             raise DatasetError(f"Cannot read the dataset {where}: {_reason(error)}.") from None
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except ValueError as error:
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
         shown = where if where != "the dataset" else repr(text if len(text) < 60 else text[:57] + "…")
         raise DatasetError(f"{shown} is not a dataset in JSON ({error}); write a list such as '[0, 1, 1]'.") from None
     return dataset_from_json(value)
@@ -45,7 +46,12 @@ def dataset_from_json(value: Any) -> Dataset:
         items = value["multiset"]
         if not isinstance(items, list) or not all(isinstance(item, list) and len(item) == 2 for item in items):
             raise DatasetError('A multiset is written {"multiset": [[value, count], …]}.')
-        return Multiset.counted({_record(v): count for v, count in items})
+        counts: dict[Any, Any] = {}
+        for given, count in items:
+            if (value := _record(given)) in counts:
+                raise DatasetError(f"The multiset lists {json.dumps(given)[:60]} twice; add its counts up.")
+            counts[value] = count
+        return Multiset.counted(counts)
     if not isinstance(value, list):
         raise DatasetError(f"A dataset is a list of records, not {json.dumps(value)[:60]}; write '[0, 1, 1]'.")
     return tuple(_record(record) for record in value)
@@ -68,12 +74,16 @@ def as_dataset(value: Any) -> Dataset:
         return value
     try:
         dataset = tuple(_record(r) for r in (value.tolist() if hasattr(value, "tolist") else value))
+        hash(dataset)
     except TypeError:
         raise DatasetError(f"A dataset must be a sequence of records, not {value!r}.") from None
     return dataset
 
 
 def _record(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        # numpy's scalars and arrays
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return tuple(_record(part) for part in value)
     if isinstance(value, dict):
@@ -81,7 +91,12 @@ def _record(value: Any) -> Any:
     return value
 
 
-def _no_constant(name: str) -> Any:
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _no_constant(text)
+
+
+def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that a dataset may hold")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import platform
+import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
@@ -13,6 +16,7 @@ from typing import TypeAlias
 from dpaudit.adversary import Pair, every_pair
 from dpaudit.audit import pictures, sampled
 from dpaudit.audit.command import command_line
+from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.exact import compare, evidence, pair_record, worse
 from dpaudit.audit.ledger_rows import ledger_rows
@@ -22,6 +26,7 @@ from dpaudit.audit.results import (
     ClaimRecord,
     EvidenceKind,
     ExactEvidence,
+    LedgerRow,
     OutputPlot,
     Result,
     Timings,
@@ -37,7 +42,7 @@ SHOWN_EXHAUSTIVE = 3
 Steps: TypeAlias = Generator[Event, None, Audit]
 
 
-def check(request: Request, *, only: str | None = None) -> Iterator[Event]:
+def check(request: Request, *, only: str | None = None) -> Generator[Event, None, None]:
     """Audit everything that a request names.
 
     Args:
@@ -66,8 +71,8 @@ def check(request: Request, *, only: str | None = None) -> Iterator[Event]:
         command = command_line(request)
         return Result(request.seed, request.alpha, audits, environment(), command, timings, interrupted)
 
-    yield CheckStarted(len(jobs), request.seed, request.alpha)
     try:
+        yield CheckStarted(len(jobs), request.seed, request.alpha)
         for job in jobs:
             begun = time.monotonic()
             audit = yield from _audit(job, request, alpha, runner)
@@ -112,19 +117,21 @@ def _audit(job: Job, request: Request, alpha: float, runner: Runner) -> Steps:
     try:
         yield from _exact(job, found, runner)
         if job.tests:
-            collected = yield from sampled.collect(job, request.seed, alpha, runner)
-            found.collected = collected
+            # what was certified before a crash stands
+            found.collected = sampled.Collected()
+            yield from sampled.collect(job, request.seed, alpha, runner, found.collected)
     except TimeLimitError:
         found.cut_short = True
     except DpauditError as error:
-        found.crash = str(error)
+        found.crash = sentence(str(error))
         found.crashed = isinstance(error, MechanismError)
-    except RecursionError:
-        found.crash, found.crashed = f"{job.target.name} recursed too deeply.", True
-    try:
-        return _result(job, request, found)
-    except TimeLimitError:  # the ledger of a mechanism that hangs
-        return _result(job, request, found)
+    except Exception as error:
+        # a bug of dpaudit's own must not take the other audits' results with it
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.crash = f"dpaudit itself failed ({described(error)}); DPAUDIT_TRACEBACK=1 shows where."
+        found.crashed = True
+    return _result(job, request, found, runner)
 
 
 def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
@@ -133,55 +140,57 @@ def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
         return
     cache = LawCache()
     try:
-        with runner.limited():
-            for pair in job.case.pairs:
-                _compare(job, pair, cache, found)
-                if found.exact:
-                    yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
+        for pair in job.case.pairs:
+            with runner.limited():
+                exact = _compare(job, pair, cache, found)
+            found.exact.append(exact)
+            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
     except NotEnumerableError as error:
-        found.notes.append(f"No exact law: {error}")
-        if job.case.scope is not None:
+        if job.case.scope is not None or not job.tests:
             raise
+        found.notes.append(f"No exact law: {error}")
         return
     if job.case.scope is not None:
         yield from _exhaust(job, cache, found, runner)
 
 
-def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> None:
+def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvidence:
     assert job.target.mechanism is not None
-    comparison = compare(job.target.mechanism, pair, cache)
+    with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+        comparison = compare(job.target.mechanism, pair, cache)
     exact, event = evidence(comparison, pair, job.claim)
-    found.exact.append(exact)
     if worse(exact, found.worst):
         found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
+    return exact
 
 
 def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     """Every pair of the scope; only the worst are kept in the result."""
     scope = job.case.scope
     assert scope is not None
-    pairs = list(every_pair(job.claim.relation, scope.domain, scope.records, ordered=scope.ordered))
+    with runner.limited():
+        pairs = list(every_pair(job.claim.relation, scope.domain, scope.records, ordered=scope.ordered))
     kept: list[ExactEvidence] = []
     last = time.monotonic()
-    for i, pair in enumerate(pairs):
-        with runner.limited():
-            before = found.exact
-            found.exact = kept
-            _compare(job, pair, cache, found)
+    try:
+        for i, pair in enumerate(pairs):
+            with runner.limited():
+                kept.append(_compare(job, pair, cache, found))
             kept.sort(key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta), reverse=True)
             del kept[SHOWN_EXHAUSTIVE:]
-            found.exact = before
-        found.enumerated += 1
-        if time.monotonic() - last > 0.1:
-            last = time.monotonic()
-            worst = found.worst.epsilon if found.worst is not None else None
-            yield Progress(i + 1, len(pairs), f"exact laws, pair {i + 1:,} of {len(pairs):,}", worst)
-    found.exact += kept
+            found.enumerated += 1
+            if time.monotonic() - last > 0.1:
+                last = time.monotonic()
+                worst = found.worst.epsilon if found.worst is not None else None
+                yield Progress(i + 1, len(pairs), f"exact laws, pair {i + 1:,} of {len(pairs):,}", worst)
+    finally:
+        # a violation stands though the time ran out before the last pair
+        found.exact += kept
     found.scope_done = True
     found.scope = f"all {len(pairs):,} {job.claim.relation.name} pairs of {scope}"
 
 
-def _result(job: Job, request: Request, found: Findings) -> Audit:
+def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:
     verdict, kind, reason = decide(job, found, request)
     best = found.collected.best if found.collected is not None else None
     weighed = best.evidence if best is not None else None
@@ -227,10 +236,20 @@ def _result(job: Job, request: Request, found: Findings) -> Audit:
         ) if worst is not None or weighed is not None else None,
         output_plot=_outputs(found),
         bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
-        ledger=ledger_rows(job) if not found.crashed and not found.cut_short else [],
+        ledger=_ledger(job, found, runner),
         notes=found.notes + ([job.case.note] if job.case.note else []),
         crashed=found.crashed,
     )
+
+
+def _ledger(job: Job, found: Findings, runner: Runner) -> list[LedgerRow]:
+    if found.crashed or found.cut_short:
+        return []
+    try:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            return ledger_rows(job)
+    except DpauditError:
+        return []
 
 
 def _outputs(found: Findings) -> OutputPlot | None:

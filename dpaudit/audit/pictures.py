@@ -33,7 +33,9 @@ def profile(
         found.append(exact.epsilon)
     if sampled is not None:
         found.append(sampled.epsilon_lower)
-    grid = np.linspace(0, 1.25 * max(*found, 0.1) if len(found) > 1 else 1.5 * max(found[0], 0.1), POINTS)
+    # the exponential of all that is drawn must be a float
+    end = min(700.0, 1.25 * max(*found, 0.1) if len(found) > 1 else 1.5 * max(found[0], 0.1))
+    grid = np.linspace(0, end, POINTS)
     curve = certified = None
     if exact is not None and comparison is not None:
         p, q = comparison.sides(exact.direction)
@@ -55,7 +57,7 @@ def bound(certified: Certified, delta: float) -> BoundPlot:
 def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     """The laws of both datasets, the event marked."""
     values = plain(comparison.values)
-    if all(isinstance(v, int) and not isinstance(v, bool) for v in values) and len(values) > SHOWN_OUTCOMES:
+    if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
         return _binned("exact", np.asarray(values), comparison.left, comparison.right, event)
     order = _reading_order(values)
     heavy = set(np.argsort(-(comparison.left + comparison.right), kind="stable")[:SHOWN_OUTCOMES].tolist())
@@ -77,9 +79,8 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     values = list(dict.fromkeys([*left.counts, *right.counts]))
     p = np.array([left.counts.get(v, 0) / left.runs for v in values])
     q = np.array([right.counts.get(v, 0) / right.runs for v in values])
-    whole = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
-    if len(whole) == len(values) > SHOWN_OUTCOMES:
-        return _binned("sampled", np.asarray(whole), p, q, event)
+    if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
+        return _binned("sampled", np.asarray(values), p, q, event)
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
@@ -128,13 +129,17 @@ def _binned(
     return OutputPlot(kind, labels, p.tolist(), q.tolist(), (share > (p + q) / 2).tolist(), 0)
 
 
+def _binnable(value: Any) -> bool:
+    """Whether it is a whole number of which differences fit into 64 bits."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**62
+
+
 def _reading_order(values: Any) -> list[int]:
     """Indices: numbers ascending, then everything else by its name."""
     def key(i: int) -> tuple[int, float, str]:
         v = values[i]
-        if isinstance(v, int | float):
-            return (0, float(v), "")
-        return (1, 0.0, str(v))
+        # whole numbers beyond floats are compared as they are
+        return (0, v, "") if isinstance(v, int | float) else (1, 0.0, str(v))
 
     return sorted(range(len(values)), key=key)
 

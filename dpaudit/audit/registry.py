@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from dpaudit.audit.crash import described, sentence
 from dpaudit.audit.plan import Plan
 from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.language import Mechanism
@@ -26,9 +27,10 @@ def names(group: str = "dpaudit.algorithms") -> dict[str, str]:
     table: dict[str, str] = {}
     for point in sorted(entry_points(group=group), key=lambda p: p.name):
         try:
-            rows: dict[str, str] = point.load()
+            rows: dict[str, str] = dict(point.load())
         except Exception as error:
-            raise UsageError(f"The entry point {point.value} ({group}) cannot be loaded: {error}.") from error
+            what = f"The entry point {point.value} ({group})"
+            raise UsageError(sentence(f"{what} cannot be loaded: {described(error)}")) from error
         for name, where in rows.items():
             if table.setdefault(name, where) != where:
                 raise UsageError(f"{name} is registered twice, as {table[name]} and as {where}.")
@@ -42,7 +44,8 @@ def algorithm(name: str) -> type[Mechanism]:
         UnknownNameError: no such name; it carries the closest ones.
     """
     found = _load("dpaudit.algorithms", name)
-    assert isinstance(found, type)
+    if not isinstance(found, type) or not issubclass(found, Mechanism):
+        raise UsageError(f"{name} is registered as an algorithm, and {found!r} is no mechanism class.")
     return found
 
 
@@ -54,7 +57,8 @@ def plan(name: str) -> Plan:
     """
     canonical_name(name)
     found = _load("dpaudit.audits", name)
-    assert isinstance(found, Plan)
+    if not isinstance(found, Plan):
+        raise UsageError(f"The audits of {name} are registered, and {found!r} is no plan.")
     return found
 
 
@@ -79,7 +83,10 @@ def _load(group: str, name: str) -> object:
     if name not in table:
         raise UnknownNameError("algorithm" if group == "dpaudit.algorithms" else "audit", name)
     module, _, attribute = table[name].partition(":")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:
+        raise UsageError(sentence(f"{name} ({table[name]}) cannot be loaded: {described(error)}")) from error
 
 
 def _plain(name: str) -> str:

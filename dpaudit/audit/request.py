@@ -22,6 +22,8 @@ from dpaudit.language import REPLACE_ONE, Card, Claim, Dataset, Mechanism, Relat
 from dpaudit.language.checks import at_least, positive, probability, whole
 
 DEFAULT_ALPHA = 0.001
+LEAST_ALPHA = 1e-100
+"""Its shares must stay floats."""
 DEFAULT_RUNS = 100_000
 DEFAULT_SIZE = 10
 RANDOM_PAIRS = 8
@@ -36,7 +38,7 @@ class Request:
     Args:
         targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
         seed: whole number ≥ 0.
-        alpha: family-wise error over everything tried, in (0, 0.5).
+        alpha: family-wise error over everything tried, in [1e-100, 0.5).
         runs: certifying runs a side and pair; None for each case's own.
         seconds: time limit; None for none.
         jobs: worker processes.
@@ -66,8 +68,8 @@ class Request:
             raise UsageError("Nothing to check: name an algorithm of `dpaudit list`, or module:object.")
         whole("--seed", self.seed, least=0)
         whole("--jobs", self.jobs, least=1)
-        if not 0 < probability("--alpha", self.alpha) < 0.5:
-            raise UsageError(f"--alpha must lie strictly between 0 and 0.5, not {self.alpha!r}.")
+        if not LEAST_ALPHA <= probability("--alpha", self.alpha) < 0.5:
+            raise UsageError(f"--alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
         if self.runs is not None:
             whole("--runs", self.runs, least=1)
         if self.seconds is not None:
@@ -82,6 +84,9 @@ class Request:
             raise UsageError("Give --pair or --data, not both.")
         if self.size is not None and self.data is None:
             raise UsageError("--size says how many records found pairs have; it goes with --data.")
+        named = [target for target in self.targets if isinstance(target, str)]
+        if len(set(named)) < len(named):
+            raise UsageError(f"{max(named, key=named.count)} is named twice; one audit of it is enough.")
 
     @property
     def stated_relation(self) -> Relation | None:
@@ -91,7 +96,7 @@ class Request:
     def image(self) -> dict[str, Any]:
         """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
         return {
-            "targets": [t if isinstance(t, str) else repr(t) for t in self.targets],
+            "targets": [_named(target) for target in self.targets],
             "seed": self.seed,
             "alpha": self.alpha,
             "runs": self.runs,
@@ -104,6 +109,15 @@ class Request:
             "size": self.size,
             "parameters": {key: repr(value) for key, value in self.parameters.items()},
         }
+
+
+def _named(target: str | Callable[..., Any] | Mechanism) -> str:
+    """A target in a form that is the same in every process."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Mechanism):
+        return repr(target)
+    return f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', type(target).__qualname__)}"
 
 
 @dataclass(frozen=True)
@@ -139,7 +153,7 @@ def jobs_of(request: Request) -> list[Job]:
     jobs: list[Job] = []
     changed = set[str]()
     for target in request.targets:
-        if isinstance(target, str) and ":" not in target:
+        if isinstance(target, str) and ":" not in target and not target.endswith(".py"):
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
         else:
             jobs.append(_own_job(request, target, changed))
@@ -156,6 +170,8 @@ def jobs_of(request: Request) -> list[Job]:
 
 def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[Job]:
     cases = registry.plan(name).cases()
+    if not cases:
+        raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
     if request.pair is not None or request.data is not None:
         cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label="given pairs"),)
     for case in cases:
@@ -268,6 +284,13 @@ def _job(
             raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
     found = sum(pair.source in ("random", "extreme") for pair in case.pairs)
     tests = 0 if not case.runs else len(case.pairs) - found + min(found, TESTS_OF_FOUND_PAIRS)
-    image = {"request": request.image(), "name": target.name, "case": case.label, "format": FORMAT_VERSION}
+    # the source tells two functions of one name apart
+    image = {
+        "request": request.image(),
+        "name": target.name,
+        "source": target.source,
+        "case": case.label,
+        "format": FORMAT_VERSION,
+    }
     replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
     return Job(target, case, claim, card, expected, tests, replay)

@@ -15,12 +15,17 @@ import cloudpickle
 from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 
+from dpaudit.audit.crash import StopNow, blamed
 from dpaudit.audit.target import Target
 from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import Outputs
 
 WORTH_A_POOL = 3.0
 """Seconds of work left that are worth starting worker processes for."""
+FOREVER = 1e8
+"""Seconds beyond which a time limit is none; longer ones overflow timers."""
+INSIST = 0.5
+"""Seconds after which what has swallowed the time limit is told again."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,9 @@ class Runner:
     @property
     def left(self) -> float | None:
         """Seconds until the limit."""
-        return None if self.seconds is None else self.seconds - (time.monotonic() - self.started)
+        if self.seconds is None or self.seconds >= FOREVER:
+            return None
+        return self.seconds - (time.monotonic() - self.started)
 
     def run(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
         """Outputs of every unit.
@@ -71,17 +78,19 @@ class Runner:
             done += 1
 
     def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
-        pool = Parallel(n_jobs=self.jobs, return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
+        workers = min(self.jobs, len(units))
+        pool = Parallel(n_jobs=workers, return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
         # by value, so that a user's file, a lambda or a notebook's function reaches the workers
-        payload = cloudpickle.dumps(target)
-        work = pool(delayed(_run_pickled)(payload, unit) for unit in units)
-        try:
-            for outputs in work:
-                yield outputs
-                if self.left is not None and self.left <= 0:
-                    raise TimeLimitError(_LIMIT)
-        except (PoolTimeoutError, TimeoutError):
-            raise TimeLimitError(_LIMIT) from None
+        with blamed(target.name):
+            payload = cloudpickle.dumps(target)
+        work = iter(pool(delayed(_run_pickled)(payload, unit) for unit in units))
+        for _ in units:
+            try:
+                with self.limited():
+                    outputs = next(work)
+            except (PoolTimeoutError, TimeoutError):
+                raise TimeLimitError(_LIMIT) from None
+            yield outputs
 
     @contextlib.contextmanager
     def limited(self) -> Iterator[None]:
@@ -97,12 +106,14 @@ class Runner:
             return
 
         def stop(signum: int, frame: Any) -> None:
-            raise TimeLimitError(_LIMIT)
+            raise StopNow
 
         before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.setitimer(signal.ITIMER_REAL, left, INSIST)
         try:
             yield
+        except StopNow:
+            raise TimeLimitError(_LIMIT) from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)

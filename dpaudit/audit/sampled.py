@@ -22,7 +22,9 @@ from dpaudit.stats import clopper_pearson, power, score_test
 CHECKPOINTS = 10
 """Chunks of a certification at least: points of the plot of the bound against runs."""
 LEAST_TRAINING = 500
-MOST_TRAINING = 100_000
+SHOWN = 200_000
+"""Certifying runs, both sides together, whose outputs are kept for the picture."""
+MOST_EPSILON = 300.0
 
 RANK, SELECT, CERTIFY = range(3)
 
@@ -57,16 +59,17 @@ class Collected:
 
 
 def training_runs(runs: int) -> int:
-    """Training runs a side in each of the two phases: a tenth of the certifying ones, within limits."""
-    return max(LEAST_TRAINING, min(MOST_TRAINING, runs // 10))
+    """Training runs a side in each of the two phases: a tenth of the certifying ones, and enough to learn from."""
+    return max(LEAST_TRAINING, runs // 10)
 
 
-def collect(job: Job, seed: int, alpha: float, runner: Runner) -> Generator[Progress, None, Collected]:
-    """Train on every pair, certify the ones that go on, at error `alpha` each.
+def collect(
+    job: Job, seed: int, alpha: float, runner: Runner, out: Collected
+) -> Generator[Progress, None, None]:
+    """Train on every pair, certify the ones that go on, at error `alpha` each; `out` is filled on the way.
 
-    Emits progress; what was certified before the time limit came is kept.
+    Emits progress; what was certified before the time limit came, or before the mechanism crashed, is kept.
     """
-    out = Collected()
     witnesses: list[tuple[int, Pair, Witness]] = []
     trained = training_runs(job.runs)
     steps = 2 * len(job.case.pairs) + CHECKPOINTS * job.tests
@@ -92,10 +95,11 @@ def collect(job: Job, seed: int, alpha: float, runner: Runner) -> Generator[Prog
                 best = max(best, bound)
                 at = done + round(CHECKPOINTS * runs / job.runs)
                 yield Progress(at, steps, f"{what}, {runs:,} of {job.runs:,} runs a side", best)
+            if out.cut_short:
+                return
             done += CHECKPOINTS
     except TimeLimitError:
         out.cut_short = True
-    return out
 
 
 def _kept(witnesses: list[tuple[int, Pair, Witness]]) -> list[tuple[int, Pair, Witness]]:
@@ -109,7 +113,11 @@ def _certify(
     job: Job, seed: int, index: int, pair: Pair, witness: Witness, alpha: float, trained: int, runner: Runner,
     out: Collected,
 ) -> Generator[tuple[int, float], None, None]:
-    """Fresh runs on both sides, chunk by chunk; appends to `out.certified` what whole chunks there are."""
+    """Fresh runs on both sides, chunk by chunk; appends what whole chunks there are to `out.certified`.
+
+    Chunks before a crash are not counted: they were seen because nothing crashed in them, so their outputs are
+    conditional on that, and the claim says nothing about conditional laws.
+    """
     sides = [_units(job, seed, index, side, CERTIFY, job.runs) for side in (0, 1)]
     # both sides of a chunk follow each other, so that what is done when the time is up is balanced
     units = [unit for both in zip(*sides, strict=True) for unit in both]
@@ -122,18 +130,19 @@ def _certify(
             hits[side] += witness.event.count(outputs)
             runs[side] += outputs.runs
             out.runs += outputs.runs
-            if sum(runs) <= 2 * MOST_TRAINING:
+            if i < 2 or sum(runs) <= SHOWN:
                 shown[side].merge(outputs)
             if side == 1:
                 trail.append((runs[0], hits[numerator], hits[denominator]))
                 yield runs[0], clopper_pearson.epsilon_lower(
                     hits[numerator], runs[0], hits[denominator], runs[1], delta=job.claim.delta, alpha=alpha
                 )
-    finally:
-        if trail:
-            evidence = _weigh(job, pair, witness, trail[-1], alpha, trained)
-            outputs_shown = (shown[0].outputs(), shown[1].outputs())
-            out.certified.append(Certified(pair, witness, evidence, trail, outputs_shown))
+    except TimeLimitError:
+        out.cut_short = True
+    if trail:
+        evidence = _weigh(job, pair, witness, trail[-1], alpha, trained)
+        outputs_shown = (shown[0].outputs(), shown[1].outputs())
+        out.certified.append(Certified(pair, witness, evidence, trail, outputs_shown))
 
 
 def _weigh(
@@ -141,7 +150,8 @@ def _weigh(
 ) -> SampledEvidence:
     n, x, y = last
     claim = job.claim
-    epsilon = min(claim.epsilon, 700.0)
+    # beyond any bound that runs can reach, and its exponential is still a float when squared
+    epsilon = min(claim.epsilon, MOST_EPSILON)
     # an upper limit of q at 95 %: the point estimate would promise too much
     likely = clopper_pearson.upper(y, n, alpha=0.05)
     detectable = power.detectable_epsilon(likely, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)

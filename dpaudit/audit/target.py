@@ -15,9 +15,11 @@ from types import ModuleType
 from typing import Any
 
 import cloudpickle
+import numpy as np
 from numpy.random import SeedSequence, default_rng
 
-from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
+from dpaudit.audit.crash import blamed, described, sentence
+from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
 
@@ -57,7 +59,7 @@ class Target:
             MechanismError: it raised.
             OutputError: what it returned cannot be counted.
         """
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), blamed(self.name):
             if isinstance(self.subject, Mechanism):
                 return sample(self.subject, dataset, size, seed=seed)
             return self._call(self.subject, dataset, size, seed)
@@ -65,21 +67,27 @@ class Target:
     def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         rng, records = default_rng(seed), list(dataset)
         tally = Tally()
-        try:
-            if self.vectorised:
-                drawn = function(records, rng, size)
-            else:
-                # a fresh list every time: a function that changes its input must not change the next run's
-                drawn = [function(list(records), rng) for _ in range(size)]
-        except DpauditError:
-            raise
-        except Exception as error:
-            raise MechanismError(f"{self.name} raised {type(error).__name__}: {error}") from error
-        if self.vectorised and (not hasattr(drawn, "__len__") or len(drawn) != size):
-            got = len(drawn) if hasattr(drawn, "__len__") else f"one {type(drawn).__name__}"
-            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
-        tally.add_many(drawn)
+        if self.vectorised:
+            tally.add_many(self._outputs(function(records, rng, size), size))
+        else:
+            # a fresh list every time: a function that changes its input must not change the next run's
+            tally.add_many(self._outputs([function(list(records), rng) for _ in range(size)], size))
         return tally.outputs()
+
+    def _outputs(self, drawn: Any, size: int) -> Any:
+        """An array or list of one output per run, in the forms that a tally knows."""
+        several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
+        if self.vectorised and (not several or len(drawn) != size):
+            got = len(drawn) if several else f"one {type(drawn).__name__}"
+            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
+        if isinstance(drawn, np.ndarray) and drawn.dtype.kind == "f":
+            return drawn.reshape(size, -1) if drawn.ndim > 2 else drawn
+        outputs = drawn if isinstance(drawn, np.ndarray) else [_as_vector(output) for output in drawn]
+        if any(map(_is_complex, [outputs] if isinstance(outputs, np.ndarray) else outputs)):
+            raise OutputError(
+                f"{self.name} returned a complex number; return real and imaginary part as an array of two floats."
+            )
+        return outputs
 
 
 def function_target(function: Callable[..., Any], name: str, source: str) -> Target:
@@ -88,6 +96,9 @@ def function_target(function: Callable[..., Any], name: str, source: str) -> Tar
     Raises:
         UsageError: it takes other arguments.
     """
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        kind = "coroutine" if inspect.iscoroutinefunction(function) else "generator"
+        raise UsageError(f"{name} is a {kind} function, so a call returns no output; wrap it as {FUNCTION_FORMS}.")
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -118,8 +129,8 @@ def load_object(text: str) -> tuple[Any, str]:
             module = _module_of_file(Path(where)) if where.endswith(".py") else _module(where)
     except DpauditError:
         raise
-    except Exception as error:
-        raise UsageError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise UsageError(sentence(f"{where} cannot be imported: {described(error)}")) from error
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -136,18 +147,13 @@ def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechani
     Raises:
         ParameterError: an unknown field, or a value that it refuses.
     """
-    known = [f.name for f in dataclasses.fields(mechanism) if f.init]  # type: ignore[arg-type]
-    for key in parameters:
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}."
-            raise ParameterError(f"{mechanism.name} has no parameter {key!r}; {hint}")
+    _all_known(mechanism.name, type(mechanism), parameters)
     try:
         return dataclasses.replace(mechanism, **parameters)  # type: ignore[type-var]
     except DpauditError:
         raise
     except Exception as error:
-        raise ParameterError(f"{mechanism.name} refuses {parameters!r}: {error}") from error
+        raise ParameterError(sentence(f"{mechanism.name} refuses {parameters!r}: {described(error)}")) from error
 
 
 def instantiate(cls: type[Mechanism], parameters: dict[str, Any]) -> Mechanism:
@@ -156,6 +162,8 @@ def instantiate(cls: type[Mechanism], parameters: dict[str, Any]) -> Mechanism:
     Raises:
         ParameterError: parameters are missing, unknown or refused.
     """
+    if dataclasses.is_dataclass(cls):
+        _all_known(cls.__name__, cls, parameters)
     try:
         return cls(**parameters)
     except DpauditError:
@@ -163,6 +171,37 @@ def instantiate(cls: type[Mechanism], parameters: dict[str, Any]) -> Mechanism:
     except TypeError as error:
         message = str(error).replace(f"{cls.__name__}.__init__() ", "")
         raise ParameterError(f"{cls.__name__} cannot be made: {message}; give them with --param name=value.") from None
+    except Exception as error:
+        raise ParameterError(sentence(f"{cls.__name__} refuses {parameters!r}: {described(error)}")) from error
+
+
+def _all_known(name: str, cls: type, parameters: dict[str, Any]) -> None:
+    known = [f.name for f in dataclasses.fields(cls) if f.init] if dataclasses.is_dataclass(cls) else []
+    for key in parameters:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}."
+            raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
+
+
+def _is_complex(output: Any) -> bool:
+    if isinstance(output, np.ndarray):
+        return bool(output.dtype.kind == "c")
+    return isinstance(output, complex | np.complexfloating)
+
+
+def _as_vector(output: Any) -> Any:
+    """Lists and tuples of floats, and arrays of any shape, as vectors of reals; anything else as it is.
+
+    A vector that stayed a tuple would be counted as an outcome of its own in every run, which shows nothing.
+    """
+    if isinstance(output, np.ndarray) and output.dtype.kind == "f" and output.ndim != 1:
+        return output.reshape(-1) if output.ndim else float(output)
+    if isinstance(output, list | tuple) and any(isinstance(part, float | np.floating) for part in output):
+        real = all(isinstance(part, int | float | np.integer | np.floating) for part in output)
+        if real and not any(isinstance(part, bool) for part in output):
+            return np.array(output, dtype=np.float64)
+    return output
 
 
 def _module(name: str) -> ModuleType:

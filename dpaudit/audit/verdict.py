@@ -48,6 +48,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     refuted_exactly = found.worst is not None and any(refutes(e, claim) for e in found.exact)
     refuted_by_runs = best is not None and best.epsilon_lower > claim.epsilon
     if refuted_exactly:
+        if found.crash is not None:
+            found.notes.append(found.crash)
         kind = EvidenceKind.EXHAUSTIVE if found.scope_done else EvidenceKind.EXACT
         return Verdict.FAIL, kind, _exact_refutation(found, claim)
     if refuted_by_runs:
@@ -57,8 +59,10 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
                 "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
                 f"or this is the one audit in {round(1 / request.alpha):,} that errs."
             )
+        if found.crash is not None:
+            found.notes.append(found.crash)
         return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(best, claim, request)
-    kind = _kind(found)
+    kind = _kind(job, found)
     if found.crash is not None:
         return Verdict.INCONCLUSIVE, kind, found.crash
     if found.cut_short or (found.collected is not None and found.collected.cut_short):
@@ -82,21 +86,23 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     )
 
 
-def _kind(found: Findings) -> EvidenceKind:
+def _kind(job: Job, found: Findings) -> EvidenceKind:
+    """Exact only where no pair rests on its runs alone."""
     if found.scope_done:
         return EvidenceKind.EXHAUSTIVE
-    return EvidenceKind.EXACT if found.exact else EvidenceKind.SAMPLED
+    every = found.exact and len(found.exact) >= len(job.case.pairs)
+    return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
 def _blind(best: SampledEvidence, claim: Claim) -> str | None:
     """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
-    most = power.largest_certifiable(best.n, best.alpha)
     if claim.delta >= 1:
         return "A claim with delta = 1 allows everything; name a smaller --delta."
+    most = _most(best.n, best.alpha, claim.delta)
     if most > claim.epsilon:
         return None
     runs = best.n
-    while runs < POSSIBLE_RUNS and power.largest_certifiable(runs, best.alpha) <= claim.epsilon:
+    while runs < POSSIBLE_RUNS and _most(runs, best.alpha, claim.delta) <= claim.epsilon:
         runs *= 2
     remedy = f"raise --runs to at least {runs:,}" if runs < POSSIBLE_RUNS else "audit a smaller ε or use an exact law"
     return (
@@ -105,12 +111,24 @@ def _blind(best: SampledEvidence, claim: Claim) -> str | None:
     )
 
 
+def _most(runs: int, alpha: float, delta: float) -> float:
+    """The largest bound on ε that `runs` runs a side can certify at δ: `power.largest_certifiable` for δ > 0.
+
+    The counts x = runs, y = 0 must have probability at most α under every p ≤ cq + δ; the worst is p = 1,
+    q = (1 − δ)/c where that is at most (c − δ)/2c, and q = (c − δ)/2c otherwise.
+    """
+    r = math.exp(math.log(alpha) / runs)
+    if r * (2 - delta) >= 1:
+        return power.largest_certifiable(runs, alpha) + math.log1p(-delta)
+    return max(0.0, math.log(2 * r - delta + 2 * math.sqrt(r * (r - delta)))) if r > delta else 0.0
+
+
 def _exact_refutation(found: Findings, claim: Claim) -> str:
     worst = max(
         (e for e in found.exact if refutes(e, claim)),
         key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
     )
-    epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.6g}"
+    epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
     return (
         f"The exact laws of a related pair need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
         f"or δ = {worst.delta:.6g} at ε = {claim.epsilon:.6g}."
@@ -128,7 +146,7 @@ def _proof(found: Findings, claim: Claim) -> str:
     assert found.worst is not None or found.enumerated == 0
     if found.worst is None:
         return f"There is no pair in {found.scope}."
-    worst = "no finite ε" if found.worst.epsilon is None else f"ε = {found.worst.epsilon:.6g}"
+    worst = "no finite ε" if found.worst.epsilon is None else f"ε = {found.worst.epsilon:.7g}"
     return (
         f"The exact laws of {found.scope} keep the claim; the worst pair needs {worst} at δ = {claim.delta:.6g} "
         f"(claimed {claim.epsilon:.6g})."

@@ -1,0 +1,103 @@
+"""Fixtures of the command line: typing a line in a folder of its own, and a toy catalogue."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import audit_toys
+import pytest
+
+from dpaudit import cli
+from dpaudit.audit import registry
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence on stderr."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("dpaudit: ")
+        assert "Traceback" not in self.err
+        return lines[0].removeprefix("dpaudit: ")
+
+    @property
+    def reason(self) -> str:
+        """The reason of the last audit on stdout, as one line."""
+        _, _, rest = self.out.rpartition("\n  reason ")
+        return " ".join(rest.partition("\n  Reproduce with")[0].split())
+
+
+Typed: TypeAlias = Callable[..., Said]
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Typed:
+    """`typed("check", …)`, or one string that is split as a shell would: run the real entry point in tmp_path."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DPAUDIT_STORE", raising=False)
+    monkeypatch.delenv("DPAUDIT_TRACEBACK", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    path = list(sys.path)
+    monkeypatch.setattr(sys, "path", path)
+
+    def run(*words: str) -> Said:
+        line = shlex.split(words[0]) if len(words) == 1 else list(words)
+        monkeypatch.setattr(sys, "argv", ["dpaudit", *line])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Said(ended.value.code, said.out, said.err)
+
+    return run
+
+
+class _Point:
+    """An entry point whose table is given."""
+
+    def __init__(self, table: Any, value: str = "toys:TABLE") -> None:
+        self.name = self.value = value
+        self.table = table
+
+    def load(self) -> Any:
+        if isinstance(self.table, Exception):
+            raise self.table
+        return self.table
+
+
+Register: TypeAlias = Callable[..., None]
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Register]:
+    """`register(algorithms=[table, …], audits=[…])` replaces what is installed."""
+
+    def put(algorithms: list[Any], audits: list[Any]) -> None:
+        tables = {"dpaudit.algorithms": algorithms, "dpaudit.audits": audits}
+        registry.names.cache_clear()
+        monkeypatch.setattr(
+            registry, "entry_points", lambda group: [_Point(t, f"toys{i}:T") for i, t in enumerate(tables[group])]
+        )
+
+    yield put
+    registry.names.cache_clear()
+
+
+@pytest.fixture
+def catalogue(register: Register) -> None:
+    """The toy catalogue instead of the installed ones."""
+    register([audit_toys.ALGORITHMS], [audit_toys.AUDITS])

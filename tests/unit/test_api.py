@@ -1,0 +1,224 @@
+"""`dpaudit.check`, and the contract of the JSON that `--json -` writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import audit_toys
+import numpy as np
+import pytest
+from audit_toys import PAIR, Response, response, responses
+from conftest import Typed
+from numpy.random import Generator
+
+import dpaudit
+from dpaudit.adversary import Pair
+from dpaudit.audit.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
+from dpaudit.audit.plan import Case, Plan
+from dpaudit.audit.results import Result, Verdict
+from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
+from dpaudit.language import Multiset
+
+CONTRACT = [
+    "name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon", "confidence",
+    "runs", "pair", "event", "replay", "expected",
+]  # fmt: skip
+
+
+def test_a_function() -> None:
+    result = dpaudit.check(responses, epsilon=1.0, pair=([0], [1]), runs=20_000)
+    assert isinstance(result, Result)
+    assert result.audits[0].verdict is Verdict.PASS
+    assert dpaudit.check(responses, epsilon=0.5, pair=([0], [1]), runs=20_000).audits[0].verdict is Verdict.FAIL
+
+
+def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
+    assert dpaudit.check(lambda d, rng: 0, epsilon=0.0, pair=PAIR, runs=500).audits[0].name == "<lambda>"
+    assert dpaudit.check(Response(2.0), pair=PAIR, runs=500).audits[0].claim.epsilon == 2.0
+    assert len(dpaudit.check("Response").audits) == 3
+    changed = dpaudit.check(Response(2.0), pair=PAIR, runs=500, parameters={"epsilon": 1.0})
+    assert changed.audits[0].epsilon_exact == pytest.approx(1.0)
+
+
+def test_every_setting_reaches_the_request() -> None:
+    result = dpaudit.check(
+        response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, seconds=60.0,
+        alpha=0.01, seed=9, jobs=2,
+    )
+    assert result.seed == 9
+    assert result.alpha == 0.01
+    assert result.timings.jobs == 2
+    assert result.audits[0].claim.group == 2
+    assert result.command == (
+        "dpaudit check response --epsilon 1.0 --delta 0.1 --relation replace-one:2 --data 'booleans()' --size 3 "
+        "--runs 500 --time 60.0 --alpha 0.01 --seed 9"
+    )
+
+
+def test_errors_are_of_one_tree() -> None:
+    calls: tuple[Callable[[], Result], ...] = (
+        lambda: dpaudit.check(response, pair=PAIR),
+        lambda: dpaudit.check(response, epsilon=-1.0, pair=PAIR),
+        lambda: dpaudit.check(response, epsilon=1.0, pair=([0], [0])),
+        lambda: dpaudit.check(response, epsilon=1.0, pair=(3, [0])),
+        lambda: dpaudit.check("NoSuchName"),
+        lambda: dpaudit.check("nothing.py:f", epsilon=1.0, pair=PAIR),
+        lambda: dpaudit.check(3, epsilon=1.0, pair=PAIR),  # type: ignore[arg-type]
+    )
+    for call in calls:
+        with pytest.raises(DpauditError):
+            call()
+    with pytest.raises(PairError):
+        dpaudit.check(response, epsilon=1.0, pair=([0, 1], [1, 0]))
+
+
+def test_an_interrupt_is_raised() -> None:
+    def interrupts(dataset: Any, rng: Generator) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dpaudit.check(interrupts, epsilon=1.0, pair=PAIR)
+
+
+# --- datasets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "dataset"),
+    [
+        ([0, 1], (0, 1)),
+        (np.array([0, 1]), (0, 1)),
+        (np.array([[0.5, 1], [2, 3]]), ((0.5, 1.0), (2.0, 3.0))),
+        ([np.int64(3), np.float32(0.5), np.bool_(True)], (3, 0.5, True)),
+        ([[1, [2]], (3,)], ((1, (2,)), (3,))),
+        ((v for v in "ab"), ("a", "b")),
+        (Multiset.of((1, 1)), Multiset.of((1, 1))),
+        ([], ()),
+    ],
+)
+def test_datasets_of_python(given: Any, dataset: Any) -> None:
+    found = as_dataset(given)
+    assert found == dataset
+    assert all(type(v) in (int, float, bool, tuple, str) for v in found)
+
+
+@pytest.mark.parametrize("given", [3, None, [{}], [{1}], [[{"a": 1}]]])
+def test_no_datasets(given: Any) -> None:
+    with pytest.raises(DatasetError):
+        as_dataset(given)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "[0, 1.5, true, null, \"a\", [1, [2, 3]]]", '{"multiset": [[0, 3], [1, 745000]]}', "[1e300]"]
+)
+def test_json_datasets_come_back(text: str, tmp_path: Path) -> None:
+    dataset = parse_dataset(text)
+    assert dataset_to_json(dataset) == json.loads(text)
+    assert dataset_from_json(dataset_to_json(dataset)) == dataset
+    (tmp_path / "d.json").write_text(text)
+    assert parse_dataset(f"@{tmp_path / 'd.json'}") == dataset
+
+
+# --- the contract -----------------------------------------------------------------------------------------------
+
+
+USER = "import numpy as np\ndef f(d, rng, size): return np.where(rng.random(size) < 0.75, d[0], 1 - d[0])\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "verdict", "evidence"),
+    [
+        ("u.py:f --epsilon 0.5 --pair [0] [1]", 1, "fail", "sampled"),
+        ("u.py:f --epsilon 2 --pair [0] [1]", 0, "pass", "sampled"),
+        ("u.py:f --epsilon 30 --pair [0] [1]", 3, "inconclusive", "sampled"),
+        ("Choice", 0, "pass", "exact"),
+    ],
+)
+@pytest.mark.usefixtures("catalogue")
+def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdict: str, evidence: str) -> None:
+    (tmp_path / "u.py").write_text(USER)
+    said = typed(f"check {line} --runs 5000 --seed 3 --json -")
+    assert said.code == code
+    result = json.loads(said.out)
+    assert list(result)[:4] == ["format_version", "seed", "alpha", "audits"]
+    assert result["format_version"].split(".")[0] == "1"
+    assert (result["seed"], result["alpha"]) == (3, 0.001)
+    (audit,) = result["audits"]
+    assert list(audit)[: len(CONTRACT)] == CONTRACT
+    assert (audit["verdict"], audit["evidence"]) == (verdict, evidence)
+    assert {"epsilon", "delta", "relation"} <= set(audit["claim"])
+    assert audit["confidence"] == 0.999
+    assert set(audit["pair"]) == {"label", "source", "distance", "left", "right"}
+    assert set(audit["event"]) == {"description", "spec"}
+    assert set(audit["event"]["spec"]) == {"atoms", "intervals", "weights"}
+    assert audit["runs"] == 2 * 5000 + 4 * 500
+    assert audit["expected"] == ("pass" if line == "Choice" else None)
+    assert (audit["epsilon_exact"] is None) == (line != "Choice")
+    assert audit["epsilon_lower"] >= 0
+    assert len(audit["replay"]) == 12
+    assert f"dpaudit replay {audit['replay']}" in said.err, "the result is shown on stderr, stdout is taken"
+
+
+def test_json_on_stdout_is_what_the_file_gets(typed: Typed, tmp_path: Path) -> None:
+    (tmp_path / "u.py").write_text(USER)
+    line = "check u.py:f --epsilon 2 --pair [0] [1] --runs 500"
+    out = json.loads(typed(f"{line} --json - -q").out)
+    typed(f"{line} --json r.json")
+    kept = json.loads((tmp_path / "r.json").read_text())
+    del out["timings"], kept["timings"]
+    assert out == kept
+
+
+@pytest.mark.usefixtures("catalogue")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("check Response", 1),
+        ("check Response --expect", 0),
+        ("check Choice --expect", 0),
+        ("check Response Choice --expect", 0),
+        ("check Response --expect --epsilon 0.5", 1),
+    ],
+)
+def test_expected_verdicts(typed: Typed, line: str, code: int) -> None:
+    assert typed(line).code == code
+
+
+@pytest.mark.parametrize(
+    ("claimed", "expected", "code"),
+    [
+        (1.0, Verdict.PASS, 0),
+        (1.0, Verdict.FAIL, 1),
+        (1.0, Verdict.INCONCLUSIVE, 1),
+        (0.5, Verdict.FAIL, 0),
+        (0.5, Verdict.PASS, 1),
+        (None, Verdict.INCONCLUSIVE, 0),
+        (None, Verdict.PASS, 3),
+    ],
+)
+def test_what_is_not_as_expected(
+    typed: Typed, register: Any, monkeypatch: pytest.MonkeyPatch, claimed: float | None, expected: Verdict, code: int
+) -> None:
+    mechanism = Response(1.0, 30.0 if claimed is None else claimed)
+    case = Case("only", mechanism, (Pair(*PAIR),), runs=500, exact=claimed is not None, expected=expected)
+    monkeypatch.setattr(audit_toys, "ONLY", Plan("Response", lambda: (case,)), raising=False)
+    register([{"Response": "audit_toys:Response"}], [{"Response": "audit_toys:ONLY"}])
+    assert typed("check Response --expect").code == code
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_list_and_show(typed: Typed, register: Any) -> None:
+    register([{"Response": "audit_toys:Response"}], [{"Response": "audit_toys:RESPONSE"}])
+    assert "Randomised response" in typed("list").out
+    said = typed("show Response")
+    assert said.code == 0
+    assert "epsilon, claimed" in said.out
+    assert "claims too little: 0.5-DP under replace-one, expected fail" in said.out
+
+
+def test_a_name_in_the_wrong_case_is_no_guess(typed: Typed, catalogue: None) -> None:
+    with pytest.raises(UsageError, match="Did you mean Response"):
+        dpaudit.check("response")

@@ -1,0 +1,392 @@
+"""The engine's stream: its order, what it keeps when it is cut short, and the α that every test gets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import audit_toys
+import numpy as np
+import pytest
+from audit_toys import PAIR, Breaks, Choice, Counting, Leak, NoisySum, Response, response
+from numpy.random import Generator, SeedSequence
+
+from dpaudit.adversary import Pair
+from dpaudit.audit import engine, exact, registry, request, sampled
+from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.request import Request, jobs_of
+from dpaudit.audit.results import Audit, EvidenceKind, Result, Verdict
+from dpaudit.audit.runner import Runner, Unit
+from dpaudit.errors import MechanismError, UsageError
+from dpaudit.language import Claim, Mechanism, Multiset
+from dpaudit.stats import clopper_pearson
+
+
+def audit(*targets: Any, **more: Any) -> Audit:
+    """The only audit of a request."""
+    settings = {"runs": 2_000, "pair": PAIR, **more}
+    (found,) = engine.run(Request(targets, **settings)).audits
+    return found
+
+
+def of_case(monkeypatch: pytest.MonkeyPatch, *cases: Case, **more: Any) -> list[Audit]:
+    """The audits of a plan of these cases."""
+    monkeypatch.setattr(registry, "plan", lambda name: Plan(name, lambda: cases))
+    monkeypatch.setattr(registry, "canonical_name", lambda name: name)
+    return engine.run(Request(("Toy",), **more)).audits
+
+
+# --- the stream -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_the_order_of_events() -> None:
+    events = list(engine.check(Request(("Response", "Choice"), seed=3)))
+    assert events[0] == CheckStarted(4, 3, 0.001)
+    assert isinstance(events[-1], CheckFinished)
+    middle = events[1:-1]
+    kinds = [type(event).__name__ for event in middle if not isinstance(event, Progress)]
+    assert kinds == ["AuditStarted", "AuditFinished"] * 4
+    begun = [event.name for event in middle if isinstance(event, AuditStarted)]
+    assert begun == ["Response"] * 3 + ["Choice"]
+    ended = [event.audit for event in middle if isinstance(event, AuditFinished)]
+    assert events[-1].result.audits == ended
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_progress_counts_up_and_bounds_only_rise() -> None:
+    groups: list[list[Progress]] = []
+    for event in engine.check(Request(("Response",))):
+        if isinstance(event, AuditStarted):
+            groups.append([])
+        if isinstance(event, Progress) and event.of > 1:
+            groups[-1].append(event)
+    assert any(groups)
+    for group in groups:
+        assert all(0 <= p.done <= p.of for p in group)
+        assert all(a.done <= b.done for a, b in pairwise(group))
+        bounds = [p.bound for p in group if p.bound is not None]
+        assert bounds == sorted(bounds)
+
+
+def test_usage_errors_come_before_anything_runs() -> None:
+    ran: list[int] = []
+
+    def never(dataset: Any, rng: Generator) -> int:
+        ran.append(1)
+        return 0
+
+    with pytest.raises(UsageError, match="What does"):
+        engine.run(Request((never,), pair=PAIR))
+    assert not ran
+
+
+def _interrupt(dataset: Any, rng: Generator) -> int:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_ends_the_stream_with_what_is_finished() -> None:
+    events = list(engine.check(Request((response, _interrupt, Response()), epsilon=1.0, pair=PAIR, runs=500)))
+    last = events[-1]
+    assert isinstance(last, CheckFinished)
+    assert last.result.interrupted
+    assert [a.name for a in last.result.audits] == ["response"]
+    assert not any(isinstance(event, AuditStarted) and event.name == "Response" for event in events)
+    with pytest.raises(KeyboardInterrupt):
+        engine.run(Request((_interrupt,), epsilon=1.0, pair=PAIR, runs=500))
+
+
+@pytest.mark.parametrize("at", [CheckStarted, AuditStarted, Progress, AuditFinished])
+def test_an_interrupt_thrown_by_the_listener_ends_it_too(at: type[Event]) -> None:
+    stream = engine.check(Request((response,), epsilon=1.0, pair=PAIR, runs=500))
+    for event in stream:
+        if isinstance(event, at):
+            last = stream.throw(KeyboardInterrupt)
+            break
+    assert isinstance(last, CheckFinished)
+    assert last.result.interrupted
+    assert len(last.result.audits) == (at is AuditFinished)
+    assert list(stream) == []
+
+
+def test_the_environment_names_the_versions() -> None:
+    found = engine.environment()
+    assert {"python", "platform", "dpaudit", "numpy", "scipy", "scikit-learn"} <= set(found)
+    assert "unknown" not in found.values()
+
+
+# --- α ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
+    found = engine.run(Request(("Response", "Choice"), alpha=0.03)).audits
+    shares = [evidence.alpha for audit in found for evidence in audit.sampled]
+    assert shares == pytest.approx([0.01] * 3)
+    assert math.fsum(shares) <= 0.03 * (1 + 1e-12)
+    assert all(audit.confidence == 0.97 for audit in found)
+
+
+def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
+    found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=1, runs=500, alpha=0.03)).audits
+    assert [evidence.alpha for evidence in found[0].sampled] == pytest.approx([0.01] * 3)
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_one_replayed_case_keeps_its_share_and_its_numbers() -> None:
+    wanted = Request(("Response", "Choice"), alpha=0.03)
+    every = engine.run(wanted).audits
+    events = list(engine.check(wanted, only=every[2].replay))
+    last = events[-1]
+    assert isinstance(last, CheckFinished)
+    assert last.result.audits == [every[2]]
+
+
+# --- seeds ------------------------------------------------------------------------------------------------------
+
+
+def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[tuple[Any, ...]] = []
+    original = Runner.run
+
+    def spy(self: Runner, target: Any, units: Any) -> Any:
+        seeds.extend((tuple(unit.seed.entropy), unit.runs, unit.dataset) for unit in units)
+        return original(self, target, units)
+
+    monkeypatch.setattr(Runner, "run", spy)
+    engine.run(Request((response, audit_toys.responses), epsilon=1.0, data="integers(0, 3)", size=2, runs=6_000))
+    keys = [key for key, _, _ in seeds]
+    assert len(keys) == len(set(keys)), "no unit of work shares its seed with another"
+    streams = {np.random.default_rng(SeedSequence(list(key))).integers(2**63) for key in keys}
+    assert len(streams) == len(keys)
+    phases = {key[4] for key in keys}
+    assert phases == {sampled.RANK, sampled.SELECT, sampled.CERTIFY}
+
+
+def test_runs_are_counted_in_full() -> None:
+    found = audit(response, epsilon=1.0)
+    trained = 4 * sampled.training_runs(2_000)
+    assert found.runs == trained + 2 * 2_000
+    assert found.sampled[0].runs_trained == trained // 2
+    assert (found.sampled[0].n, found.sampled[0].m) == (2_000, 2_000)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 9, 10, 11, 4_999, 5_001, 12_345])
+@pytest.mark.parametrize("subject", [response, Response()], ids=["function", "mechanism"])
+def test_units_hold_all_runs(runs: int, subject: Any) -> None:
+    (job,) = jobs_of(Request((subject,), epsilon=1.0, pair=PAIR, runs=runs))
+    for side in (0, 1):
+        units: list[Unit] = sampled._units(job, 0, 0, side, sampled.CERTIFY, runs)
+        assert sum(unit.runs for unit in units) == runs
+        assert all(unit.runs > 0 for unit in units)
+        assert all(unit.dataset == PAIR[side] for unit in units)
+        if job.target.chunk is not None:
+            assert max(unit.runs for unit in units) <= job.target.chunk
+
+
+# --- evidence ---------------------------------------------------------------------------------------------------
+
+
+def test_both_kinds_of_evidence_on_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = of_case(monkeypatch, Case("both", Counting(1.0), (Pair((0, 1), (1, 1)),), runs=20_000))
+    assert found.verdict is Verdict.PASS
+    assert found.evidence is EvidenceKind.EXACT
+    assert found.epsilon_exact == pytest.approx(1.0)
+    assert found.epsilon_lower is not None
+    assert 0.7 < found.epsilon_lower <= 1.0
+    assert found.output_plot is not None
+    assert found.output_plot.kind == "exact"
+    assert found.profile_plot is not None
+    assert found.profile_plot.exact is not None
+    assert found.profile_plot.certified is not None
+
+
+def test_the_exact_event_attains_the_divergence() -> None:
+    found = audit(Leak(1.0, 0.1), epsilon=0.5, delta=0.05)
+    (shown,) = found.exact
+    assert found.verdict is Verdict.FAIL
+    assert found.evidence is EvidenceKind.EXACT
+    assert shown.p - math.exp(0.5) * shown.q == pytest.approx(shown.delta)
+    assert shown.delta > 0.05
+
+
+def test_an_infinite_exact_epsilon() -> None:
+    found = audit(Leak(1.0, 0.1), delta=0.0)
+    assert found.verdict is Verdict.FAIL
+    assert found.epsilon_exact is None
+    assert found.delta_exact == pytest.approx(0.1)
+    assert "no finite ε" in found.reason
+
+
+def test_an_exhausted_scope_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = of_case(monkeypatch, Case("all", Choice(1.0, 3), scope=Scope((0, 1, 2), 2), runs=0))
+    assert found.verdict is Verdict.PASS
+    assert found.evidence is EvidenceKind.EXHAUSTIVE
+    # 6 multisets of 2 records, of whose 15 pairs 9 share a record
+    assert found.scope == "all 9 replace-one pairs of multisets of 2 records from {0, 1, 2}"
+    assert len(found.exact) == engine.SHOWN_EXHAUSTIVE
+    assert found.runs == 0
+    assert found.epsilon_lower is None
+
+
+def test_an_exhausted_scope_finds_the_one_bad_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = of_case(monkeypatch, Case("all", OneBadPair(), scope=Scope((0, 1, 2), 2), runs=0))
+    assert found.verdict is Verdict.FAIL
+    assert found.evidence is EvidenceKind.EXHAUSTIVE
+    assert found.pair is not None
+    assert {"multiset": [[2, 2]]} in (found.pair.left, found.pair.right)
+
+
+@dataclass(frozen=True)
+class OneBadPair(Mechanism):
+    """Constant but for one dataset."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, dataset: Any) -> Any:
+        return 1 if dataset == Multiset.of((2, 2)) else 0
+
+
+def test_a_violation_stands_though_the_time_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def slow(*args: Any) -> Any:
+        clock[0] += 1.0
+        return exact.compare(*args)
+
+    monkeypatch.setattr(engine, "compare", slow)
+    monkeypatch.setattr(Runner, "left", property(lambda self: 8.5 - clock[0]))
+    case = Case("all", Response(1.0, 0.5), scope=Scope((0, 1), 1, ordered=True), runs=0)
+    cases = (case, Case("more", OneBadPair(), scope=Scope((2, 1, 0), 2), runs=0))
+    first, second = of_case(monkeypatch, *cases, seconds=9.0)
+    assert first.evidence is EvidenceKind.EXHAUSTIVE
+    assert second.verdict is Verdict.FAIL
+    assert second.evidence is EvidenceKind.EXACT, "the scope was not finished"
+    assert second.scope is None
+
+
+def test_no_law_is_a_note_where_runs_decide() -> None:
+    found = audit(NoisySum())
+    assert found.evidence is EvidenceKind.SAMPLED
+    assert found.verdict is Verdict.PASS
+    (note,) = found.notes
+    assert note.startswith("No exact law: ")
+
+
+def test_no_law_is_the_reason_where_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    law, scope = of_case(
+        monkeypatch,
+        Case("law", NoisySum(), (Pair(*PAIR),), runs=0),
+        Case("scope", NoisySum(), scope=Scope((0, 1), 1), runs=0),
+    )
+    for found in (law, scope):
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert not found.crashed
+        assert "Laplace" in found.reason
+
+
+def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Third(Mechanism):
+        @property
+        def claim(self) -> Claim:
+            return Claim(0.5)
+
+        def run(self, dataset: Any) -> Any:
+            return Breaks().run(dataset) if len(dataset) == 2 else Response().run(dataset)
+
+    crash = sampled._certify
+
+    def second_breaks(job: Any, seed: int, index: int, *rest: Any) -> Any:
+        if index == 1:
+            raise MechanismError("Third raised RuntimeError: no ones, please.")
+        return crash(job, seed, index, *rest)
+
+    monkeypatch.setattr(sampled, "_certify", second_breaks)
+    (found,) = of_case(
+        monkeypatch,
+        Case("two pairs", Third(), (Pair(*PAIR), Pair((1,), (0,), "turned")), runs=20_000, exact=False),
+    )
+    assert found.crashed
+    assert found.verdict is Verdict.FAIL
+    assert len(found.sampled) == 1
+    assert "Third raised RuntimeError: no ones, please." in found.notes
+
+
+def test_chunks_before_a_crash_are_not_counted() -> None:
+    """Runs that were seen because they did not crash are conditional on that: an always-valid claim would FAIL."""
+
+    def crashes_in_the_end(dataset: Any, rng: Generator, size: int) -> Any:
+        if rng.random() < 0.06:
+            raise RuntimeError("rare")
+        return np.zeros(size, dtype=int)
+
+    for seed in range(20):
+        found = audit(crashes_in_the_end, epsilon=1.0, seed=seed)
+        if found.crashed:
+            assert found.sampled == []
+
+
+def test_the_time_limit_keeps_whole_chunks() -> None:
+    calls: list[int] = []
+
+    def slow(dataset: Any, rng: Generator, size: int) -> Any:
+        import time
+
+        calls.append(1)
+        time.sleep(0.03 if len(calls) > 4 else 0)
+        return rng.integers(0, 2, size) if dataset[0] else np.zeros(size, dtype=int)
+
+    found = audit(slow, epsilon=0.1, runs=20_000, seconds=0.3)
+    (evidence,) = found.sampled
+    assert evidence.n == evidence.m
+    assert 0 < evidence.n < 20_000
+    assert evidence.n % 2_000 == 0
+    assert found.verdict is Verdict.FAIL, "what the whole chunks refute is refuted"
+
+
+def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exits(job: Any) -> Any:
+        raise SystemExit
+
+    monkeypatch.setattr(engine, "ledger_rows", exits)
+    assert audit(Response()).ledger == []
+
+
+# --- group privacy, relations, several pairs --------------------------------------------------------------------
+
+
+def test_found_pairs_only_the_best_go_on() -> None:
+    found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
+    assert len(found.sampled) == request.TESTS_OF_FOUND_PAIRS
+    assert found.pair is not None
+    assert found.pair.left[0] != found.pair.right[0], "only the first record counts"
+
+
+def test_a_multiset_pair() -> None:
+    left, right = Multiset.of((0, 0, 1)), Multiset.of((0, 1, 1))
+
+    def count(dataset: Any, rng: Generator) -> int:
+        return int(sum(dataset))
+
+    found = audit(count, epsilon=1.0, pair=(left, right))
+    assert found.verdict is Verdict.FAIL
+    assert found.pair is not None
+    assert found.pair.left == {"multiset": [[0, 2], [1, 1]]}
+
+
+@pytest.mark.usefixtures("catalogue")
+def test_the_bound_plot_ends_in_the_certificate() -> None:
+    result: Result = engine.run(Request(("Response",)))
+    found = result.audits[0]
+    (evidence,) = found.sampled
+    assert found.bound_plot is not None
+    assert found.bound_plot.runs[-1] == evidence.n
+    by_hand = clopper_pearson.epsilon_lower(
+        evidence.x, evidence.n, evidence.y, evidence.m, delta=0.0, alpha=evidence.alpha
+    )
+    assert found.bound_plot.bound[-1] == by_hand == evidence.epsilon_lower_clopper_pearson

@@ -1,0 +1,144 @@
+"""Events count what a person would count, and say what they count."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpaudit.adversary.event import Event, jsonable, score
+from dpaudit.interpret import Outputs
+from dpaudit.language import BOTTOM
+
+_atoms = st.sampled_from([0, 1, 2, -3, "a", "b", BOTTOM, None, (1, "x"), True])
+_real = st.sampled_from([-2.0, -1.5, -1.0, 0.0, 0.5, 1.0, 2.0, 3.25])
+_ends = st.lists(st.sampled_from([-math.inf, -1.5, -1.0, 0.0, 0.5, 1.0, 2.5, math.inf]), unique=True, max_size=8)
+
+
+def _intervals(ends: list[float]) -> tuple[tuple[float, float], ...]:
+    ends = sorted(ends)
+    return tuple(zip(ends[::2], ends[1::2], strict=False))
+
+
+def _brute(event: Event, values: list[Any]) -> int:
+    hits = 0
+    for value in values:
+        if isinstance(value, tuple) and value and value[0] == "vector":
+            weights = event.weights or (1.0,) * len(value[1:])
+            position = sum(w * x for w, x in zip(weights, value[1:], strict=True))
+            hits += any(low < position <= high for low, high in event.intervals)
+        elif isinstance(value, float):
+            hits += any(low < value <= high for low, high in event.intervals)
+        else:
+            hits += value in event.atoms
+    return hits
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.lists(_atoms), st.lists(_real), st.frozensets(_atoms), _ends)
+def test_counts_are_those_of_brute_force(
+    atoms: list[Any], reals: list[float], chosen: frozenset[Any], ends: list[float]
+) -> None:
+    event = Event(chosen, _intervals(ends))
+    outputs = Outputs(dict(Counter(atoms)), np.array(reals))
+    assert event.count(outputs) == _brute(event, [*atoms, *reals])
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1),
+    _ends,
+    st.none() | st.tuples(st.integers(-2, 2).map(float), st.integers(-2, 2).map(float)),
+)
+def test_vectors_are_counted_by_their_score(
+    rows: list[tuple[int, int]], ends: list[float], weights: tuple[float, float] | None
+) -> None:
+    event = Event(frozenset(), _intervals(ends), weights)
+    outputs = Outputs({}, np.array(rows, dtype=np.float64))
+    assert event.count(outputs) == _brute(event, [("vector", *map(float, row)) for row in rows])
+
+
+def test_intervals_are_open_below_and_closed_above() -> None:
+    outputs = Outputs({}, np.array([1.0, 2.0]))
+    assert Event(frozenset(), ((1.0, 2.0),)).count(outputs) == 1
+    assert Event(frozenset(), ((0.0, 1.0),)).count(outputs) == 1
+    assert Event(frozenset(), ((-math.inf, math.inf),)).count(outputs) == 2
+    assert Event().count(outputs) == 0
+
+
+def test_an_event_and_its_complement_share_all_runs() -> None:
+    reals = np.random.default_rng(0).normal(size=1_000)
+    outputs = Outputs({}, reals)
+    for cut in (-1.0, 0.0, 0.3):
+        below, above = Event(frozenset(), ((-math.inf, cut),)), Event(frozenset(), ((cut, math.inf),))
+        assert below.count(outputs) + above.count(outputs) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (Event(), "no output"),
+        (Event(frozenset({3})), "output is 3"),
+        (Event(frozenset({BOTTOM, 2, 1})), "output is one of {⊥, 1, 2}"),
+        (Event(frozenset(range(20))), "output is one of {0, 1, 2, 3, 4, 5, … 14 more}"),
+        (Event(frozenset(), ((3.25, math.inf),)), "output > 3.25"),
+        (Event(frozenset(), ((-math.inf, 2.0),)), "output ≤ 2"),
+        (Event(frozenset(), ((1.0, 2.0),)), "1 < output ≤ 2"),
+        (Event(frozenset(), ((-math.inf, math.inf),)), "output is any number"),
+        (
+            Event(frozenset(), ((0.0, 1.0), (2.0, math.inf)), (1.0, 0.5)),
+            "0 < weights · output ≤ 1 or weights · output > 2",
+        ),
+        (Event(frozenset({4, 5}), ((3.0, math.inf),), None, (">", 3.0)), "output > 3"),
+        (Event(frozenset({4, BOTTOM}), ((3.0, math.inf),), None, (">", 3.0)), "output > 3, or output is ⊥"),
+        (Event(frozenset({BOTTOM}), ((3.0, math.inf),)), "output is ⊥, or output > 3"),
+        (
+            Event(frozenset(), tuple((float(i), i + 0.5) for i in range(6))),
+            "0 < output ≤ 0.5 or 1 < output ≤ 1.5 or 2 < output ≤ 2.5 or 3 < output ≤ 3.5 or 2 more intervals",
+        ),
+    ],
+)
+def test_descriptions(event: Event, says: str) -> None:
+    assert event.description == says
+
+
+def test_the_json_form_is_plain_and_stable() -> None:
+    event = Event(frozenset({"b", "a", BOTTOM, (1, BOTTOM)}), ((-math.inf, 1.5),), (1.0, 0.25))
+    assert event.spec == {
+        "atoms": ["⊥", "a", "b", [1, "⊥"]],
+        "intervals": [[None, 1.5]],
+        "weights": [1.0, 0.25],
+    }
+    assert json.loads(json.dumps(event.spec, allow_nan=False)) == event.spec
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (1, 1),
+        (True, True),
+        (None, None),
+        ("x", "x"),
+        (0.5, 0.5),
+        (float("inf"), "inf"),
+        (float("nan"), "nan"),
+        ((1, (2.0, BOTTOM)), [1, [2.0, "⊥"]]),
+        (frozenset({1}), "frozenset({1})"),
+        (b"x", "b'x'"),
+    ],
+)
+def test_jsonable(value: Any, plain: Any) -> None:
+    assert jsonable(value) == plain
+
+
+def test_scores() -> None:
+    rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert score(rows, None).tolist() == [3.0, 7.0]
+    assert score(rows, (1.0, -1.0)).tolist() == [-1.0, -1.0]
+    assert score(np.array([5.0]), None).tolist() == [5.0]

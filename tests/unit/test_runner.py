@@ -1,0 +1,186 @@
+"""Units of work: their order, the time limit, and what swallows it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_toys import Response
+from numpy.random import Generator, SeedSequence
+
+from dpaudit.audit import runner
+from dpaudit.audit.runner import Runner, Unit
+from dpaudit.audit.target import Target, function_target
+from dpaudit.errors import MechanismError, TimeLimitError
+
+
+def units(number: int, runs: int = 100) -> list[Unit]:
+    return [Unit((0,), runs, SeedSequence([1, i])) for i in range(number)]
+
+
+def noisy(dataset: Any, rng: Generator, size: int) -> Any:
+    return rng.normal(size=size)
+
+
+TARGET = function_target(noisy, "noisy", "here")
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes start after the first unit."""
+    monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
+
+
+def test_in_order_on_one_process() -> None:
+    found = [outputs.reals for outputs in Runner().run(TARGET, units(5))]
+    expected = [np.random.default_rng(unit.seed).normal(size=100) for unit in units(5)]
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.usefixtures("pool")
+def test_in_order_on_two() -> None:
+    def here(dataset: Any, rng: Generator, size: int) -> Any:
+        return [os.getpid()] * size
+
+    one = [outputs.reals for outputs in Runner(1).run(TARGET, units(7))]
+    two = [outputs.reals for outputs in Runner(2).run(TARGET, units(7))]
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    where = [set(outputs.counts) for outputs in Runner(2).run(function_target(here, "here", "here"), units(6))]
+    assert where[0] == {os.getpid()}
+    assert os.getpid() not in set.union(*where[1:]), "the pool did start"
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_crash_in_a_worker_names_the_function() -> None:
+    parent = os.getpid()
+
+    def falls(dataset: Any, rng: Generator, size: int) -> Any:
+        if os.getpid() != parent:
+            raise SystemExit(3)
+        return [0] * size
+
+    with pytest.raises(MechanismError, match=r"falls called sys\.exit\(3\)"):
+        list(Runner(2).run(function_target(falls, "falls", "here"), units(4)))
+
+
+@pytest.mark.usefixtures("pool")
+def test_what_cannot_be_pickled_is_named() -> None:
+    lock = threading.Lock()
+
+    def holds(dataset: Any, rng: Generator, size: int) -> Any:
+        with lock:
+            return [0] * size
+
+    with pytest.raises(MechanismError, match="holds raised TypeError: cannot pickle"):
+        list(Runner(2).run(function_target(holds, "holds", "here"), units(4)))
+
+
+def test_no_pool_for_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*args: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(Runner, "_pooled", never)
+    assert len(list(Runner(8).run(TARGET, units(20)))) == 20
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [lambda: time.sleep(30), lambda: [None for _ in iter(int, 1)], lambda: _stubborn()],
+    ids=["sleeps", "spins", "stubborn"],
+)
+def test_the_limit_interrupts(wait: Any) -> None:
+    begun = time.monotonic()
+    with pytest.raises(TimeLimitError), Runner(1, 0.1).limited():
+        wait()
+    assert time.monotonic() - begun < 5
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def _stubborn() -> None:
+    while True:
+        try:
+            time.sleep(30)
+        except Exception:
+            continue
+
+
+def test_even_a_bare_except_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "INSIST", 0.05)
+
+    def once() -> None:
+        try:
+            time.sleep(30)
+        except BaseException:
+            time.sleep(30)
+
+    with pytest.raises(TimeLimitError), Runner(1, 0.05).limited():
+        once()
+
+
+def test_the_handler_of_before_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with Runner(1, 5.0).limited():
+        assert signal.getsignal(signal.SIGALRM) is not before
+    assert signal.getsignal(signal.SIGALRM) is before
+    with pytest.raises(ValueError, match="mine"), Runner(1, 5.0).limited():
+        raise ValueError("mine")
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_what_was_yielded_before_the_limit_is_good() -> None:
+    calls: list[int] = []
+
+    def slow(dataset: Any, rng: Generator, size: int) -> Any:
+        calls.append(1)
+        if len(calls) > 3:
+            time.sleep(30)
+        return [0] * size
+
+    stream = Runner(1, 0.2).run(function_target(slow, "slow", "here"), units(9))
+    assert [next(stream).runs for _ in range(3)] == [100] * 3
+    with pytest.raises(TimeLimitError):
+        next(stream)
+
+
+def test_the_limit_is_over_everything_a_runner_does() -> None:
+    limited = Runner(1, 0.05)
+    time.sleep(0.06)
+    with pytest.raises(TimeLimitError):
+        list(limited.run(TARGET, units(1)))
+
+
+@pytest.mark.parametrize("seconds", [None, 1e8, 1e300])
+def test_no_limit(seconds: float | None) -> None:
+    found = Runner(1, seconds)
+    assert found.left is None
+    with found.limited():
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_in_another_thread_the_limit_is_checked_before() -> None:
+    caught: list[BaseException] = []
+
+    def work() -> None:
+        limited = Runner(1, 0.05)
+        try:
+            for _ in limited.run(Target("Response", "here", Response()), units(10_000)):
+                pass
+        except TimeLimitError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(20)
+    assert len(caught) == 1
+
+
+def test_an_early_end_of_listening_is_fine() -> None:
+    stream = Runner(1, 5.0).run(TARGET, units(3))
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
