@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,11 @@ class Event:
 
     @property
     def spec(self) -> Any:
-        """JSON form."""
+        """JSON form; three or more consecutive whole numbers are a range [first, last]."""
+        ranges, others = _ranges(self.atoms)
         return {
-            "atoms": [jsonable(a) for a in _ordered(list(self.atoms))],
+            "atoms": [jsonable(a) for a in _ordered(others)],
+            "ranges": [list(ends) for ends in ranges],
             "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
             "weights": None if self.weights is None else list(self.weights),
         }
@@ -98,10 +101,29 @@ def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDA
 
 
 def _listed(atoms: list[Any]) -> str:
-    shown = [repr(a) for a in _ordered(atoms)]
-    if len(shown) > 8:
-        return f"output is one of {{{', '.join(shown[:6])}, … {len(shown) - 6} more}}"
-    return f"output is {shown[0]}" if len(shown) == 1 else f"output is one of {{{', '.join(shown)}}}"
+    ranges, others = _ranges(frozenset(atoms))
+    # an atom stands for itself, a range by its first number for all of it
+    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (repr(a), 1) for a in others}
+    ordered = [names[a] for a in _ordered(list(names))]
+    texts = [text for text, _ in ordered]
+    if len(texts) > 8:
+        hidden = sum(size for _, size in ordered[6:])
+        return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
+    return f"output is {texts[0]}" if len(atoms) == 1 else f"output is one of {{{', '.join(texts)}}}"
+
+
+def _ranges(atoms: frozenset[Any]) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
+    whole = sorted(a for a in atoms if isinstance(a, int) and not isinstance(a, bool))
+    ranges: list[tuple[int, int]] = []
+    others = [a for a in atoms if not isinstance(a, int) or isinstance(a, bool)]
+    for _, run in groupby(enumerate(whole), lambda at: at[1] - at[0]):
+        members = [a for _, a in run]
+        if len(members) >= 3:
+            ranges.append((members[0], members[-1]))
+        else:
+            others += members
+    return ranges, others
 
 
 def _ordered(atoms: list[Any]) -> list[Any]:

@@ -153,7 +153,7 @@ def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdic
     assert audit["confidence"] == 0.999
     assert set(audit["pair"]) == {"label", "source", "distance", "left", "right"}
     assert set(audit["event"]) == {"description", "spec"}
-    assert set(audit["event"]["spec"]) == {"atoms", "intervals", "weights"}
+    assert set(audit["event"]["spec"]) == {"atoms", "ranges", "intervals", "weights"}
     assert audit["runs"] == 2 * 5000 + 4 * 500
     assert audit["expected"] == ("pass" if line == "Choice" else None)
     assert (audit["epsilon_exact"] is None) == (line != "Choice")

@@ -86,7 +86,9 @@ def test_an_event_and_its_complement_share_all_runs() -> None:
         (Event(), "no output"),
         (Event(frozenset({3})), "output is 3"),
         (Event(frozenset({BOTTOM, 2, 1})), "output is one of {⊥, 1, 2}"),
-        (Event(frozenset(range(20))), "output is one of {0, 1, 2, 3, 4, 5, … 14 more}"),
+        (Event(frozenset(range(0, 40, 2))), "output is one of {0, 2, 4, 6, 8, 10, … 14 more}"),
+        (Event(frozenset(range(20))), "output is one of {0–19}"),
+        (Event(frozenset({BOTTOM, 1, 2, 7, 8, 9})), "output is one of {⊥, 1, 2, 7–9}"),
         (Event(frozenset(), ((3.25, math.inf),)), "output > 3.25"),
         (Event(frozenset(), ((-math.inf, 2.0),)), "output ≤ 2"),
         (Event(frozenset(), ((1.0, 2.0),)), "1 < output ≤ 2"),
@@ -112,10 +114,17 @@ def test_the_json_form_is_plain_and_stable() -> None:
     event = Event(frozenset({"b", "a", BOTTOM, (1, BOTTOM)}), ((-math.inf, 1.5),), (1.0, 0.25))
     assert event.spec == {
         "atoms": ["⊥", "a", "b", [1, "⊥"]],
+        "ranges": [],
         "intervals": [[None, 1.5]],
         "weights": [1.0, 0.25],
     }
     assert json.loads(json.dumps(event.spec, allow_nan=False)) == event.spec
+
+
+def test_consecutive_numbers_are_ranges_in_the_json_form() -> None:
+    spec = Event(frozenset({BOTTOM, True, -1, 0, 5, 6, 7, 2**70, *range(100, 200)})).spec
+    assert spec["ranges"] == [[5, 7], [100, 199]]
+    assert sorted(map(str, spec["atoms"])) == sorted(map(str, [-1, 0, True, 2**70, "⊥"]))
 
 
 @pytest.mark.parametrize(

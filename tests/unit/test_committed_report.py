@@ -1,0 +1,64 @@
+"""The committed report is of this catalogue: every case of every plan, with the verdict that the plan expects.
+
+`make report` writes it anew; what it says of two findings is compared with what the laws say today.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpaudit.audit import registry
+from dpaudit.audit.results import Result
+from dpaudit.reporting import json_form
+
+REPORTS = Path(__file__).resolve().parents[2] / "reports"
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    """The committed result."""
+    path = REPORTS / "catalogue.json"
+    return json_form.from_json(path.read_text(encoding="utf-8"), where=path.name)
+
+
+def test_it_holds_every_case_and_no_other(result: Result) -> None:
+    planned = [
+        (name, case.label, str(case.tested), case.expected.value)
+        for name in registry.names()
+        for case in registry.plan(name).cases()
+    ]
+    assert [(a.name, a.case, a.claim.statement, a.expected) for a in result.audits] == planned
+
+
+def test_every_verdict_is_as_expected(result: Result) -> None:
+    assert [f"{a.name}: {a.case}" for a in result.audits if a.as_expected is not True] == []
+
+
+def test_its_mechanisms_are_the_plans(result: Result) -> None:
+    planned = [repr(case.mechanism) for name in registry.names() for case in registry.plan(name).cases()]
+    assert [a.mechanism for a in result.audits] == planned
+
+
+def test_its_findings_are_what_the_laws_say_today(result: Result) -> None:
+    from dpaudit.audit import Request, check
+    from dpaudit.audit.events import CheckFinished
+
+    fresh = {}
+    for event in check(Request(("ADist", "LearnPoints"), runs=1_000)):
+        if isinstance(event, CheckFinished):
+            fresh = {(a.name, a.case): a for a in event.result.audits}
+    committed = [a for a in result.audits if (a.name, a.case) in fresh]
+    assert len(committed) == len(fresh) > 0
+    for audit in committed:
+        now = fresh[audit.name, audit.case]
+        assert now.epsilon_exact == pytest.approx(audit.epsilon_exact, rel=1e-9)
+        assert now.delta_exact == pytest.approx(audit.delta_exact, rel=1e-9)
+        assert now.verdict == audit.verdict
+
+
+def test_the_page_belongs_to_the_data(result: Result) -> None:
+    page = (REPORTS / "catalogue.html").read_text(encoding="utf-8")
+    assert page.count("dpaudit replay") >= len(result.audits)
+    assert all(audit.replay in page for audit in result.audits)
