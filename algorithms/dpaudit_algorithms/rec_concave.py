@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias
@@ -81,9 +82,9 @@ class _RecConcave(Mechanism):
         return calls
 
     @property
+    @abstractmethod
     def a_dist(self) -> Mechanism:
         """The mechanism of step 9, on scores."""
-        raise NotImplementedError
 
     @property
     def next_level(self) -> Self:

@@ -35,10 +35,13 @@ class Pair:
         """
         distance = relation.distance(self.left, self.right)
         if distance is None or distance > relation.size:
-            steps = "by no number of steps" if distance is None else f"only by {distance} steps"
+            if distance is None:
+                apart = f"No number of {relation.kind} steps leads from one dataset to the other"
+            else:
+                apart = f"The two datasets are {distance} {relation.kind} steps apart"
             raise PairError(
-                f"The two datasets are related {steps} of {relation.kind}; the claim is about {relation.name}: "
-                "change the pair, or name their relation with --relation."
+                f"{apart}, and the claim is about {relation.name}: change the pair, or name their relation "
+                "with --relation."
             )
         if distance == 0:
             raise PairError("The two datasets are equal, so no event can tell them apart: change a record.")

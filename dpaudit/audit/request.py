@@ -160,8 +160,7 @@ def jobs_of(request: Request) -> list[Job]:
     unknown = set(request.parameters) - changed
     if unknown:
         key = min(unknown)
-        subjects = {job.target.name: job.target.mechanism for job in jobs}
-        first = next((m for m in subjects.values() if m is not None), None)
+        first = next((job.target.mechanism for job in jobs if job.target.mechanism is not None), None)
         if first is None:
             raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
         with_parameters(first, {key: request.parameters[key]})

@@ -128,7 +128,7 @@ def test_a_function_needs_a_claim_and_a_pair() -> None:
 
 
 def test_pairs_must_be_related() -> None:
-    with pytest.raises(PairError, match="only by 2 steps"):
+    with pytest.raises(PairError, match="are 2 replace-one steps apart"):
         jobs_of(Request((response,), epsilon=1.0, pair=((0, 0), (1, 1))))
     jobs_of(Request((response,), epsilon=1.0, pair=((0, 0), (1, 1)), relation="replace-one:2"))
 
