@@ -130,8 +130,8 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
     )
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
     return (
-        f"The exact laws of a related pair need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
-        f"or δ = {worst.delta:.6g} at ε = {claim.epsilon:.6g}."
+        f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
+        f"and up to δ = {max(e.delta for e in found.exact):.6g} at ε = {claim.epsilon:.6g}."
     )
 
 
