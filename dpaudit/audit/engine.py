@@ -159,6 +159,7 @@ def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvi
     with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
         comparison = compare(job.target.mechanism, pair, cache)
     exact, event = evidence(comparison, pair, job.claim)
+    found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
     if worse(exact, found.worst):
         found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
     return exact
@@ -220,7 +221,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         epsilon_lower=max((e.epsilon_lower for e in lower), default=None),
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=worst.epsilon if worst is not None else None,
-        delta_exact=max(e.delta for e in found.exact) if found.exact else None,
+        delta_exact=found.delta,
         detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
         confidence=1 - request.alpha,
         runs=found.collected.runs if found.collected is not None else 0,

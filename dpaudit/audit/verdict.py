@@ -23,6 +23,8 @@ class Findings:
 
     exact: list[ExactEvidence] = field(default_factory=list)
     worst: ExactEvidence | None = None
+    delta: float | None = None
+    """Largest exact δ at the claimed ε over every pair enumerated, also those that are not kept in `exact`."""
     worst_pair: Pair | None = None
     worst_event: Event = field(default_factory=Event)
     comparison: Comparison | None = None
@@ -131,7 +133,7 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
     return (
         f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
-        f"and up to δ = {max(e.delta for e in found.exact):.6g} at ε = {claim.epsilon:.6g}."
+        f"and up to δ = {found.delta or 0.0:.6g} at ε = {claim.epsilon:.6g}."
     )
 
 

@@ -21,7 +21,7 @@ from dpaudit.audit.request import Request, jobs_of
 from dpaudit.audit.results import Audit, EvidenceKind, Result, Verdict
 from dpaudit.audit.runner import Runner, Unit
 from dpaudit.errors import MechanismError, UsageError
-from dpaudit.language import Claim, Mechanism, Multiset
+from dpaudit.language import Categorical, Claim, Mechanism, Multiset
 from dpaudit.stats import clopper_pearson
 
 
@@ -250,6 +250,28 @@ class OneBadPair(Mechanism):
 
     def run(self, dataset: Any) -> Any:
         return 1 if dataset == Multiset.of((2, 2)) else 0
+
+
+@dataclass(frozen=True)
+class RareAndCommon(Mechanism):
+    """One record chooses a row: the worst pairs by ε differ in a rare output, the worst by δ in a common one."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, dataset: Any) -> Any:
+        (row,) = dataset
+        rare, common = 10.0 ** -(12, 11.5, 4.5, 4, 8)[row], (0.2, 0.2, 0.2, 0.2, 0.7)[row]
+        return Categorical(("rare", "common", "rest"), (rare, common, 1 - rare - common))
+
+
+def test_the_worst_delta_of_a_scope_is_over_all_its_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = of_case(monkeypatch, Case("all", RareAndCommon(), scope=Scope((0, 1, 2, 3, 4), 1), runs=0))
+    assert found.epsilon_exact == pytest.approx(8 * math.log(10))
+    # 0.7 − e·0.2, of a pair that is none of the three worst by ε
+    assert found.delta_exact == pytest.approx(0.7 - math.e * 0.2)
+    assert all(shown.delta < 1e-3 for shown in found.exact)
 
 
 def test_a_violation_stands_though_the_time_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
