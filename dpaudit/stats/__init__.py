@@ -2,6 +2,7 @@
 
 * ``clopper_pearson``: the certificate that anyone can check by hand.
 * ``score_test``: the deciding test, the exact unconditional score test of p <= exp(epsilon) q + delta.
+* ``eprocess``: the sequential test, bets against the same claim that may be stopped at any time.
 * ``hockey_stick``: the exact privacy profile of two finite laws.
 * ``power``: what a budget can see, and what a violation costs to see.
 
@@ -9,6 +10,6 @@ The modules are the names to import: ``clopper_pearson.epsilon_lower`` and ``sco
 one question by two methods, so they stay apart.
 """
 
-from dpaudit.stats import clopper_pearson, hockey_stick, power, score_test
+from dpaudit.stats import clopper_pearson, eprocess, hockey_stick, power, score_test
 
-__all__ = ["clopper_pearson", "hockey_stick", "power", "score_test"]
+__all__ = ["clopper_pearson", "eprocess", "hockey_stick", "power", "score_test"]

@@ -167,27 +167,33 @@ def runs_needed(
     return _least(enough, start=max(1, math.ceil(limit)))
 
 
-def largest_certifiable(runs: int, alpha: float, *, method: Method = "score") -> float:
-    """The largest lower bound on epsilon that ``runs`` runs on each dataset can ever certify, at delta 0.
+def largest_certifiable(runs: int, alpha: float, *, delta: float = 0.0, method: Method = "score") -> float:
+    """The largest lower bound on epsilon at delta that ``runs`` runs on each dataset can ever certify.
 
-    It belongs to the counts x = runs, y = 0. ``method="score"`` is the limit of every valid procedure: at
-    ratio c >= 2 the pair p = 1, q = 1/c gives these counts with probability (1 - 1/c)^runs, which must not
-    exceed alpha, so c <= 1 / (1 - alpha^(1/runs)), about runs / ln(1/alpha) (where that c is below 2, the
-    worst pair is p = c/2, q = 1/2, and c <= 4 alpha^(1/runs)). ``method="clopper_pearson"`` is what the
-    split certificate reaches, r / (1 - r) with r = (alpha/2)^(1/runs): about runs / ln(2/alpha), which is
-    runs / 3.7 at alpha = 0.05.
+    It belongs to the counts x = runs, y = 0. ``method="score"`` is the limit of every valid procedure: at ratio
+    c = exp(epsilon) the probability of these counts, p^runs (1 - q)^runs under p = c q + delta, must nowhere exceed
+    alpha. At delta 0 and c >= 2 the worst pair is p = 1, q = 1/c, so c <= 1 / (1 - alpha^(1/runs)), about
+    runs / ln(1/alpha); where that c is below 2 it is p = c/2, q = 1/2, and c <= 4 alpha^(1/runs). At delta > 0 it is
+    p = 1, q = (1 - delta)/c where that is at most (c - delta)/2c, and q = (c - delta)/2c otherwise.
+    ``method="clopper_pearson"`` is what the split certificate reaches, r / (1 - r) with r = (alpha/2)^(1/runs) at
+    delta 0: about runs / ln(2/alpha), which is runs / 3.7 at alpha = 0.05.
 
-    Raises ValueError if runs is not a positive whole number or alpha is not in (0, 1/2).
+    Raises ValueError if runs is not a positive whole number, alpha is not in (0, 1/2) or delta not in [0, 1].
     """
     _check_runs(runs)
     _check_test_alpha(alpha)
+    check_delta(delta)
+    if delta >= 1:
+        return 0.0
     if method == "clopper_pearson":
         exponent = math.log(alpha / 2) / runs
-        return max(0.0, exponent - math.log(-math.expm1(exponent)))
+        excess = math.exp(exponent) - delta
+        return max(0.0, math.log(excess) - math.log(-math.expm1(exponent))) if excess > 0 else 0.0
     exponent = math.log(alpha) / runs
-    if exponent <= -math.log(2):
-        return max(0.0, math.log(4) + exponent)
-    return -math.log(-math.expm1(exponent))
+    r = math.exp(exponent)
+    if r * (2 - delta) >= 1:
+        return max(0.0, math.log1p(-delta) - math.log(-math.expm1(exponent)))
+    return max(0.0, math.log(2 * r - delta + 2 * math.sqrt(r * (r - delta)))) if r > delta else 0.0
 
 
 def smallest_visible_delta(runs: int, alpha: float) -> float:

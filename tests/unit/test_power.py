@@ -1,4 +1,4 @@
-"""Powers and limits against enumeration, and against the cost table of PEERS.md."""
+"""Powers and limits against enumeration, and against a table of what tests cost."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpaudit.stats import clopper_pearson, score_test
@@ -231,3 +233,16 @@ def test_bad_arguments_are_refused() -> None:
         largest_certifiable(10, 0.5)
     with pytest.raises(ValueError, match="power"):
         detectable_epsilon(0.1, 10, 10, epsilon=0, delta=0, alpha=0.05, power=1)
+
+
+@settings(derandomize=True, max_examples=25, deadline=None)
+@given(
+    runs=st.integers(1, 3_000),
+    alpha=st.sampled_from([0.05, 0.001, 1e-6]),
+    delta=st.sampled_from([0.0, 1e-6, 0.01, 0.3, 0.9]),
+)
+def test_largest_certifiable_with_a_delta(runs: int, alpha: float, delta: float) -> None:
+    """No counts certify more than x = runs, y = 0 does, and that is at most the limit, and not far below it."""
+    reached = score_test.epsilon_lower(runs, runs, 0, runs, delta=delta, alpha=alpha)
+    assert reached <= largest_certifiable(runs, alpha, delta=delta) + 1e-9
+    assert reached >= largest_certifiable(runs, alpha, delta=delta) - 0.02
