@@ -1,6 +1,7 @@
 """Descriptions of data, for `--data`: a small language of record types, written like hypothesis strategies.
 
     integers(0, 100)   floats(0, 1)   booleans()   sampled_from(["a", "b"])   tuples(integers(0, 9), booleans())
+    lists(integers(0, 9), 0, 3)   just("public")
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +17,16 @@ from numpy.random import Generator
 
 from dpaudit.errors import DatasetError
 
+MOST_SPECIAL = 12
+"""Special records of a kind that has many; a test of every one of them against every other is not wanted."""
+
+LONGEST_LIST = 1000
+"""Entries of one record: beyond it one dataset is a text of megabytes."""
+
 
 @dataclass(frozen=True)
 class Records(ABC):
-    """A kind of record: how to draw one, and its two extremes."""
+    """A kind of record: how to draw one, its two extremes, and what a tester tries besides."""
 
     @abstractmethod
     def draw(self, rng: Generator) -> Any:
@@ -28,6 +36,28 @@ class Records(ABC):
     @abstractmethod
     def extremes(self) -> tuple[Any, Any]:
         """The lowest and the highest record (for choices: the first and the last)."""
+
+    @abstractmethod
+    def contains(self, value: Any) -> bool:
+        """Whether the value is such a record."""
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        """Different records at which programs break, the extremes first: ends, 0, ±1 and what lies next to an end."""
+        return _different(self.extremes)
+
+    def nearest(self, value: Any) -> Any:
+        """A record as close to `value` as there is, and different from it; `value` itself where it is the only one."""
+        low, high = self.extremes
+        return high if value == low else low
+
+    def between(self, left: Any, right: Any) -> Any:
+        """A record halfway, which may be one of the two."""
+        return left
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        """Records to try in place of `value`, the simplest first; closer and closer to it, as in a bisection."""
+        yield from self.extremes
 
 
 @dataclass(frozen=True)
@@ -44,6 +74,25 @@ class Integers(Records):
     def extremes(self) -> tuple[Any, Any]:
         return self.low, self.high
 
+    def contains(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        middle = (self.low + self.high) // 2
+        values = (self.low, self.high, 0, 1, -1, self.low + 1, self.high - 1, middle)
+        return _different(value for value in values if self.contains(value))
+
+    def nearest(self, value: Any) -> Any:
+        return value + 1 if value < self.high else value - 1
+
+    def between(self, left: Any, right: Any) -> Any:
+        return (left + right) // 2
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        yield from (v for v in (0, 1, -1) if self.contains(v))
+        yield from _approaching(_closest_to_zero(self.low, self.high), value)
+
 
 @dataclass(frozen=True)
 class Floats(Records):
@@ -59,6 +108,28 @@ class Floats(Records):
     def extremes(self) -> tuple[Any, Any]:
         return self.low, self.high
 
+    def contains(self, value: Any) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        middle = self.low + (self.high - self.low) / 2
+        beside = math.nextafter(self.low, self.high), math.nextafter(self.high, self.low)
+        values = (self.low, self.high, 0.0, 1.0, -1.0, middle, *beside)
+        return _different(value for value in values if self.contains(value))
+
+    def nearest(self, value: Any) -> Any:
+        return math.nextafter(value, self.high if value < self.high else self.low)
+
+    def between(self, left: Any, right: Any) -> Any:
+        return left + (right - left) / 2
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        end = _closest_to_zero(self.low, self.high)
+        whole = [*_approaching(math.ceil(end), math.trunc(value)), math.trunc(value)] if value != end else []
+        rounded = (round(value, digits) for digits in (1, 2, 3))
+        yield from (float(v) for v in (0, 1, -1, end, *whole, *rounded) if self.contains(v))
+
 
 @dataclass(frozen=True)
 class SampledFrom(Records):
@@ -72,6 +143,25 @@ class SampledFrom(Records):
     @property
     def extremes(self) -> tuple[Any, Any]:
         return self.choices[0], self.choices[-1]
+
+    def contains(self, value: Any) -> bool:
+        return value in self.choices
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        return _different((*self.extremes, *self.choices[1 : MOST_SPECIAL - 1]))
+
+    def nearest(self, value: Any) -> Any:
+        """The next choice in the list, the one before for the last."""
+        at = self.choices.index(value)
+        beside = self.choices[at + 1 :] or self.choices[:at][::-1]
+        return next((choice for choice in beside if choice != value), value)
+
+    def between(self, left: Any, right: Any) -> Any:
+        return self.choices[(self.choices.index(left) + self.choices.index(right)) // 2]
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        yield from self.choices
 
 
 @dataclass(frozen=True)
@@ -87,6 +177,111 @@ class Tuples(Records):
     def extremes(self) -> tuple[Any, Any]:
         ends = [part.extremes for part in self.parts]
         return tuple(low for low, _ in ends), tuple(high for _, high in ends)
+
+    def contains(self, value: Any) -> bool:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(self.parts)
+            and all(part.contains(field) for part, field in zip(self.parts, value, strict=True))
+        )
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        """The extremes, and each of them with one field changed to a special value of its own."""
+        changed = (
+            (*end[:i], value, *end[i + 1 :])
+            for i, part in enumerate(self.parts)
+            for value in part.special
+            for end in self.extremes
+        )
+        return _different((*self.extremes, *changed))[:MOST_SPECIAL]
+
+    def nearest(self, value: Any) -> Any:
+        """One field moved: the first that can be."""
+        moved = (
+            (*value[:i], part.nearest(field), *value[i + 1 :])
+            for i, (part, field) in enumerate(zip(self.parts, value, strict=True))
+        )
+        return next((other for other in moved if other != value), value)
+
+    def between(self, left: Any, right: Any) -> Any:
+        return tuple(part.between(a, b) for part, a, b in zip(self.parts, left, right, strict=True))
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        """All fields at their simplest, then one field after the other."""
+        yield tuple(next(part.simpler(field), field) for part, field in zip(self.parts, value, strict=True))
+        for i, (part, field) in enumerate(zip(self.parts, value, strict=True)):
+            yield from ((*value[:i], other, *value[i + 1 :]) for other in part.simpler(field))
+
+
+@dataclass(frozen=True)
+class Lists(Records):
+    """Records that are lists (held as tuples) of `least` to `most` entries of one kind."""
+
+    entry: Records
+    least: int
+    most: int
+
+    def draw(self, rng: Generator) -> Any:
+        return tuple(self.entry.draw(rng) for _ in range(int(rng.integers(self.least, self.most + 1))))
+
+    @property
+    def extremes(self) -> tuple[Any, Any]:
+        low, high = self.entry.extremes
+        return (low,) * self.least, (high,) * self.most
+
+    def contains(self, value: Any) -> bool:
+        return (
+            isinstance(value, tuple)
+            and self.least <= len(value) <= self.most
+            and all(self.entry.contains(entry) for entry in value)
+        )
+
+    @property
+    def special(self) -> tuple[Any, ...]:
+        """The extremes, the longest and the shortest of every special entry, and one entry where that is allowed."""
+        lengths = dict.fromkeys((self.most, self.least, min(self.most, max(self.least, 1))))
+        values = ((entry,) * length for length in lengths for entry in self.entry.special)
+        return _different((*self.extremes, *values))[:MOST_SPECIAL]
+
+    def nearest(self, value: Any) -> Any:
+        """The last entry moved; an empty list gets one."""
+        if not value:
+            return (self.entry.extremes[0],) * min(1, self.most)
+        moved = (*value[:-1], self.entry.nearest(value[-1]))
+        if moved != value:
+            return moved
+        return value[:-1] if len(value) > self.least else (*value, value[-1]) if len(value) < self.most else value
+
+    def between(self, left: Any, right: Any) -> Any:
+        """Half the difference in length, entries of the longer one."""
+        short, long = sorted((left, right), key=len)
+        return long[: (len(short) + len(long)) // 2]
+
+    def simpler(self, value: Any) -> Iterator[Any]:
+        """Shorter lists, then simpler entries."""
+        yield from (value[:length] for length in _approaching(self.least, len(value)))
+        for i, entry in enumerate(value):
+            yield from ((*value[:i], other, *value[i + 1 :]) for other in self.entry.simpler(entry))
+        if len(value) > self.least:
+            yield from ((*value[:i], *value[i + 1 :]) for i in range(len(value) - 1))
+
+
+@dataclass(frozen=True)
+class Just(Records):
+    """One value and no other: a field that is public, or a dataset of which only the size is private."""
+
+    value: Any
+
+    def draw(self, rng: Generator) -> Any:
+        return self.value
+
+    @property
+    def extremes(self) -> tuple[Any, Any]:
+        return self.value, self.value
+
+    def contains(self, value: Any) -> bool:
+        return bool(value == self.value)
 
 
 def parse_records(text: str) -> Records:
@@ -108,6 +303,8 @@ def _build(node: ast.expr, text: str) -> Records:
         raise _unknown(text)
     if node.func.id == "tuples" and node.args:
         return Tuples(tuple(_build(arg, text) for arg in node.args))
+    if node.func.id == "lists" and len(node.args) == 3:
+        return _lists(_build(node.args[0], text), [ast.literal_eval(arg) for arg in node.args[1:]], text)
     values = [ast.literal_eval(arg) for arg in node.args]
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
@@ -122,6 +319,17 @@ def _build(node: ast.expr, text: str) -> Records:
             return SampledFrom((False, True))
         case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
             return SampledFrom(records)
+        case "just", [value]:
+            return Just(*_records([value], text))
+    raise _unknown(text)
+
+
+def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
+    match lengths:
+        case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
+            if most > LONGEST_LIST:
+                raise DatasetError(f"--data {text!r}: a list has at most {LONGEST_LIST:,} entries; choose fewer.")
+            return Lists(entry, least, most)
     raise _unknown(text)
 
 
@@ -143,5 +351,22 @@ def _records(choices: Any, text: str) -> tuple[Any, ...]:
 def _unknown(text: str) -> DatasetError:
     return DatasetError(
         f"--data {text!r} describes no data; use integers(low, high), floats(low, high), booleans(), "
-        "sampled_from([…]) of different records, or tuples(…) of these, with low < high."
+        "sampled_from([…]) of different records, just(record), or tuples(…) and lists(…, least, most) of these, "
+        "with low < high and 0 ≤ least ≤ most."
     )
+
+
+def _different(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _closest_to_zero(low: Any, high: Any) -> Any:
+    return min(max(0, low), high)
+
+
+def _approaching(end: int, value: int) -> Iterator[int]:
+    """Whole numbers from `end` towards `value`, at half the remaining distance each time; `value` is left out."""
+    gap = value - end
+    while gap:
+        yield value - gap
+        gap = gap // 2 if gap > 0 else -(-gap // 2)
