@@ -2,11 +2,23 @@
 
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import checks
-from dpaudit.language.card import DWORK_ROTH, HALFSPACES, INTERIOR_POINT_NOTES, PAC_OVERVIEW, THESIS, Card
+from dpaudit.language.card import (
+    DP_SNIPER,
+    DWORK_ROTH,
+    HALFSPACES,
+    INTERIOR_POINT_NOTES,
+    PAC_OVERVIEW,
+    STATDP,
+    THESIS,
+    UNDERSTANDING_SVT,
+    Card,
+    Specimen,
+)
 from dpaudit.language.claim import Claim, advanced_composition, basic_composition, optimal_composition
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,
+    DiscreteLaplace,
     Distribution,
     Finite,
     Gaussian,
@@ -14,6 +26,7 @@ from dpaudit.language.distributions import (
     Product,
     RandomPairing,
     Real,
+    Snapping,
     Softmax,
     Uniform,
     independent,
@@ -25,24 +38,38 @@ from dpaudit.language.outputs import BOTTOM, Bottom, canonical
 from dpaudit.language.quality import Given, Multiplicity, Quality, Scored, Scores
 from dpaudit.language.relation import (
     ADD_REMOVE_ONE,
+    ANSWERS_L1,
+    ANSWERS_LINF,
     REPLACE_ONE,
     AddRemoveOne,
+    Answers,
+    AnswersL1,
+    AnswersLInf,
     Dataset,
     Relation,
     ReplaceOne,
     relation_named,
 )
+from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 
 __all__ = [
     "ADD_REMOVE_ONE",
+    "ANSWERS_L1",
+    "ANSWERS_LINF",
     "BOTTOM",
+    "DP_SNIPER",
     "DWORK_ROTH",
     "HALFSPACES",
     "INTERIOR_POINT_NOTES",
     "PAC_OVERVIEW",
     "REPLACE_ONE",
+    "STATDP",
     "THESIS",
+    "UNDERSTANDING_SVT",
     "AddRemoveOne",
+    "Answers",
+    "AnswersL1",
+    "AnswersLInf",
     "Applied",
     "Bernoulli",
     "Bottom",
@@ -51,6 +78,7 @@ __all__ = [
     "Claim",
     "Dataset",
     "DatasetError",
+    "DiscreteLaplace",
     "Distribution",
     "Draw",
     "Finite",
@@ -70,7 +98,9 @@ __all__ = [
     "ReplaceOne",
     "Scored",
     "Scores",
+    "Snapping",
     "Softmax",
+    "Specimen",
     "Uniform",
     "advanced_composition",
     "basic_composition",
@@ -81,4 +111,7 @@ __all__ = [
     "log_star",
     "optimal_composition",
     "relation_named",
+    "zcdp_delta",
+    "zcdp_delta_by_moments",
+    "zcdp_of_pure",
 ]

@@ -10,7 +10,38 @@ THESIS = "Stemmer, Individuals and Privacy in the Eye of Data Analysis (PhD thes
 INTERIOR_POINT_NOTES = "Lecture notes on interior points and learning thresholds (16 April 2026)"
 PAC_OVERVIEW = "Sivakumar, A Basic Overview of Private PAC Learning (2023)"
 HALFSPACES = "Half-spaces paper: private learning of half-spaces"
+UNDERSTANDING_SVT = "Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy (VLDB 2017)"
+STATDP = "Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy (CCS 2018)"
+DP_SNIPER = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper (IEEE S&P 2021)"
 DWORK_ROTH = "Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014)"
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """What a member of the corpus shows: a known bug, or a correct mechanism that looks like a broken one.
+
+    Args:
+        bug: its class in a few words ("wrong noise scale", "leaks through the low bits of doubles"); "" where correct.
+        effect: what the bug does to privacy, or why there is none; a sentence.
+        epsilon: the true ε at the claimed δ where it can be derived, with its derivation ("10: a count moves by one,
+            noise of scale 0.1"); "unknown" otherwise.
+
+    Raises:
+        ParameterError: effect or epsilon is missing.
+    """
+
+    bug: str
+    effect: str
+    epsilon: str
+
+    def __post_init__(self) -> None:
+        if not self.effect.strip() or not self.epsilon.strip():
+            raise ParameterError("A specimen states its effect and its true epsilon.")
+
+    @property
+    def broken(self) -> bool:
+        """Whether the claim is false."""
+        return bool(self.bug)
 
 
 @dataclass(frozen=True)
@@ -29,6 +60,7 @@ class Card:
         differs: "differs from the paper in": every reading and departure, one sentence each.
         variants: names of other versions of the same algorithm.
         private: False for a baseline for which no privacy is claimed.
+        specimen: for members of the corpus of known-broken mechanisms (and their correct look-alikes) what they show.
 
     Raises:
         ParameterError: a card without a citation.
@@ -45,6 +77,7 @@ class Card:
     differs: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     private: bool = True
+    specimen: Specimen | None = None
 
     def __post_init__(self) -> None:
         for part in ("name", "system", "title", "paper", "place", "claim", "inputs", "output"):

@@ -1,6 +1,7 @@
 """Claims as privacy profiles, and their algebra: group privacy, basic and advanced composition.
 
-A claim says which δ is allowed at every ε, for pairs related by its `relation`.
+A claim says which δ is allowed at every ε, for pairs related by its `relation`. A claim of zCDP is tested at one ε, and
+allows the largest δ there that any ρ-zCDP mechanism can reach.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scipy.special import gammaln
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
 from dpaudit.language.relation import REPLACE_ONE, Relation
+from dpaudit.language.zcdp import zcdp_delta, zcdp_of_pure
 
 LOSSES = 1_000_000
 """More different privacy losses than this are not composed optimally."""
@@ -29,26 +31,56 @@ class Claim:
         epsilon: ≥ 0, natural units.
         delta: in [0, 1].
         relation: replace-one unless said otherwise.
+        rho: of a claim of ρ-zCDP, made by `Claim.zcdp`; epsilon and delta are then where it is tested.
 
     Raises:
-        ParameterError: outside these ranges, or not finite.
+        ParameterError: outside these ranges, or not finite; or a delta that is not the one of rho at epsilon.
     """
 
     epsilon: float
     delta: float = 0.0
     relation: Relation = REPLACE_ONE
+    rho: float | None = None
 
     def __post_init__(self) -> None:
         at_least("epsilon", self.epsilon, 0)
         probability("delta", self.delta)
+        if self.rho is not None and self.delta != zcdp_delta(positive("rho", self.rho), self.epsilon):
+            raise ParameterError(
+                f"delta = {self.delta!r} is not what {self.rho!r}-zCDP allows at epsilon = {self.epsilon!r}; "
+                "make the claim with Claim.zcdp(rho, epsilon=…)."
+            )
+
+    @classmethod
+    def zcdp(cls, rho: float, *, epsilon: float, relation: Relation = REPLACE_ONE) -> Claim:
+        """ρ-zCDP, tested at one ε: no event of a ρ-zCDP mechanism has p − e^ε q above δ (`zcdp_delta`).
+
+        A refutation at (ε, δ) refutes ρ-zCDP. Where the test finds nothing, ρ-zCDP may still fail at another ε or
+        for no single event: it is a stronger claim than all of its (ε, δ).
+
+        Args:
+            rho: > 0.
+            epsilon: ≥ 0, where p − e^ε q is looked at.
+            relation: replace-one unless said otherwise.
+
+        Raises:
+            ParameterError: outside these ranges.
+
+        Source: Bun and Steinke, Concentrated Differential Privacy (2016), Definition 1.1.
+        """
+        positive("rho", rho)
+        at_least("epsilon", epsilon, 0)
+        return cls(epsilon, zcdp_delta(rho, epsilon), relation, rho)
 
     def delta_at(self, epsilon: float) -> float:
         """δ allowed at ε ≥ 0: the claim's privacy profile.
 
         At ε at least the claimed one it is the claimed δ; below, it is the largest hockey-stick divergence of any
         pair of laws that keep the claim: δ + (1 − δ)(e^ε₀ − e^ε)/(1 + e^ε₀) (Kairouz, Oh and Viswanath 2015,
-        Theorem 3.3: randomised response with a leak dominates).
+        Theorem 3.3: randomised response with a leak dominates). A claim of zCDP allows at every ε what ρ allows there.
         """
+        if self.rho is not None:
+            return zcdp_delta(self.rho, at_least("epsilon", epsilon, 0))
         if epsilon >= self.epsilon:
             return self.delta
         # divided by e^ε₀ throughout, so that a huge ε₀ does not overflow
@@ -56,15 +88,25 @@ class Claim:
         return min(1.0, self.delta + (1 - self.delta) * slack)
 
     def group(self, k: int) -> Claim:
-        """The claim for groups of k records: (kε, k·e^{kε}·δ), capped at δ = 1.  Source: thesis Theorem 3.7."""
+        """The claim for groups of k records: (kε, k·e^{kε}·δ), capped at δ = 1; k²ρ, tested at kε, for zCDP.
+
+        Source: thesis Theorem 3.7; Bun and Steinke 2016, Proposition 1.9 (Proposition 27).
+        """
         whole("the size of a group", k, least=1)
         if k == 1:
             return self
+        if self.rho is not None:
+            return Claim.zcdp(k * k * self.rho, epsilon=k * self.epsilon, relation=self.relation.group(k))
         delta = min(1.0, k * math.exp(min(700.0, k * self.epsilon)) * self.delta)
         return Claim(k * self.epsilon, delta, self.relation.group(k))
 
     def scaled(self, k: float) -> Claim:
-        """k adaptive uses: (kε, kδ).  Source: thesis Theorem 3.5."""
+        """k adaptive uses: (kε, kδ); kρ, tested at kε, for zCDP.
+
+        Source: thesis Theorem 3.5; Bun and Steinke 2016, Lemma 1.7.
+        """
+        if self.rho is not None:
+            return Claim.zcdp(k * self.rho, epsilon=k * self.epsilon, relation=self.relation)
         return Claim(k * self.epsilon, min(1.0, k * self.delta), self.relation)
 
     def under(self, relation: Relation) -> Claim:
@@ -72,22 +114,36 @@ class Claim:
         return replace(self, relation=relation)
 
     def implies(self, other: Claim) -> bool:
-        """Whether every mechanism that keeps this claim keeps the other (same relation; up to rounding)."""
+        """Whether every mechanism that keeps this claim keeps the other (same relation; up to rounding).
+
+        zCDP follows from zCDP, and from pure privacy as far as ρ = ε²/2 shows it; never from δ > 0, under which Rényi
+        divergences may be infinite.
+        """
+        if other.rho is not None:
+            spent = self.rho if self.rho is not None else zcdp_of_pure(self.epsilon) if self.pure else math.inf
+            return self.relation == other.relation and spent <= other.rho * (1 + 1e-12)
         allowed = self.delta_at(other.epsilon * (1 + 1e-12))
         return self.relation == other.relation and allowed <= other.delta * (1 + 1e-12) + 1e-15
 
     @property
     def pure(self) -> bool:
-        """Whether δ = 0."""
-        return self.delta == 0
+        """Whether δ = 0, and the claim is not one of zCDP."""
+        return self.delta == 0 and self.rho is None
 
     def __str__(self) -> str:
+        if self.rho is not None:
+            where = f"({self.epsilon:.6g}, {self.delta:.6g})"
+            return f"{self.rho:.6g}-zCDP under {self.relation.name}, tested at {where}"
         numbers = f"{self.epsilon:.6g}" if self.pure else f"({self.epsilon:.6g}, {self.delta:.6g})"
         return f"{numbers}-DP under {self.relation.name}"
 
 
 def basic_composition(claims: Iterable[Claim]) -> Claim:
-    """Σε, Σδ of mechanisms used one after the other, adaptively.  Source: thesis Theorems 3.4 and 3.5.
+    """Σε, Σδ of mechanisms used one after the other, adaptively; Σρ, tested at Σε, where all claims are of zCDP.
+
+    Where some are, each counts as the (ε, δ) at which it is tested.
+
+    Source: thesis Theorems 3.4 and 3.5; Bun and Steinke 2016, Lemma 1.7.
 
     Raises:
         ParameterError: no claims, or claims under different relations.
@@ -98,6 +154,9 @@ def basic_composition(claims: Iterable[Claim]) -> Claim:
     if len({part.relation for part in parts}) > 1:
         raise ParameterError("Claims under different relations do not compose.")
     epsilon = math.fsum(part.epsilon for part in parts)
+    rhos = [part.rho for part in parts if part.rho is not None]
+    if len(rhos) == len(parts):
+        return Claim.zcdp(math.fsum(rhos), epsilon=epsilon, relation=parts[0].relation)
     return Claim(epsilon, min(1.0, math.fsum(part.delta for part in parts)), parts[0].relation)
 
 

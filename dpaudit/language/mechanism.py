@@ -21,7 +21,9 @@ class Mechanism(ABC):
     the last may return it from a plain function.
 
     A subclass may add `bulk(dataset, size, rng)`, which returns `size` outputs at once, for algorithms whose
-    continuous draws feed later ones; a contract test holds it against `run`.
+    continuous draws feed later ones; a contract test holds it against `run`. One that knows its density may add
+    `log_density(dataset, outputs)`: outputs of shape (r, d) or (r,) → their log densities (or log probabilities) on
+    the dataset, shape (r,), −inf where impossible; a witness search then orders outputs by the true likelihood ratio.
     """
 
     card: ClassVar[Card | None] = None

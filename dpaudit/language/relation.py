@@ -1,11 +1,12 @@
 """Neighbouring relations: which two datasets a claim speaks about.
 
-A dataset is a tuple of records (order counts, as in X^n) or a `Multiset`. `Relation.size` > 1 is the group
-version: datasets that a chain of that many neighbours joins.
+A dataset is a tuple of records (order counts, as in X^n) or a `Multiset`; for `Answers`, a tuple of query answers.
+`Relation.size` > 1 is the group version: datasets that a chain of that many neighbours joins.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -154,13 +155,83 @@ class AddRemoveOne(Relation):
         ]
 
 
+@dataclass(frozen=True)
+class Answers(Relation):
+    """Two vectors of numeric answers to queries that one record moves: the dataset is the vector of answers itself.
+
+    For mechanisms that are stated on answers to queries of sensitivity 1 (report noisy max, the sparse vector
+    technique); both vectors have the same length.
+    """
+
+    @abstractmethod
+    def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
+        """How far two vectors of answers are apart, in units of one record's influence."""
+
+    def distance(self, left: Dataset, right: Dataset) -> int | None:
+        a, b = _answers(left), _answers(right)
+        if a is None or b is None or len(a) != len(b):
+            return None
+        if a == b:
+            return 0
+        # a sum of decimals that is 1 on paper may exceed it by rounding
+        return max(1, math.ceil(self.gap(a, b) - 1e-9))
+
+    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        for other in product(dict.fromkeys(domain), repeat=len(dataset)):
+            if self.distance(dataset, other) == 1:
+                yield other
+
+    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+        """All vectors of `records` answers; their order always counts."""
+        return list(product(domain, repeat=records))
+
+    def _moved(self, answer: Any, step: int, domain: Sequence[Any]) -> Any:
+        """One answer moved by a whole unit, unless that leaves the range of the domain."""
+        moved = answer + step
+        return moved if min(domain) <= moved <= max(domain) else answer
+
+
+@dataclass(frozen=True)
+class AnswersLInf(Answers):
+    """Every answer moves by at most 1 (the neighbours of report noisy max and of sparse vector techniques)."""
+
+    kind: ClassVar[str] = "answers-linf"
+
+    def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
+        return max((abs(a - b) for a, b in zip(left, right, strict=True)), default=0.0)
+
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        steps = rng.integers(-1, 2, len(dataset)).tolist()
+        return tuple(self._moved(a, step, domain) for a, step in zip(dataset, steps, strict=True))
+
+
+@dataclass(frozen=True)
+class AnswersL1(Answers):
+    """The answers move by at most 1 in total (the neighbours of noisy histograms)."""
+
+    kind: ClassVar[str] = "answers-l1"
+
+    def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
+        return math.fsum(abs(a - b) for a, b in zip(left, right, strict=True))
+
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+        if not len(dataset):
+            return dataset
+        at, step = int(rng.integers(len(dataset))), 2 * int(rng.integers(2)) - 1
+        return tuple(self._moved(a, step, domain) if i == at else a for i, a in enumerate(dataset))
+
+
 REPLACE_ONE = ReplaceOne()
 ADD_REMOVE_ONE = AddRemoveOne()
-_BY_NAME: dict[str, Relation] = {relation.kind: relation for relation in (REPLACE_ONE, ADD_REMOVE_ONE)}
+ANSWERS_LINF = AnswersLInf()
+ANSWERS_L1 = AnswersL1()
+_BY_NAME: dict[str, Relation] = {
+    relation.kind: relation for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1)
+}
 
 
 def relation_named(text: str) -> Relation:
-    """The relation of a name: "replace-one", "add-remove-one", or with groups "replace-one:3".
+    """The relation of a name: "replace-one", "add-remove-one", "answers-linf", "answers-l1"; groups: "replace-one:3".
 
     Raises:
         UnknownNameError: no such relation.
@@ -172,6 +243,13 @@ def relation_named(text: str) -> Relation:
     if not colon:
         return _BY_NAME[kind]
     return _BY_NAME[kind].group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+
+
+def _answers(dataset: Dataset) -> tuple[float, ...] | None:
+    """The vector of answers; None where it is none."""
+    if isinstance(dataset, Multiset) or any(isinstance(a, bool) or not isinstance(a, int | float) for a in dataset):
+        return None
+    return dataset
 
 
 def _missing(left: Multiset, right: Multiset) -> int:

@@ -2,6 +2,7 @@
 
 from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
 from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
+from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
 
@@ -10,6 +11,7 @@ __all__ = [
     "Categorical",
     "Clipped",
     "ClippedInteger",
+    "DiscreteLaplace",
     "Distribution",
     "Finite",
     "Gaussian",
@@ -19,6 +21,7 @@ __all__ = [
     "Product",
     "RandomPairing",
     "Real",
+    "Snapping",
     "Softmax",
     "Then",
     "Uniform",

@@ -1,0 +1,197 @@
+"""One noisy count in floating point: the textbook sampler, which leaks, and two that do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    ANSWERS_L1,
+    Card,
+    Claim,
+    DiscreteLaplace,
+    Laplace,
+    Mechanism,
+    ParameterError,
+    Snapping,
+    Specimen,
+    checks,
+)
+
+MIRONOV = "Mironov, On Significance of the Least Significant Bits for Differential Privacy (CCS 2012)"
+DISCRETE_GAUSSIAN = "Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (NeurIPS 2020)"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FloatingPointLaplace(Mechanism):
+    """A count plus −b·sgn(U)·ln(1 − 2|U|) for U uniform on (−1/2, 1/2), computed in doubles; b = 1/ε.
+
+    On the reals this is the Laplace mechanism and ε-DP. In doubles the set of answers that can come out depends on the
+    count: 1 + noise has lost the low bits that 0 + noise shows.
+
+    Args:
+        epsilon: > 0.
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Mironov 2012, the sampler that it attacks.
+    """
+
+    epsilon: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="FloatingPointLaplace",
+        system="corpus",
+        title="Laplace mechanism with the textbook sampler in doubles",
+        paper=MIRONOV,
+        place="the textbook sampler that the paper attacks",
+        claim="ε-DP for a query of sensitivity 1",
+        inputs="one count as (count,); epsilon > 0",
+        output="a double",
+        differs=(
+            "U = 1/2, of probability 2^-53, would give an infinite answer and is drawn again by nobody: as in the "
+            "textbook.",
+            "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
+        ),
+        variants=("SnappingLaplace", "DiscreteLaplaceMechanism"),
+        specimen=Specimen(
+            bug="leaks through the low bits of doubles",
+            effect="Some doubles can be answers on one dataset alone; as a mechanism on the reals it is ε-DP.",
+            epsilon="infinite: near 0 the answer of a count of 1 is always a multiple of 2^-53, that of a count of 0 "
+            "often is not (about 0.03 of all answers at ε = 0.1); ε as a mechanism on the reals",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, as for real numbers."""
+        return Claim(self.epsilon, 0.0, ANSWERS_L1)
+
+    def run(self, answers: Any) -> Laplace:
+        (count,) = answers
+        return Laplace(count, 1 / self.epsilon)
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Floats:
+        """The textbook sampler; shape (size,)."""
+        (count,) = answers
+        u = rng.random(size) - 0.5
+        noisy: Floats = count - 1 / self.epsilon * np.sign(u) * np.log(1 - 2 * np.abs(u))
+        return noisy
+
+    def log_density(self, answers: Any, outputs: Floats) -> Floats:
+        """That of real Laplace noise, shape (r,): the low bits are not in it."""
+        (count,) = answers
+        density: Floats = np.log(self.epsilon / 2) - self.epsilon * np.abs(outputs - count)
+        return density
+
+
+@dataclass(frozen=True)
+class SnappingLaplace(Mechanism):
+    """A count with Mironov's snapped noise of scale λ = 1/ε: clamp_B(⌊clamp_B(count) ⊕ S ⊗ λ ⊗ LN(U*)⌉_Λ).
+
+    Args:
+        epsilon: > 0.
+        bound: B, with λ < B < 2^46·λ.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Mironov 2012, section 5.2, Theorem 1.
+    """
+
+    epsilon: float = 0.1
+    bound: float = 1024.0
+
+    card: ClassVar[Card] = Card(
+        name="SnappingLaplace",
+        system="corpus",
+        title="Laplace mechanism, snapped to a grid of powers of two",
+        paper=MIRONOV,
+        place="section 5.2, Theorem 1",
+        claim="(1/λ + 2^-49·B/λ)-DP for a query of sensitivity 1 and λ < B < 2^46·λ",
+        inputs="one count as (count,); epsilon = 1/λ > 0, the bound B",
+        output="a double: a multiple of Λ, the least power of two ≥ λ, in [−B, B], or ±B",
+        differs=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
+        variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
+        specimen=Specimen(
+            bug="",
+            effect="Answers are rounded to a grid as coarse as the noise, which hides the low bits.",
+            epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 the two ends of "
+            "the grid attain ε up to rounding",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if not 1 / self.epsilon < checks.positive("bound", self.bound) < 2.0**46 / self.epsilon:
+            raise ParameterError(f"bound must lie between 1/epsilon and 2^46/epsilon, not {self.bound!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """1/λ + 2^-49·B/λ, Theorem 1."""
+        return Claim(self.epsilon * (1 + 2.0**-49 * self.bound), 0.0, ANSWERS_L1)
+
+    def run(self, answers: Any) -> Snapping:
+        (count,) = answers
+        return Snapping(count, 1 / self.epsilon, self.bound)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceMechanism(Mechanism):
+    """A count plus discrete Laplace noise: an integer, with no low bits to leak through.
+
+    Args:
+        epsilon: > 0; noise of scale 1/ε (rounded to a double, which is then used exactly).
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Ghosh, Roughgarden and Sundararajan 2009; Canonne, Kamath and Steinke 2020, Algorithm 2.
+    """
+
+    epsilon: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="DiscreteLaplaceMechanism",
+        system="corpus",
+        title="Discrete Laplace (two-sided geometric) mechanism",
+        paper=DISCRETE_GAUSSIAN,
+        place="Algorithm 2; the mechanism is that of Ghosh, Roughgarden and Sundararajan (2009)",
+        claim="ε-DP for an integer query of sensitivity 1",
+        inputs="one count as (count,), a whole number; epsilon > 0",
+        output="a whole number",
+        variants=("FloatingPointLaplace", "SnappingLaplace"),
+        specimen=Specimen(
+            bug="",
+            effect="Integers are drawn exactly, by whole numbers and rational coins, so nothing is rounded.",
+            epsilon="ε, attained: every answer ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        DiscreteLaplace(0, 1 / self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        """ε; 1/ε as a double stands for an ε that is off by a relative 2^-53."""
+        return Claim(self.epsilon, 0.0, ANSWERS_L1)
+
+    def run(self, answers: Any) -> DiscreteLaplace:
+        (count,) = answers
+        return DiscreteLaplace(count, 1 / self.epsilon)
+
+    def log_density(self, answers: Any, outputs: Floats) -> Floats:
+        """ln Pr of integers, shape (r,)."""
+        (count,) = answers
+        probability: Floats = np.log(np.tanh(self.epsilon / 2)) - self.epsilon * np.abs(outputs - count)
+        return probability

@@ -1,0 +1,121 @@
+"""Noisy histograms: Laplace noise on every count, of the right scale and of its inverse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import ANSWERS_L1, STATDP, Card, Claim, Laplace, Mechanism, Product, Specimen, checks
+
+_INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
+_OUTPUT = "a vector of as many real numbers"
+_DOUBLES = "The output is a vector of doubles, not of real numbers; the claim is about the reals."
+_COUNTS = "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total."
+
+
+@dataclass(frozen=True)
+class NoisyHist1(Mechanism):
+    """Every count with independent noise Lap(1/ε): correct.
+
+    Args:
+        epsilon: > 0.
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 9.
+    """
+
+    epsilon: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="NoisyHist1",
+        system="corpus",
+        title="Noisy histogram, Lap(1/ε)",
+        paper=STATDP,
+        place="Algorithm 9",
+        claim="ε-DP where one record moves one count by 1",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(_COUNTS, _DOUBLES),
+        variants=("NoisyHist2",),
+        specimen=Specimen(
+            bug="",
+            effect="None: one count moves by 1, and its noise has scale 1/ε.",
+            epsilon="0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        """ε under a move of 1 in total."""
+        return Claim(self.epsilon, 0.0, ANSWERS_L1)
+
+    def run(self, counts: tuple[float, ...]) -> Product:
+        return Product(tuple(Laplace(count, 1 / self.epsilon) for count in counts))
+
+    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """Of noisy histograms, shape (r, d)."""
+        return laplace_log_density(outputs - np.array(counts), 1 / self.epsilon)
+
+
+@dataclass(frozen=True)
+class NoisyHist2(Mechanism):
+    """Every count with independent noise Lap(ε) in place of Lap(1/ε): broken.
+
+    Args:
+        epsilon: > 0; what is claimed and, wrongly, the scale of the noise.
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 10.
+    """
+
+    epsilon: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="NoisyHist2",
+        system="corpus",
+        title="Noisy histogram, Lap(ε) for Lap(1/ε)",
+        paper=STATDP,
+        place="Algorithm 10",
+        claim="ε-DP where one record moves one count by 1 (false)",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(_COUNTS, _DOUBLES),
+        variants=("NoisyHist1",),
+        specimen=Specimen(
+            bug="wrong noise scale",
+            effect="The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
+            epsilon="10 = 1/ε: one count moves by 1, and its noise has scale 0.1",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        """ε under a move of 1 in total, as claimed; the truth is 1/ε."""
+        return Claim(self.epsilon, 0.0, ANSWERS_L1)
+
+    def run(self, counts: tuple[float, ...]) -> Product:
+        return Product(tuple(Laplace(count, self.epsilon) for count in counts))
+
+    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """Of noisy histograms, shape (r, d)."""
+        return laplace_log_density(outputs - np.array(counts), self.epsilon)
+
+
+def laplace_log_density(noise: NDArray[Any], scale: float) -> NDArray[np.float64]:
+    """The log density of independent Lap(scale) noises, one vector a row: shape (r, d) → (r,)."""
+    density: NDArray[np.float64] = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * math.log(2 * scale)
+    return density

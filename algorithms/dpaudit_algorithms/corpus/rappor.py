@@ -1,0 +1,216 @@
+"""RAPPOR: a value's Bloom filter under randomised response, once and twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    Card,
+    Categorical,
+    Claim,
+    DatasetError,
+    Mechanism,
+    ParameterError,
+    Product,
+    Specimen,
+    checks,
+)
+
+_PAPER = "Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014)"
+_HASHES = (
+    "Hash i of a value v is blake2b of str(v) in UTF-8 with salt i (16 bytes) and a digest of 8 bytes, both "
+    "little-endian, modulo the size of the filter, so that filters are the same on every machine."
+)
+_ONE = "The dataset is one client's value; neighbours are any two values."
+_OUTPUT = "a tuple of 20 bits"
+
+
+@dataclass(frozen=True)
+class Rappor(Mechanism):
+    """Steps 1–3: the filter, its permanent and its instantaneous randomised response; one report is seen.
+
+    Args:
+        bits: size of the Bloom filter, ≥ 1.
+        hashes: h ≥ 1.
+        f: in (0, 1), how much of the filter the permanent response replaces by coins.
+        p, q: in (0, 1), p < q; probability that a 0 and that a 1 of the permanent response is reported as a 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+        DatasetError: from `run`: the dataset is not one value.
+
+    Source: Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014), section 2 and Theorem 2.
+    """
+
+    bits: int = 20
+    hashes: int = 4
+    f: float = 0.75
+    p: float = 0.45
+    q: float = 0.55
+
+    card: ClassVar[Card] = Card(
+        name="Rappor",
+        system="corpus",
+        title="RAPPOR, one report",
+        paper=_PAPER,
+        place="section 2, steps 1–3, and Theorem 2",
+        claim="ε₁ = h·log(q*(1 − p*)/(p*(1 − q*))), q* = f(p + q)/2 + (1 − f)q, p* = f(p + q)/2 + (1 − f)p",
+        inputs="one value with a text form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
+        output=_OUTPUT,
+        differs=(
+            _HASHES,
+            _ONE,
+            "The logarithm of Theorem 2 is natural.",
+            "The constants are those of DP-Sniper's evaluation.",
+        ),
+        variants=("OneTimeRappor",),
+        specimen=Specimen(
+            bug="",
+            effect="None: ε₁ = 0.4001 is spent where two filters share no bit and no hashes of a value collide.",
+            epsilon="0.3001 on two values whose filters differ in 6 bits, each of which spends ln(0.5125/0.4875)",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.hashes, self.f)
+        checks.probability("p", self.p, open_ends=True)
+        checks.probability("q", self.q, open_ends=True)
+        if self.p >= self.q:
+            raise ParameterError(f"p must be below q, not {self.p!r} and {self.q!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """ε₁ under any change of the value, Theorem 2."""
+        p, q = self.reported
+        return Claim(self.hashes * math.log(q * (1 - p) / (p * (1 - q))))
+
+    @property
+    def reported(self) -> tuple[float, float]:
+        """p* and q*: probability that a 0 and that a 1 of the filter is reported as a 1 (Lemma 1)."""
+        coin = self.f * (self.p + self.q) / 2
+        return coin + (1 - self.f) * self.p, coin + (1 - self.f) * self.q
+
+    def run(self, dataset: tuple[Any, ...]) -> Generator[Product, tuple[int, ...], Product]:
+        B = bloom_filter(_value(dataset), self.bits, self.hashes)
+        permanent = yield permanent_response(B, self.f)
+        instantaneous = _bit(self.p), _bit(self.q)
+        return Product(tuple(instantaneous[bit] for bit in permanent))
+
+    def bulk(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """`size` reports, shape (size, bits)."""
+        B = np.array(bloom_filter(_value(dataset), self.bits, self.hashes))
+        permanent = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
+        reports = rng.random((size, self.bits)) < np.where(permanent, self.q, self.p)
+        return reports.astype(np.uint8)
+
+    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """Log probabilities of reports, shape (r, bits)."""
+        p, q = self.reported
+        return _log_probability(bloom_filter(_value(dataset), self.bits, self.hashes), outputs, p, q)
+
+
+@dataclass(frozen=True)
+class OneTimeRappor(Mechanism):
+    """Steps 1 and 2: the filter and its permanent randomised response, which is reported as it is.
+
+    Args:
+        bits: size of the Bloom filter, ≥ 1.
+        hashes: h ≥ 1.
+        f: in (0, 1), how much of the filter is replaced by coins.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+        DatasetError: from `run`: the dataset is not one value.
+
+    Source: Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014), sections 2 and 3, Theorem 1.
+    """
+
+    bits: int = 20
+    hashes: int = 4
+    f: float = 0.95
+
+    card: ClassVar[Card] = Card(
+        name="OneTimeRappor",
+        system="corpus",
+        title="RAPPOR, permanent response only",
+        paper=_PAPER,
+        place="section 2, steps 1 and 2, and Theorem 1",
+        claim="ε_∞ = 2h·ln((1 − f/2)/(f/2))",
+        inputs="one value with a text form; 20 bits, 4 hashes, f = 0.95",
+        output=_OUTPUT,
+        differs=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
+        variants=("Rappor",),
+        specimen=Specimen(
+            bug="",
+            effect="None: ε_∞ = 0.8007 is spent where two filters share no bit and no hashes of a value collide.",
+            epsilon="0.6005 on two values whose filters differ in 6 bits, each of which spends ln(0.525/0.475)",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.hashes, self.f)
+
+    @property
+    def claim(self) -> Claim:
+        """ε_∞ under any change of the value, Theorem 1."""
+        return Claim(2 * self.hashes * math.log((1 - self.f / 2) / (self.f / 2)))
+
+    def run(self, dataset: tuple[Any, ...]) -> Product:
+        B = bloom_filter(_value(dataset), self.bits, self.hashes)
+        return permanent_response(B, self.f)
+
+    def bulk(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """`size` reports, shape (size, bits)."""
+        B = np.array(bloom_filter(_value(dataset), self.bits, self.hashes))
+        reports = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
+        return reports.astype(np.uint8)
+
+    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+        """Log probabilities of reports, shape (r, bits)."""
+        B = bloom_filter(_value(dataset), self.bits, self.hashes)
+        return _log_probability(B, outputs, self.f / 2, 1 - self.f / 2)
+
+
+def bloom_filter(value: Any, bits: int, hashes: int) -> tuple[int, ...]:
+    """Step 1: `bits` bits of which those that `value` is hashed to are 1."""
+    hit = set()
+    for i in range(hashes):
+        digest = blake2b(str(value).encode(), digest_size=8, salt=i.to_bytes(16, "little")).digest()
+        hit.add(int.from_bytes(digest, "little") % bits)
+    return tuple(int(position in hit) for position in range(bits))
+
+
+def permanent_response(B: tuple[int, ...], f: float) -> Product:
+    """Step 2: every bit is 1 with probability f/2, 0 with probability f/2, and otherwise as in the filter."""
+    response = _bit(f / 2), _bit(1 - f / 2)
+    return Product(tuple(response[bit] for bit in B))
+
+
+def _bit(one: float) -> Categorical:
+    return Categorical((1, 0), (one, 1 - one))
+
+
+def _log_probability(B: tuple[int, ...], outputs: NDArray[Any], p: float, q: float) -> NDArray[np.float64]:
+    """Where a 0 of the filter is reported as 1 with probability p and a 1 with q."""
+    one = np.where(B, q, p)
+    logs: NDArray[np.float64] = np.where(outputs, np.log(one), np.log1p(-one)).sum(axis=1)
+    return logs
+
+
+def _check(bits: int, hashes: int, f: float) -> None:
+    checks.whole("bits", bits, least=1)
+    checks.whole("hashes", hashes, least=1)
+    checks.probability("f", f, open_ends=True)
+
+
+def _value(dataset: tuple[Any, ...]) -> Any:
+    if len(dataset) != 1:
+        raise DatasetError(f"RAPPOR reports one value, but the dataset has {len(dataset)} entries.")
+    return dataset[0]

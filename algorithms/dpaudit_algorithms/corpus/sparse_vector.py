@@ -1,0 +1,403 @@
+"""The six sparse vector techniques that Lyu, Su and Li compare: two keep their claim, four do not.
+
+All answer a stream of queries of sensitivity 1 by whether they are above a threshold, and most stop after c that are.
+The dataset is the vector of true answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from dpaudit.language import (
+    ANSWERS_LINF,
+    UNDERSTANDING_SVT,
+    Card,
+    Claim,
+    Laplace,
+    Mechanism,
+    Program,
+    Specimen,
+    checks,
+)
+from dpaudit_algorithms.corpus.sparse_vector_outputs import (
+    ABOVE,
+    BELOW,
+    Outputs,
+    as_symbols,
+    noisy_answers,
+    padded,
+    until_stop,
+    with_numbers,
+)
+
+INPUTS = "k true answers to queries of sensitivity 1 (a tuple of numbers); epsilon > 0, a threshold"
+SYMBOLIC = 'k symbols, "above", "below" or (after the stop) "aborted"'
+
+
+@dataclass(frozen=True)
+class OnAnswers(Mechanism):
+    """What all six share: ε split over the threshold's noise and the answers', one threshold, the claim."""
+
+    epsilon: float = 0.1
+    threshold: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.number("threshold", self.threshold)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, where every answer moves by at most 1."""
+        return Claim(self.epsilon, 0.0, ANSWERS_LINF)
+
+    @property
+    def epsilon_1(self) -> float:
+        """ε1, for the noise of the threshold."""
+        return self.epsilon / 2
+
+    @property
+    def epsilon_2(self) -> float:
+        """ε2 = ε − ε1, for the noise of the answers."""
+        return self.epsilon - self.epsilon_1
+
+
+@dataclass(frozen=True)
+class Stopping(OnAnswers):
+    """Those that stop after c answers above."""
+
+    c: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.whole("c", self.c, least=1)
+
+
+@dataclass(frozen=True)
+class SVT1(Stopping):
+    """Noise of the threshold drawn once, noise of the answers of scale 2c/ε2: the technique done right.
+
+    Args:
+        epsilon: > 0; half of it for the threshold.
+        threshold: T.
+        c: answers above after which it stops, ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 1.
+    """
+
+    threshold: float = 0.5
+
+    card: ClassVar[Card] = Card(
+        name="SVT1",
+        system="corpus",
+        title="Sparse vector technique, as proposed by Lyu, Su and Li",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 1",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+        output=SYMBOLIC,
+        differs=(
+            "The dataset is the vector of true answers, and all answers have the same threshold.",
+            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        ),
+        variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
+        specimen=Specimen(
+            bug="",
+            effect="Correct: moving the threshold's noise by 1 and that of the c answers above by 2 pays for every "
+            "answer below, however many there are.",
+            epsilon="at most 0.1 (ε1 for the threshold, c·2/(2c/ε2) = ε2 for the answers above); 0.0885 on the pair of "
+            "the audit",
+        ),
+    )
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, 1 / self.epsilon_1)
+        outputs: list[str] = []
+        for answer in answers:
+            if (yield Laplace(answer, 2 * self.c / self.epsilon_2) >= self.threshold + rho):
+                outputs.append(ABOVE)
+                if outputs.count(ABOVE) >= self.c:
+                    break
+            else:
+                outputs.append(BELOW)
+        return padded(outputs, len(answers))
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
+        noisy = noisy_answers(answers, 2 * self.c / self.epsilon_2, size, rng)
+        return as_symbols(until_stop(noisy >= noisy_threshold, self.c))
+
+
+@dataclass(frozen=True)
+class SVT2(Stopping):
+    """Noise of the threshold of scale c/ε1, drawn anew after every answer above: correct, and less exact than SVT1.
+
+    Args:
+        epsilon: > 0; half of it for the threshold.
+        threshold: T.
+        c: answers above after which it stops, ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 2; Dwork and Roth, Algorithm 2.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="SVT2",
+        system="corpus",
+        title="Sparse vector technique of Dwork and Roth's book",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 2",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+        output=SYMBOLIC,
+        differs=(
+            "The dataset is the vector of true answers.",
+            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        ),
+        variants=("SVT1", "SVT3", "SVT4", "SVT5", "SVT6"),
+        specimen=Specimen(
+            bug="",
+            effect="Correct: c runs of a technique that stops at the first answer above, with ε/c each.",
+            epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the pair of the audit",
+        ),
+    )
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, self.c / self.epsilon_1)
+        outputs: list[str] = []
+        for answer in answers:
+            if (yield Laplace(answer, 2 * self.c / self.epsilon_1) >= self.threshold + rho):
+                outputs.append(ABOVE)
+                if outputs.count(ABOVE) >= self.c:
+                    break
+                rho = yield Laplace(0, self.c / self.epsilon_2)
+            else:
+                outputs.append(BELOW)
+        return padded(outputs, len(answers))
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy = noisy_answers(answers, 2 * self.c / self.epsilon_1, size, rng)
+        rho = rng.laplace(0, self.c / self.epsilon_1, size)
+        above = np.zeros(noisy.shape, dtype=np.bool_)
+        for place in range(len(answers)):
+            above[:, place] = noisy[:, place] >= self.threshold + rho
+            # what is drawn for runs that have stopped is not looked at
+            fresh = np.flatnonzero(above[:, place])
+            rho[fresh] = rng.laplace(0, self.c / self.epsilon_2, len(fresh))
+        return as_symbols(until_stop(above, self.c))
+
+
+@dataclass(frozen=True)
+class SVT3(Stopping):
+    """Prints the very number that was compared with the threshold.
+
+    Args:
+        epsilon: > 0; half of it for the threshold.
+        threshold: T.
+        c: answers above after which it stops, ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 3 (from Roth's lecture notes of 2011).
+    """
+
+    card: ClassVar[Card] = Card(
+        name="SVT3",
+        system="corpus",
+        title="Sparse vector technique that prints the compared numbers",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 3",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+        output='k entries: the noisy answer where it is above, "below", or (after the stop) "aborted"',
+        differs=(
+            "The dataset is the vector of true answers.",
+            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        ),
+        variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
+        specimen=Specimen(
+            bug="noise used twice",
+            effect="A printed number shows that the noisy threshold was no higher, so the noise of the threshold no "
+            "longer pays for the answers below: each of them costs ε2/c.",
+            epsilon="0.5 for ten answers and c = 1, unbounded in their number: given ρ each answer's ratio is at most "
+            "e^(ε2/c), and where nine answers 1 and 2 are below and the last, 1 or 0, prints 1 (so ρ ≤ 0), all ten are",
+        ),
+    )
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, 1 / self.epsilon_1)
+        outputs: list[str | float] = []
+        count = 0
+        for answer in answers:
+            noisy = yield Laplace(answer, self.c / self.epsilon_2)
+            if noisy >= self.threshold + rho:
+                outputs.append(noisy)
+                count += 1
+                if count >= self.c:
+                    break
+            else:
+                outputs.append(BELOW)
+        return padded(outputs, len(answers))
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
+        noisy = noisy_answers(answers, self.c / self.epsilon_2, size, rng)
+        return with_numbers(until_stop(noisy >= noisy_threshold, self.c), noisy)
+
+
+@dataclass(frozen=True)
+class SVT4(Stopping):
+    """The noise of the answers forgets that c of them may be above, and the sign of their change.
+
+    Args:
+        epsilon: > 0; a quarter of it for the threshold.
+        threshold: T.
+        c: answers above after which it stops, ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 4 (from Lee and Clifton, KDD 2014).
+    """
+
+    card: ClassVar[Card] = Card(
+        name="SVT4",
+        system="corpus",
+        title="Sparse vector technique with too little noise on the answers",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 4",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+        output=SYMBOLIC,
+        differs=(
+            "The dataset is the vector of true answers.",
+            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        ),
+        variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
+        specimen=Specimen(
+            bug="wrong noise scale",
+            effect="The noise of an answer has scale 1/ε2 where 2c/ε2 is needed, so an answer above costs 2·ε2.",
+            epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the pair of the audit",
+        ),
+    )
+
+    @property
+    def epsilon_1(self) -> float:
+        """ε1 = ε/4, for the noise of the threshold."""
+        return self.epsilon / 4
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, 1 / self.epsilon_1)
+        outputs: list[str] = []
+        for answer in answers:
+            if (yield Laplace(answer, 1 / self.epsilon_2) >= self.threshold + rho):
+                outputs.append(ABOVE)
+                if outputs.count(ABOVE) >= self.c:
+                    break
+            else:
+                outputs.append(BELOW)
+        return padded(outputs, len(answers))
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
+        noisy = noisy_answers(answers, 1 / self.epsilon_2, size, rng)
+        return as_symbols(until_stop(noisy >= noisy_threshold, self.c))
+
+
+@dataclass(frozen=True)
+class SVT5(OnAnswers):
+    """No noise on the answers, and no stop.
+
+    Args:
+        epsilon: > 0; half of it for the threshold, the rest is not used.
+        threshold: T.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 5 (from Stoddard, Chen and Machanavajjhala, 2014).
+    """
+
+    card: ClassVar[Card] = Card(
+        name="SVT5",
+        system="corpus",
+        title="Sparse vector technique without noise on the answers",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 5",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=INPUTS,
+        output='k symbols, "above" or "below"',
+        differs=("The dataset is the vector of true answers.",),
+        variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
+        specimen=Specimen(
+            bug="missing noise",
+            effect="One noisy threshold divides the bare answers, so their order is never contradicted: an answer "
+            "above and one below show which of the two is larger.",
+            epsilon="inf: with the answers (1, −1) the first alone is above with positive probability, with (0, 0) "
+            "never",
+        ),
+    )
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, 1 / self.epsilon_1)
+        return tuple(ABOVE if answer >= self.threshold + rho else BELOW for answer in answers)
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
+        return as_symbols((np.asarray(answers, dtype=np.float64) >= noisy_threshold).astype(np.int8))
+
+
+@dataclass(frozen=True)
+class SVT6(OnAnswers):
+    """Never stops, and its noise does not know how many answers may be above.
+
+    Args:
+        epsilon: > 0; half of it for the threshold.
+        threshold: T.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Lyu, Su and Li, Algorithm 6 (from Chen et al., 2015).
+    """
+
+    card: ClassVar[Card] = Card(
+        name="SVT6",
+        system="corpus",
+        title="Sparse vector technique without a stop",
+        paper=UNDERSTANDING_SVT,
+        place="Algorithm 6",
+        claim="ε-DP for queries of sensitivity 1",
+        inputs=INPUTS,
+        output='k symbols, "above" or "below"',
+        differs=("The dataset is the vector of true answers.",),
+        variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
+        specimen=Specimen(
+            bug="wrong noise scale",
+            effect="The noise of the threshold pays for the answers below or for those above, not for both, and the "
+            "others cost ε2 each without end.",
+            epsilon="0.4200 on the pair of the audit (by its law); at most 0.5 for ten answers, as given ρ each "
+            "answer's ratio is at most e^ε2; unbounded in their number",
+        ),
+    )
+
+    def run(self, answers: Any) -> Program:
+        rho = yield Laplace(0, 1 / self.epsilon_1)
+        outputs = []
+        for answer in answers:
+            above = yield Laplace(answer, 1 / self.epsilon_2) >= self.threshold + rho
+            outputs.append(ABOVE if above else BELOW)
+        return tuple(outputs)
+
+    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
+        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
+        return as_symbols((noisy_answers(answers, 1 / self.epsilon_2, size, rng) >= noisy_threshold).astype(np.int8))

@@ -1,0 +1,165 @@
+"""A noisy count of a sample, claimed with the amplification that only a secret random sample gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from scipy.stats import binom
+
+from dpaudit.language import (
+    REPLACE_ONE,
+    Card,
+    Categorical,
+    Claim,
+    DatasetError,
+    Laplace,
+    Mechanism,
+    ParameterError,
+    Program,
+    Specimen,
+    checks,
+)
+
+AMPLIFICATION = "Balle, Barthe and Gaboardi, Privacy Amplification by Subsampling (NeurIPS 2018)"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _SampledCount(Mechanism):
+    """Laplace noise that keeps ε₀ without the sampling, for the claim ε = ln(1 + γ(e^ε₀ − 1)) with it."""
+
+    epsilon: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if not 0 < checks.number("rate", self.rate) <= 1:
+            raise ParameterError(f"rate must lie in (0, 1], not {self.rate!r}.")
+
+    @property
+    def unamplified(self) -> float:
+        """ε₀ = ln(1 + (e^ε − 1)/γ): what the noise keeps by itself."""
+        return math.log1p(math.expm1(self.epsilon) / self.rate)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, after amplification."""
+        return Claim(self.epsilon, 0.0, REPLACE_ONE)
+
+
+@dataclass(frozen=True)
+class SubsampledLaplace(_SampledCount):
+    """The ones among the first ⌊γn⌋ records, with noise of scale 1/ε₀: amplification claimed for a fixed sample.
+
+    Args:
+        epsilon: > 0, claimed.
+        rate: γ in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 9, on a sample that is not random.
+    """
+
+    epsilon: float = 0.1
+    rate: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="SubsampledLaplace",
+        system="corpus",
+        title="Noisy count of the first records, amplification claimed",
+        paper=AMPLIFICATION,
+        place="Theorem 9 (sampling without replacement, replace-one), on a fixed sample",
+        claim="ln(1 + γ(e^ε₀ − 1))-DP for a share γ of the records and an ε₀-DP answer on it",
+        inputs="a tuple of records 0 and 1; epsilon (claimed), the share γ",
+        output="a real number",
+        differs=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
+        variants=("SubsampledLaplacePoisson",),
+        specimen=Specimen(
+            bug="amplification without a secret random sample",
+            effect="Whoever stands among the first records has the unamplified ε₀, the others have perfect privacy.",
+            epsilon="ε₀ = ln(1 + (e^ε − 1)/γ), attained by the first record: 0.7187 for (0.1, γ = 0.1)",
+        ),
+    )
+
+    def run(self, records: Any) -> Laplace:
+        sample = records[: math.floor(self.rate * len(records))]
+        return Laplace(_ones(sample), 1 / self.unamplified)
+
+    def log_density(self, records: Any, outputs: Floats) -> Floats:
+        """Shape (r,)."""
+        sample = records[: math.floor(self.rate * len(records))]
+        return _laplace(outputs, _ones(sample), self.unamplified)
+
+
+@dataclass(frozen=True)
+class SubsampledLaplacePoisson(_SampledCount):
+    """The ones of a sample that holds each record with probability γ, with noise of scale 1/ε₀.
+
+    Let P_K be the law with K ones. Then P_{K+1} = (1 − γ)·P_K + γ·P_K(· − 1), and the shift has a density within
+    e^±ε₀ of P_K's. So P_{K+1}/P_K ≤ 1 + γ(e^ε₀ − 1) = e^ε, and P_K/P_{K+1} ≤ 1/(1 − γ(1 − e^-ε₀)) ≤ e^ε.
+
+    Args:
+        epsilon: > 0, claimed.
+        rate: γ in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
+    """
+
+    epsilon: float = 0.1
+    rate: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="SubsampledLaplacePoisson",
+        system="corpus",
+        title="Noisy count of a Poisson sample",
+        paper=AMPLIFICATION,
+        place="Theorem 8",
+        claim="ln(1 + γ(e^ε₀ − 1))-DP for a Poisson sample of rate γ and an ε₀-DP answer on it",
+        inputs="a tuple of records 0 and 1; epsilon (claimed), the rate γ",
+        output="a real number",
+        differs=(
+            "Only ones are sampled, as the others are not counted.",
+            "The theorem is about adding or removing a record; a count of ones changes in the same way when a record "
+            "is replaced, so the claim is made for replace-one.",
+        ),
+        variants=("SubsampledLaplace",),
+        specimen=Specimen(
+            bug="",
+            effect="The sample is random and secret, so most answers do not depend on the record at all.",
+            epsilon="ε, attained by answers above 1 at counts of 1 against 0",
+        ),
+    )
+
+    def run(self, records: Any) -> Program:
+        ones = _ones(records)
+        sampled = yield Categorical(tuple(range(ones + 1)), binom.pmf(np.arange(ones + 1), ones, self.rate))
+        return Laplace(sampled, 1 / self.unamplified)
+
+    def log_density(self, records: Any, outputs: Floats) -> Floats:
+        """Shape (r,): that of the mixture over the size of the sample."""
+        ones = _ones(records)
+        parts = [
+            binom.logpmf(k, ones, self.rate) + _laplace(outputs, k, self.unamplified) for k in range(ones + 1)
+        ]
+        density: Floats = logsumexp(parts, axis=0)
+        return density
+
+
+def _ones(records: Any) -> int:
+    if any(record not in (0, 1) for record in records):
+        raise DatasetError(f"The records must be 0 and 1, not {records!r}.")
+    return int(sum(records))
+
+
+def _laplace(outputs: Floats, centre: float, epsilon: float) -> Floats:
+    density: Floats = math.log(epsilon / 2) - epsilon * np.abs(outputs - centre)
+    return density

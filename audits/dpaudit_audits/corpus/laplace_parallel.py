@@ -1,0 +1,25 @@
+"""What to try against parallel Laplace mechanisms."""
+
+from __future__ import annotations
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.plan import Case, Plan
+from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
+from dpaudit_audits.corpus.noisy_histogram import laplace_oracle
+from dpaudit_audits.corpus.oracle import Oracle
+
+PAIR = Pair((0,), (1,), "the number moves by 1")
+
+
+def cases() -> tuple[Case, ...]:
+    """The number moves by 1."""
+    return (Case("the number moves by 1", LaplaceParallel(), (PAIR,), exact=False),)
+
+
+def oracle() -> Oracle:
+    """Of 20 independent answers that all move by 1."""
+    mechanism = LaplaceParallel()
+    return laplace_oracle(1.0, 1 / mechanism.epsilon_each, mechanism.copies)
+
+
+PLAN = Plan("LaplaceParallel", cases)

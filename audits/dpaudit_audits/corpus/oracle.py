@@ -1,0 +1,109 @@
+"""The best events on a pair whose laws are known: what an auditor's results are measured against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import Claim
+from dpaudit.stats import power, score_test
+
+Floats = NDArray[np.float64]
+ROUNDING = 1e-7
+CANDIDATES = 400
+"""Events per direction whose limits are computed; the curves are thinned to as many."""
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The events {likelihood ratio left : right ≥ t} for descending t: no other event tells the pair apart better.
+
+    Args:
+        p: their probabilities on the left dataset, ascending, shape (k,).
+        q: on the right dataset, shape (k,).
+        exact: whether p and q come from laws or closed forms; False where they are averages over runs with the true
+            density as weights.
+        rest: the probabilities of their complements on left and right, where 1 − p and 1 − q would lose digits.
+
+    The other direction is that of the complements.
+    """
+
+    p: Floats
+    q: Floats
+    exact: bool = True
+    rest: tuple[Floats, Floats] | None = None
+
+    @classmethod
+    def of_laws(cls, left: Mapping[Hashable, float], right: Mapping[Hashable, float]) -> Oracle:
+        """From the probabilities of every output."""
+        values = list(dict.fromkeys([*left, *right]))
+        p = np.array([left.get(value, 0.0) for value in values])
+        q = np.array([right.get(value, 0.0) for value in values])
+        return cls.of_atoms(p, q)
+
+    @classmethod
+    def of_atoms(cls, p: Floats, q: Floats) -> Oracle:
+        """From the probabilities of atoms (or of small cells that fill the outputs), shape (k,) each."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(p > 0, np.where(q > 0, p / q, np.inf), 0.0)
+        order = np.argsort(-ratio, kind="stable")
+        p, q = p[order], q[order]
+
+        def after(side: Floats) -> Floats:
+            return np.minimum(np.append(np.cumsum(side[::-1])[::-1][1:], 0.0), 1.0)
+
+        return cls(np.minimum(np.cumsum(p), 1.0), np.minimum(np.cumsum(q), 1.0), rest=(after(p), after(q)))
+
+    def events(self) -> list[tuple[float, float]]:
+        """(probability where it is likelier, on the other side) of both directions' events, thinned."""
+        # evenly in both tails, on the scale of logarithms: rare events matter as much as frequent ones
+        ends = np.geomspace(1e-9, 0.5, CANDIDATES // 2)
+        shares = np.concatenate([ends, 1 - ends])
+        at = np.unique(np.clip(np.searchsorted(self.p, shares), 0, len(self.p) - 1))
+        back = np.unique(np.clip(np.searchsorted(self.q, shares), 0, len(self.q) - 1))
+        keep = np.unique(np.concatenate([at, back]))
+        left = [(float(self.p[i]), float(self.q[i])) for i in keep]
+        if self.rest is not None:
+            return left + [(float(self.rest[1][i]), float(self.rest[0][i])) for i in keep]
+        # the complement of nearly everything is made of rounding
+        return left + [(1 - q, 1 - p) for p, q in left if max(p, q) < 1 - 1e-9]
+
+    def information_limit(self, claim: Claim, alpha: float) -> float:
+        """n*: pairs of runs that the best event needs to refute the claim at error alpha; inf where it holds."""
+        # many attain their ε: what exceeds it by rounding alone breaks nothing
+        limits = (
+            power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha)
+            for p, q in self.events()
+            if p > (math.exp(claim.epsilon) * q + claim.delta) * (1 + ROUNDING) + ROUNDING**2
+        )
+        return min(limits, default=math.inf)
+
+    def bound(self, runs: int, delta: float, alpha: float) -> float:
+        """The largest lower bound on ε that some event certifies when `runs` runs a side repeat its probabilities.
+
+        By the score test at the expected counts, with the event known in advance: the column to be compared with.
+        """
+        def rough(event: tuple[float, float]) -> float:
+            p, q = event
+            if p <= delta:
+                return -math.inf
+            error = 1.645 * math.sqrt((1 - p) / (p * runs) + (1 - q) / max(q * runs, 1.0)) if p > 0 else math.inf
+            return math.log((p - delta) / max(q, 1 / runs)) - error
+
+        best = sorted(self.events(), key=rough, reverse=True)[:12]
+        return max(
+            score_test.epsilon_lower(round(p * runs), runs, round(q * runs), runs, delta=delta, alpha=alpha)
+            for p, q in best
+        )
+
+    def epsilon(self, delta: float = 0.0) -> float:
+        """The true ε of the pair at δ as far as the curve shows it: the largest ln((p − δ)/q)."""
+        found = 0.0
+        for p, q in self.events():
+            if p > delta:
+                found = max(found, math.log((p - delta) / q) if q > 0 else math.inf)
+        return found

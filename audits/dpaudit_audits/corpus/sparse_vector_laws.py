@@ -1,0 +1,218 @@
+"""Laws and densities of the sparse vector techniques, by integrating over the noise of the threshold.
+
+Once the threshold's noise ρ is given, the answers are independent, so every probability is a one-dimensional integral.
+It is taken by Gauss–Legendre panels that end where an integrand has a kink (ρ = 0, and where the noisy threshold meets
+an answer), so that the integrands are smooth inside every panel and the laws sum to 1 up to rounding. Nothing here uses
+the mechanisms' own text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
+
+Floats = NDArray[np.float64]
+Pattern = tuple[bool, ...]
+"""Which answers were above, up to the stop; shorter than the answers where it stopped early."""
+ORDER = 20
+"""Nodes of a panel."""
+REACH = 45.0
+"""The integrals go that many scales beyond the outermost kink: what is left out is below e^−45."""
+
+
+def below(t: Floats, scale: float) -> Floats:
+    """Pr[Lap(scale) < t]."""
+    tail = 0.5 * np.exp(-np.abs(t) / scale)
+    return np.where(t < 0, tail, 1 - tail)
+
+
+def density(x: Floats, scale: float) -> Floats:
+    """The density of Lap(scale)."""
+    found: Floats = np.exp(-np.abs(x) / scale) / (2 * scale)
+    return found
+
+
+@dataclass(frozen=True)
+class Line:
+    """The real line cut into panels.
+
+    Args:
+        nodes: ascending, shape (panels · ORDER,).
+        weights: of the nodes in an integral, same shape.
+        halves: half the width of every panel, shape (panels,).
+    """
+
+    nodes: Floats
+    weights: Floats
+    halves: Floats
+
+    @classmethod
+    def around(cls, kinks: Iterable[float], rho: float, nu: float) -> Line:
+        """Panels that end at every kink, no wider than either scale of noise, and reach far beyond the kinks."""
+        inner, width, reach = sorted({0.0, *kinks}), min(rho, nu), REACH * max(rho, nu)
+        ends = [inner[0] - reach, *inner, inner[-1] + reach]
+        edges = np.concatenate(
+            [np.linspace(a, b, math.ceil((b - a) / width) + 1)[:-1] for a, b in pairwise(ends)]
+            + [np.array(ends[-1:])]
+        )
+        x, w = legendre.leggauss(ORDER)
+        halves, middles = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
+        return cls((middles[:, None] + halves[:, None] * x).ravel(), (halves[:, None] * w).ravel(), halves)
+
+    def running(self, values: Floats) -> Floats:
+        """The integral from −∞ to every node of a function given at the nodes (smooth in every panel)."""
+        panels = values.reshape(-1, ORDER)
+        whole = np.concatenate([[0.0], np.cumsum((self.weights * values).reshape(-1, ORDER).sum(axis=1))[:-1]])
+        inside: Floats = whole[:, None] + self.halves[:, None] * (panels @ _RUNNING.T)
+        return inside.ravel()
+
+
+def _running_matrix() -> Floats:
+    """(i, j): the integral from −1 to node i of the polynomial that is 1 at node j and 0 at the others."""
+    x, _ = legendre.leggauss(ORDER)
+    rows = np.stack(
+        [legendre.legval(x, legendre.legint(np.eye(ORDER)[k], lbnd=-1)) for k in range(ORDER)], axis=1
+    )
+    found: Floats = rows @ np.linalg.inv(legendre.legvander(x, ORDER - 1))
+    return found
+
+
+_RUNNING = _running_matrix()
+
+
+def pattern_law(
+    answers: Sequence[float], threshold: float, rho: float, nu: float, c: int | None, *, redrawn: bool = False
+) -> dict[Pattern, float]:
+    """The law of which noisy answers are at least the noisy threshold, until c of them are.
+
+    Args:
+        answers: shape (k,).
+        threshold: t.
+        rho, nu: scales of the noise of the threshold and of the answers.
+        c: where it stops; None for never.
+        redrawn: whether the threshold gets fresh noise after every answer above it.
+    """
+    line = Line.around([a - threshold for a in answers], rho, nu)
+    weights = line.weights * density(line.nodes, rho)
+    # Pr[answer below | ρ], shape (answers, nodes)
+    under = np.stack([below(threshold + line.nodes - a, nu) for a in answers])
+    over = np.stack([below(a - threshold - line.nodes, nu) for a in answers])
+    law: dict[Pattern, float] = {}
+
+    def walk(pattern: Pattern, mass: float, given: Floats, count: int) -> None:
+        if count == c or len(pattern) == len(answers):
+            law[pattern] = mass * float(weights @ given)
+            return
+        walk((*pattern, False), mass, given * under[len(pattern)], count)
+        hit = given * over[len(pattern)]
+        if redrawn:
+            mass, hit = mass * float(weights @ hit), np.ones(len(weights))
+        walk((*pattern, True), mass, hit, count + 1)
+
+    walk((), 1.0, np.ones(len(weights)), 0)
+    return law
+
+
+def noiseless_law(answers: Sequence[float], threshold: float, rho: float) -> dict[Pattern, float]:
+    """The law of which answers are at least threshold + Lap(rho), the answers bare of noise."""
+    levels = [-math.inf, *sorted({a - threshold for a in answers}), math.inf]
+    law: dict[Pattern, float] = {}
+    for low, high in pairwise(levels):
+        # ρ in (low, high]; differences of whichever tail is small
+        ends = np.array([low, high])
+        under, over = below(ends, rho), below(-ends, rho)
+        law[tuple(a - threshold >= high for a in answers)] = float(
+            under[1] - under[0] if high <= 0 else over[0] - over[1]
+        )
+    return law
+
+
+class ReusedNoise:
+    """The density of outputs (pattern, noisy answers above) where the printed numbers are the ones compared.
+
+    Args:
+        answers, threshold, rho, nu: as for `pattern_law`.
+        extra: other numbers at which integrands over the outputs have kinks (the other dataset's answers).
+
+    Above means: the printed number v is at least t + ρ. So the noise of the threshold is at most min v − t, and the
+    density is ∏ f(v − a) times the integral, up to there, of ρ's density times the chances of the answers below.
+    """
+
+    def __init__(
+        self, answers: Sequence[float], threshold: float, rho: float, nu: float, extra: Sequence[float] = ()
+    ) -> None:
+        self.answers, self.threshold, self.nu = tuple(answers), threshold, nu
+        self.line = Line.around([a - threshold for a in (*answers, *extra)], rho, nu)
+        self._rho = density(self.line.nodes, rho)
+        self._kept: dict[Pattern, Floats] = {}
+
+    def quiet(self, pattern: Pattern) -> Floats:
+        """ρ's density times the chance that every answer below in `pattern` is below, at the nodes of ρ."""
+        found = self._rho.copy()
+        for a, above in zip(self.answers, pattern, strict=False):
+            if not above:
+                found *= below(self.threshold + self.line.nodes - a, self.nu)
+        return found
+
+    def up_to(self, pattern: Pattern) -> Floats:
+        """The integral of `quiet` from −∞ to every node."""
+        if pattern not in self._kept:
+            self._kept[pattern] = self.line.running(self.quiet(pattern))
+        return self._kept[pattern]
+
+    def silent(self, length: int) -> float:
+        """Pr[all of the first `length` answers are below]."""
+        return float(self.line.weights @ self.quiet((False,) * length))
+
+    def atoms(self) -> Floats:
+        """Probabilities of a stop at the first answer above (c = 1), its number cut into the cells of the nodes.
+
+        Shape (1 + answers · nodes,): all below, then for every place of the stop the cells of v − t in order.
+        """
+        parts = [np.array([self.silent(len(self.answers))])]
+        for place, a in enumerate(self.answers):
+            reach = self.up_to((False,) * place + (True,))
+            parts.append(self.line.weights * density(self.line.nodes + self.threshold - a, self.nu) * reach)
+        return np.concatenate(parts)
+
+    def log_density(self, pattern: Pattern, numbers: Floats) -> Floats:
+        """Log densities of outputs with one pattern and their numbers above, shape (r, number above) → (r,)."""
+        if not any(pattern):
+            return np.full(len(numbers), math.log(self.silent(len(pattern))))
+        reach, quiet = self.up_to(pattern), self.quiet(pattern)
+        inner = reach > 1e-250
+        spline = CubicHermiteSpline(self.line.nodes[inner], np.log(reach[inner]), quiet[inner] / reach[inner])
+        found: Floats = spline(numbers.min(axis=1) - self.threshold)
+        above = [a for a, over in zip(self.answers, pattern, strict=False) if over]
+        for column, a in enumerate(above):
+            found = found + np.log(density(numbers[:, column] - a, self.nu))
+        return found
+
+
+def coarse_law(answers: Sequence[float], threshold: float, rho: float, nu: float, step: int) -> dict[Pattern, float]:
+    """The law of stopping at the first answer above, with both noises rounded down to multiples of `step`.
+
+    A multiple of the step is at least t − a exactly if it is at least the next multiple, so the answers only count
+    through ⌈(t − a)/step⌉. By summation over the noise of the threshold.
+    """
+    needed = [math.ceil((threshold - a) / step) for a in answers]
+    reach = math.ceil((REACH * max(rho, nu) + step) / step) + max(map(abs, needed))
+    k: Floats = np.arange(-reach, reach + 1, dtype=np.float64) * step
+    # Pr[ρ = k]: the mass of [k, k + step), from whichever tail is small
+    weights = np.where(
+        k < 0, below(k + step, rho) - below(k, rho), below(-k, rho) - below(-k - step, rho)
+    )
+    given, law = np.ones(len(k)), dict[Pattern, float]()
+    for place, whole in enumerate(needed):
+        cut = k + step * whole
+        law[(False,) * place + (True,)] = float(weights @ (given * below(-cut, nu)))
+        given = given * below(cut, nu)
+    law[(False,) * len(answers)] = float(weights @ given)
+    return law

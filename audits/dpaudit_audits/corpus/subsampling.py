@@ -1,0 +1,62 @@
+"""What to try against noisy counts of a sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.plan import Case, Plan
+from dpaudit.audit.results import Verdict
+from dpaudit_algorithms.corpus.subsampling import SubsampledLaplace, SubsampledLaplacePoisson
+from dpaudit_audits.corpus.oracle import Oracle
+
+RECORDS = 20
+PAIR = Pair((1,) + (0,) * (RECORDS - 1), (0,) * RECORDS, "the first record is 1, or none is")
+GRID = np.linspace(-40.0, 41.0, 8101)
+
+
+def cases() -> tuple[Case, ...]:
+    """The first record, which is always in the sample."""
+    return (Case("first record", SubsampledLaplace(), (PAIR,), exact=False, expected=Verdict.FAIL),)
+
+
+def poisson_cases() -> tuple[Case, ...]:
+    """The same pair; the sample is random."""
+    return (Case("first record", SubsampledLaplacePoisson(), (PAIR,), exact=False),)
+
+
+def noise_scale(epsilon: float, rate: float) -> float:
+    """1/ε₀ for ε = ln(1 + γ(e^ε₀ − 1))."""
+    return 1 / math.log(1 + (math.exp(epsilon) - 1) / rate)
+
+
+def above(thresholds: NDArray[np.float64], centre: float, scale: float) -> NDArray[np.float64]:
+    """Pr[X > t] of Laplace noise, shape as given."""
+    z = (thresholds - centre) / scale
+    tail = 0.5 * np.exp(-np.abs(z))
+    found: NDArray[np.float64] = np.where(z > 0, tail, 1 - tail)
+    return found
+
+
+def oracle() -> Oracle:
+    """Half-lines {x > t}, t falling: noise around 1 against noise around 0."""
+    mechanism = SubsampledLaplace()
+    scale = noise_scale(mechanism.epsilon, mechanism.rate)
+    thresholds = GRID[::-1]
+    return Oracle(above(thresholds, 1, scale), above(thresholds, 0, scale))
+
+
+def poisson_oracle() -> Oracle:
+    """Half-lines {x > t}: the one is in the sample with probability γ, which keeps the ratio increasing."""
+    mechanism = SubsampledLaplacePoisson()
+    scale, rate = noise_scale(mechanism.epsilon, mechanism.rate), mechanism.rate
+    thresholds = GRID[::-1]
+    none = above(thresholds, 0, scale)
+    return Oracle((1 - rate) * none + rate * above(thresholds, 1, scale), none)
+
+
+PLAN = Plan("SubsampledLaplace", cases)
+POISSON_PLAN = Plan("SubsampledLaplacePoisson", poisson_cases)

@@ -1,0 +1,155 @@
+"""What zero-concentrated differential privacy allows to events: from ρ to a privacy profile, never too small."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from dpaudit.language.checks import at_least, positive
+
+ORDERS = 48
+"""Rényi orders whose constraints are kept at first; fewer make the bound larger, never too small."""
+GRID = 80
+"""Orders at which the standard conversion is tried before the best of them is refined."""
+CELLS = 32
+"""Cells into which a segment of q is divided at each step."""
+SLACK = 1e-6
+"""Share of the maximum by which the bound may exceed it, besides what the orders that were left out add."""
+INVISIBLE = 1e-12
+"""A standard δ below this is returned as it is: there the event bound has lost its advantage, and its digits."""
+
+Floats = NDArray[np.float64]
+
+
+def zcdp_of_pure(epsilon: float) -> float:
+    """ρ = ε²/2: every ε-DP mechanism is ρ-zCDP.  Source: Bun and Steinke 2016, Proposition 1.4 (Proposition 3.3).
+
+    Raises:
+        ParameterError: ε is negative or not finite.
+    """
+    return at_least("epsilon", epsilon, 0) ** 2 / 2
+
+
+def zcdp_delta_by_moments(rho: float, epsilon: float) -> float:
+    """A δ such that every ρ-zCDP mechanism is (ε, δ)-DP: the standard conversion.
+
+    inf over a > 1 of exp((a − 1)(aρ − ε))/a · (1 − 1/a)^(a − 1). It holds at every a, so that an infimum found
+    inexactly is a valid bound.
+
+    Raises:
+        ParameterError: ρ is not above 0, or ε is negative.
+
+    Source: Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (2020), Proposition 12 with
+    D_a ≤ ρa.
+    """
+    positive("rho", rho)
+    at_least("epsilon", epsilon, 0)
+
+    def log_delta(log_order: float) -> float:
+        more = math.exp(log_order)  # a − 1
+        a = 1 + more
+        return more * (a * rho - epsilon) - math.log(a) + more * (math.log(more) - math.log(a))
+
+    # the best a is near (1 + ε/ρ)/2 where δ is small, and of the order of 1/√ρ at ε = 0
+    most = 10 * (1 + epsilon / rho + 1 / math.sqrt(rho))
+    grid = np.linspace(math.log(1e-6), math.log(most), GRID)
+    best = int(np.argmin([log_delta(x) for x in grid.tolist()]))
+    around = (float(grid[max(0, best - 1)]), float(grid[min(GRID - 1, best + 1)]))
+    found = minimize_scalar(log_delta, bounds=around, method="bounded", options={"xatol": 1e-10})
+    # a δ that underflowed to 0 would be too small
+    return math.exp(min(0.0, max(-700.0, float(found.fun))))
+
+
+@lru_cache(maxsize=4096)
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """The largest p − e^ε q of an event under ρ-zCDP, from above: δ as small as events allow.
+
+    Let an event have probability p on one dataset and q on the other. Whether it happens is a post-processing of the
+    output, so D_a(Bern(p) ‖ Bern(q)) ≤ ρa and D_a(Bern(q) ‖ Bern(p)) ≤ ρa for all orders a > 1, and δ(ε) is at most
+    the largest p − e^ε q in the region R of such (p, q). (It is no larger than that either: a mechanism that
+    announces the event alone is ρ-zCDP.) What is returned is an upper bound on that maximum:
+
+    1. Finitely many orders are kept, which makes R larger; the next steps are about that larger region.
+    2. R is convex, as Rényi divergences are jointly quasi-convex (van Erven and Harremoës 2014, Theorem 13), and
+       holds (0, 0) and (1, 1). So g(q), the largest p with (p, q) in R, is concave with its largest value at q = 1,
+       hence non-decreasing. It is found by bisection, from above: where p > q grows, so do both divergences.
+    3. By monotonicity p − e^ε q ≤ g(b) − e^ε a for all q in [a, b]. By concavity, where the values of
+       g(q) − e^ε q at the ends of cells are largest at one of them, the maximum lies in its two neighbouring cells.
+       Those are divided again until e^ε(b − a) is 1e-6 of the maximum, and the last bound is returned.
+    4. The standard conversion holds too, and the smaller of the two is taken. In exact arithmetic it is never the
+       smaller by more than step 3: the constraint of one order a without the events' complements gives it.
+
+    Raises:
+        ParameterError: ρ is not above 0, or ε is negative.
+
+    Source: Bun and Steinke, Concentrated Differential Privacy (2016), Definition 1.1 and Lemma 2.2; the rest is
+    proved here.
+    """
+    by_moments = zcdp_delta_by_moments(rho, epsilon)
+    if by_moments < INVISIBLE:
+        return by_moments
+    more = np.geomspace(1e-3, 100 * max(1.0, epsilon / rho), ORDERS)  # a − 1
+    # p > p − e^ε q: a maximum near by_moments has q not much below e^-ε·by_moments
+    edges = np.concatenate([[0.0], np.geomspace(1e-6 * by_moments * math.exp(-epsilon), 1.0, 3 * CELLS)])
+    more = _binding(edges, more, rho, epsilon)  # the same orders from here on, so that all segments bound one region
+    while True:
+        highest = _largest_p(edges, more, rho)
+        values = highest - math.exp(epsilon) * edges
+        best = int(np.argmax(values))
+        a, b = max(0, best - 1), min(len(edges) - 1, best + 1)
+        width = float(edges[b] - edges[a])
+        if math.exp(epsilon) * width <= SLACK * values[best] or width <= 1e-15 * edges[b]:
+            return min(by_moments, max(0.0, float(highest[b] - math.exp(epsilon) * edges[a])), 1.0)
+        edges = np.linspace(edges[a], edges[b], CELLS + 1)
+
+
+def _binding(q: Floats, more: Floats, rho: float, epsilon: float) -> Floats:
+    """Of many orders those that bind near the maximum, and finer ones around the tightest; any choice is valid."""
+    highest = _largest_p(q, more, rho)
+    best = int(np.argmax(highest - math.exp(epsilon) * q))
+    excess = _excess(highest[[best]], q[[best]], more, rho).max(axis=0)[:, 0]
+    kept = more[np.argsort(-excess)[: ORDERS // 6]]
+    return np.concatenate([kept, kept[0] * np.geomspace(0.6, 1.7, ORDERS // 4)])
+
+
+def _largest_p(q: Floats, more: Floats, rho: float) -> Floats:
+    """The largest p ≥ q with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) ≤ ρa at every order; from above.
+
+    Args:
+        q: shape (k,), in [0, 1].
+        more: a − 1, shape (orders,).
+    """
+    low, high = q.copy(), np.ones_like(q)
+    for _ in range(64):
+        p = (low + high) / 2
+        allowed = (_excess(p, q, more, rho) <= 0).all(axis=(0, 1))
+        low, high = np.where(allowed, p, low), np.where(allowed, high, p)
+    return high
+
+
+def _excess(p: Floats, q: Floats, more: Floats, rho: float) -> Floats:
+    """D_a − ρa of both directions, less what rounding may have added; shape (2, orders, k)."""
+    extra = more[:, np.newaxis]
+    a = 1 + extra
+    (log_p, log_not_p), (log_q, log_not_q) = _logs(p), _logs(q)
+    # ln Σ p^a q^(1 − a) = ln Σ exp(ln p + (a − 1) ln(p/q))
+    happens, not_happens = log_p - log_q, log_not_p - log_not_q
+    moments = np.stack(
+        [
+            np.logaddexp(log_p + extra * happens, log_not_p + extra * not_happens),
+            np.logaddexp(log_q - extra * happens, log_not_q - extra * not_happens),
+        ]
+    )
+    size = np.abs(log_p) + np.abs(log_q) + np.abs(log_not_p) + np.abs(log_not_q)
+    excess: Floats = (moments - 1e-14 * (1 + a * size)) / extra - a * rho
+    return excess
+
+
+def _logs(p: Floats) -> tuple[Floats, Floats]:
+    """ln p and ln(1 − p); 0 becomes the least double, which only makes divergences from it smaller."""
+    tiny = 1e-300
+    return np.log(np.maximum(p, tiny)), np.log(np.maximum(1 - p, tiny))
