@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import as_dataset
 from dpaudit.audit.engine import run
 from dpaudit.audit.request import DEFAULT_ALPHA, Request
@@ -27,6 +28,10 @@ def check(
     seed: int = 0,
     jobs: int = 1,
     parameters: dict[str, Any] | None = None,
+    certify: bool = False,
+    bits: bool = False,
+    black_box: bool = False,
+    evidence: Result | None = None,
 ) -> Result:
     """Audit a claim of differential privacy.
 
@@ -36,12 +41,16 @@ def check(
             "add-remove-one", for groups of k with ":k".
         pair: two datasets (sequences of records, or multisets) to tell apart.
         data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
-        runs: certifying runs a side and pair.
+        runs: runs a side and pair at most; a refutation stops earlier.
         seconds: time limit.
         alpha: family-wise error over everything tried, in (0, 0.5).
         seed: same seed, same result.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
+        certify: use all runs, also after a refutation, to sharpen the bound on ε.
+        bits: let what the low bits of doubles give away count in the verdict.
+        black_box: use runs alone: no exact law, no density of the mechanism's own.
+        evidence: an earlier result, with another seed, whose e-values are carried over.
 
     Returns:
         The result; `result.audits[0].verdict` is the verdict.
@@ -64,5 +73,9 @@ def check(
             data=data,
             size=size,
             parameters=parameters or {},
+            certify=certify,
+            bits=bits,
+            black_box=black_box,
+            carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
         )
     )

@@ -19,13 +19,15 @@ import typer
 from rich.console import Console
 
 from dpaudit.audit import engine, registry, store
+from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import parse_dataset
 from dpaudit.audit.events import CheckFinished
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import Result, Verdict
 from dpaudit.errors import DpauditError, ReportError, UsageError
+from dpaudit.language import Card
 from dpaudit.reporting import json_form
-from dpaudit.reporting.console import ConsoleReporter, render_card, render_list
+from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 from dpaudit.reporting.html import to_html
 
 app = typer.Typer(
@@ -54,9 +56,20 @@ def root(context: typer.Context) -> None:
 
 
 @app.command("list")
-def list_command() -> None:
+def list_command(
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and their correct look-alikes.")
+    ] = False,
+) -> None:
     """List every algorithm with its claim and source."""
-    cards = [registry.algorithm(name).card for name in registry.names()]
+    group = registry.CORPUS if corpus else registry.ALGORITHMS
+    cards = [registry.algorithm(name).card for name in registry.names(group)]
+    if corpus:
+        specimens = [(c, c.specimen) for c in cards if c is not None and c.specimen is not None]
+        _Console().print(
+            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in specimens])
+        )
+        return
     rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
     _Console().print(render_list(rows))
 
@@ -77,12 +90,23 @@ def show_command(name: Annotated[str, typer.Argument(metavar="NAME", help="An al
         ("Claim as printed", card.claim),
         ("Inputs", card.inputs),
         ("Output", card.output),
+        *_specimen(card),
         *((f"Differs {i}", text) for i, text in enumerate(card.differs, 1)),
         ("Variants", ", ".join(card.variants) or "none"),
         ("Parameters", ", ".join(parameters) or "none"),
         *((f"Audit {i}", f"{c.label}: {c.tested}, expected {c.expected.value}") for i, c in enumerate(cases, 1)),
     ]
     _Console().print(render_card(rows))
+
+
+def _specimen(card: Card) -> list[tuple[str, str]]:
+    if card.specimen is None:
+        return []
+    return [
+        ("Bug", card.specimen.bug or "none; it is in the corpus because broken ones look like it"),
+        ("Effect", card.specimen.effect),
+        ("True ε", card.specimen.epsilon),
+    ]
 
 
 @app.command("check")
@@ -92,6 +116,7 @@ def check_command(
         typer.Argument(metavar="NAME|module:object|file.py:object", help="What to check; several names may follow."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
+    corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
     epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
     relation: Annotated[
@@ -104,13 +129,26 @@ def check_command(
     data: Annotated[
         str | None, typer.Option(help="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs.")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="Records in each found dataset (default 10).")] = None,
+    size: Annotated[int | None, typer.Option(help="Records where a search begins (default 10).")] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Certifying runs a side and pair.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs a side and pair at most; a refutation stops earlier.")] = None,
     time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
     alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
+    ] = False,
+    bits: Annotated[
+        bool, typer.Option("--bits", help="Let what the low bits of doubles give away count in the verdict.")
+    ] = False,
+    black_box: Annotated[
+        bool, typer.Option("--black-box", help="Use runs alone: no exact law, no density of the mechanism's own.")
+    ] = False,
+    evidence: Annotated[
+        str | None,
+        typer.Option(metavar="RESULTS.json", help="Carry over the e-values of an earlier result with another seed."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     jobs: Jobs = None,
     json: JsonOut = None,
@@ -119,7 +157,10 @@ def check_command(
     quiet: Quiet = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
-    request = _request(targets, every, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, seed, jobs)
+    request = _request(
+        targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
+        black_box, evidence, seed, jobs,
+    )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
     _writable(html, json)
@@ -146,11 +187,7 @@ def report_command(
     quiet: Quiet = False,
 ) -> None:
     """Render a JSON result: on the terminal, or as HTML with --html."""
-    try:
-        text = Path(results).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReportError(f"Cannot read {results}: {_why(error)}.") from None
-    result = json_form.from_json(text, where=results)
+    result = _read(results)
     if html is not None:
         _save(html, to_html(result))
     else:
@@ -225,6 +262,7 @@ def main() -> None:
 def _request(
     targets: list[str] | None,
     every: bool,
+    corpus: bool,
     epsilon: float | None,
     delta: float | None,
     relation: str | None,
@@ -235,14 +273,20 @@ def _request(
     runs: int | None,
     time: float | None,
     alpha: float,
+    certify: bool,
+    bits: bool,
+    black_box: bool,
+    evidence: str | None,
     seed: int,
     jobs: int | None,
     **_: Any,
 ) -> Request:
-    if every and targets:
-        raise UsageError("Give names or --all, not both.")
+    if sum((every, corpus, bool(targets))) > 1:
+        raise UsageError("Give names, --all or --corpus, not several of them.")
+    groups = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
+    carried = evidence_of(_read(evidence), where=evidence, seed=seed) if evidence is not None else {}
     return Request(
-        targets=tuple(registry.names()) if every else tuple(targets or ()),
+        targets=tuple(registry.names(groups[0])) if groups else tuple(targets or ()),
         seed=seed,
         alpha=alpha,
         runs=runs,
@@ -255,7 +299,21 @@ def _request(
         data=data,
         size=size,
         parameters=dict(_parameter(text) for text in param or ()),
+        certify=certify,
+        bits=bits,
+        black_box=black_box,
+        carried=carried,
+        carried_from=evidence,
     )
+
+
+def _read(path: str) -> Result:
+    """A result from a file that `--json` wrote."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReportError(f"Cannot read {path}: {_why(error)}.") from None
+    return json_form.from_json(text, where=path)
 
 
 def _parsed(command: str, jobs: int | None) -> Request:

@@ -1,6 +1,6 @@
-"""Write the tables of the catalogue, `algorithms/README.md` and `audits/README.md`, from cards and plans.
+"""Write the tables of the catalogue, `algorithms/README.md`, `algorithms/CORPUS.md` and `audits/README.md`.
 
-    python tools/tables.py           write both
+    python tools/tables.py           write all, from cards and plans
     python tools/tables.py --check   exit 1 when a table is not what the cards and plans say
 """
 
@@ -30,15 +30,25 @@ class Row:
 
 def rows() -> list[Row]:
     """Every registered algorithm, in the order of the catalogue's ids and of registration."""
-    algorithms: dict[str, str] = import_module("dpaudit_algorithms").CATALOGUE
-    audits: dict[str, str] = import_module("dpaudit_audits").CATALOGUE
+    found = _rows("dpaudit_algorithms", "dpaudit_audits")
+    return sorted(found, key=lambda row: (row.card.system[:1], int("".join(filter(str.isdigit, row.card.system)) or 0)))
+
+
+def corpus() -> list[Row]:
+    """Every member of the corpus, in the order of registration."""
+    return _rows("dpaudit_algorithms.corpus", "dpaudit_audits.corpus")
+
+
+def _rows(algorithms_package: str, audits_package: str) -> list[Row]:
+    algorithms: dict[str, str] = import_module(algorithms_package).CATALOGUE
+    audits: dict[str, str] = import_module(audits_package).CATALOGUE
     found = []
     for name, where in algorithms.items():
         card: Card = _loaded(where).card  # type: ignore[attr-defined]
         plan = _loaded(audits[name]) if name in audits else None
         cases = plan.cases() if isinstance(plan, Plan) else ()
         found.append(Row(card, cases, _file(where), _file(audits.get(name, ""))))
-    return sorted(found, key=lambda row: (row.card.system[:1], int("".join(filter(str.isdigit, row.card.system)) or 0)))
+    return found
 
 
 def algorithms_table(table: list[Row]) -> str:
@@ -59,6 +69,29 @@ def algorithms_table(table: list[Row]) -> str:
         name = f"[{card.name}]({row.algorithm_file})"
         cells = [card.system, name, card.title, card.source, card.claim, _expected(row), str(len(card.differs))]
         lines.append(_line(cells))
+    return "\n".join(lines) + "\n"
+
+
+def corpus_table(table: list[Row]) -> str:
+    """`algorithms/CORPUS.md`."""
+    lines = [
+        "# The corpus: mechanisms known to be broken, and their correct look-alikes",
+        "",
+        NOTE,
+        "",
+        "What an auditor is measured on (`dpaudit list --corpus`, `dpaudit check --corpus --expect`); how this one",
+        "does stands in [benchmarks/corpus.md](../benchmarks/corpus.md). The true ε is at the claimed δ, on the pair.",
+        "",
+        "| mechanism | bug | effect | true ε | claim | source |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in table:
+        card, specimen = row.card, row.card.specimen
+        assert specimen is not None
+        name = f"[{card.name}]({row.algorithm_file})"
+        lines.append(
+            _line([name, specimen.bug or "correct", specimen.effect, specimen.epsilon, card.claim, card.source])
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -92,12 +125,16 @@ def audits_table(table: list[Row]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check both tables; the exit code."""
+    """Write or check the tables; the exit code."""
     if arguments not in ([], ["--check"]):
         print("usage: python tools/tables.py [--check]", file=sys.stderr)
         return 2
     table = rows()
-    texts = {"algorithms/README.md": algorithms_table(table), "audits/README.md": audits_table(table)}
+    texts = {
+        "algorithms/README.md": algorithms_table(table),
+        "algorithms/CORPUS.md": corpus_table(corpus()),
+        "audits/README.md": audits_table(table),
+    }
     stale = [path for path, text in texts.items() if _read(ROOT / path) != text]
     if arguments:
         if stale:

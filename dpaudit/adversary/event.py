@@ -1,8 +1,8 @@
-"""Events: sets of outputs, as atoms and intervals of a real score."""
+"""Events: sets of outputs, as atoms and intervals of a score."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.adversary.features import Axis, Column, Numbers
 from dpaudit.interpret import Outputs
 
 Interval = tuple[float, float]
@@ -18,30 +19,62 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Event:
-    """Outputs that are one of `atoms`, or real with a score in one of the `intervals`.
+    """Outputs that are one of `atoms`, or have a score in one of the `intervals`.
+
+    Without an axis only outputs that hold floats have a score, with an axis all that it can read.
 
     Args:
         atoms: outcomes that are counted (numbers from discrete draws, ⊥, strings, tuples).
         intervals: disjoint, ascending; a real output's score is itself, for vectors weights · output.
         weights: shape (d,) for real vectors; None for numbers.
         rule: (operator, threshold) when the atoms are those of a half-line, for the sentence.
+        axis: what scores the outputs instead, when it was learned or is more than a weighted sum.
     """
 
     atoms: frozenset[Hashable] = frozenset()
     intervals: tuple[Interval, ...] = ()
     weights: tuple[float, ...] | None = None
     rule: tuple[str, float] | None = None
+    axis: Axis | None = None
 
     def count(self, outputs: Outputs) -> int:
         """How many of the runs fell in the event."""
-        if len(self.atoms) < len(outputs.counts):
+        if self.axis is None and len(self.atoms) < len(outputs.counts) and not self.intervals:
             hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)
+        elif outputs.counts:
+            times = np.fromiter(outputs.counts.values(), dtype=np.int64, count=len(outputs.counts))
+            hits = int(times[self.marks(list(outputs.counts))].sum())
         else:
-            hits = sum(count for value, count in outputs.counts.items() if value in self.atoms)
+            hits = 0
         if self.intervals and len(outputs.reals):
-            inside = _inside(score(outputs.reals, self.weights), self.intervals)
-            hits += int(np.count_nonzero(inside))
+            hits += int(np.count_nonzero(self.marks(outputs.reals)))
+        if outputs.others:
+            hits += int(np.count_nonzero(self.marks(outputs.others)))
         return hits
+
+    def marks(self, values: Sequence[Hashable] | NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which of some outputs are inside: an array of reals, shape (r,) or (r, d), or outputs of any kind."""
+        inside = np.zeros(len(values), dtype=np.bool_)
+        if self.intervals and len(values):
+            inside |= _inside(self.scores(values), self.intervals)
+        if self.atoms and not isinstance(values, np.ndarray):
+            inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
+        return inside
+
+    def scores(self, values: Sequence[Hashable] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where outputs lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
+        if self.axis is not None:
+            return self.axis.scores(values)
+        if isinstance(values, np.ndarray):
+            return score(values, self.weights)
+        return np.array([_lone_score(value, self.weights) for value in values], dtype=np.float64)
+
+    @property
+    def axis_name(self) -> str:
+        """What the intervals are about, as the subject of a sentence."""
+        if self.axis is not None:
+            return self.axis.name
+        return "output" if self.weights is None else "weights · output"
 
     @property
     def description(self) -> str:
@@ -55,22 +88,25 @@ class Event:
         elif self.atoms:
             parts.append(_listed(list(self.atoms)))
         if self.intervals and self.rule is None:
-            name = "output" if self.weights is None else "weights · output"
-            parts.append(" or ".join(_interval(name, low, high) for low, high in self.intervals[:4]))
+            parts.append(" or ".join(_interval(self.axis_name, low, high) for low, high in self.intervals[:4]))
             if len(self.intervals) > 4:
                 parts[-1] += f" or {len(self.intervals) - 4} more intervals"
         return ", or ".join(parts) if parts else "no output"
 
     @property
     def spec(self) -> Any:
-        """JSON form; three or more consecutive whole numbers are a range [first, last]."""
+        """JSON form; three or more consecutive whole numbers are a range [first, last], an axis stands in "score"."""
         ranges, others = _ranges(self.atoms)
-        return {
+        spec: dict[str, Any] = {
             "atoms": [jsonable(a) for a in _ordered(others)],
             "ranges": [list(ends) for ends in ranges],
             "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
             "weights": None if self.weights is None else list(self.weights),
         }
+        if self.axis is not None and self.axis != Column(Numbers()):
+            ends = [end for pair in self.intervals for end in pair if np.isfinite(end)]
+            spec["score"] = {**self.axis.spec, "threshold": ends[0] if len(ends) == 1 else None}
+        return spec
 
 
 def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDArray[np.float64]:
@@ -80,6 +116,19 @@ def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDAr
     direction = np.ones(reals.shape[1]) if weights is None else np.asarray(weights)
     on_axis: NDArray[np.float64] = reals @ direction
     return on_axis
+
+
+def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
+    """The score of an output that stands alone: a float, or a tuple of numbers with a float among them."""
+    if isinstance(value, float):
+        return value if weights is None else np.nan
+    if not isinstance(value, tuple) or not any(isinstance(part, float) for part in value):
+        return np.nan
+    if any(isinstance(part, bool) or not isinstance(part, int | float) for part in value):
+        return np.nan
+    if weights is not None and len(weights) != len(value):
+        return np.nan
+    return float(score(np.array([value], dtype=np.float64), weights)[0])
 
 
 def jsonable(value: Any) -> Any:

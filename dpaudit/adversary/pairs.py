@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from numpy.random import Generator
 
 from dpaudit.errors import PairError
 from dpaudit.language import Dataset, Multiset, Relation
@@ -71,65 +69,6 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
             for right in edge:
                 if right not in done:
                     yield Pair(left, right, "", "exhaustive")
-
-
-def random_pairs(
-    relation: Relation, record: Callable[[Generator], Any], records: int, number: int, rng: Generator
-) -> list[Pair]:
-    """`number` pairs of a random dataset and a random related one.
-
-    Args:
-        record: draws one record.
-        records: size of the left dataset.
-    """
-    pairs: list[Pair] = []
-    for i in range(number):
-        left: Dataset = tuple(record(rng) for _ in range(records))
-        right = left
-        for _ in range(100):
-            domain = [record(rng) for _ in range(8)]
-            right = relation.random_related(left, domain, rng)
-            if right != left:
-                break
-        else:
-            continue
-        pairs.append(Pair(left, right, f"random {i + 1}", "random"))
-    return pairs
-
-
-def extreme_pairs(relation: Relation, low: Any, high: Any, records: int) -> list[Pair]:
-    """The pairs that most often are the worst: all records equal but for as many as the relation changes.
-
-    Args:
-        low, high: the extreme records of a domain.
-        records: size of the datasets.
-    """
-    k = min(relation.size, records)
-    datasets: list[tuple[Dataset, Dataset, str]]
-    if relation.kind == "replace-one":
-        half = (records - k) // 2
-        datasets = [
-            ((low,) * records, (low,) * (records - k) + (high,) * k, f"all low, {_count(k)} high"),
-            ((high,) * records, (high,) * (records - k) + (low,) * k, f"all high, {_count(k)} low"),
-            (
-                (low,) * (records - half - k) + (low,) * k + (high,) * half,
-                (low,) * (records - half - k) + (high,) * k + (high,) * half,
-                f"half and half, {_count(k)} moved",
-            ),
-        ]
-    else:
-        more = relation.size
-        datasets = [
-            ((low,) * records, (low,) * (records - k), f"all low, {_count(k)} removed"),
-            ((low,) * records, (low,) * records + (high,) * more, f"all low, {_count(more)} high added"),
-            ((high,) * records, (high,) * records + (low,) * more, f"all high, {_count(more)} low added"),
-            ((), (high,) * more, f"empty, and {_count(more)} high"),
-        ]
-    return [Pair(left, right, label, "extreme") for left, right, label in datasets if left != right]
-
-
-def _count(k: int) -> str:
-    return "one" if k == 1 else str(k)
 
 
 def as_multisets(pair: Pair) -> Pair:

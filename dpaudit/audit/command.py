@@ -34,5 +34,14 @@ def command_line(request: Request) -> str:
         words += ["--time", repr(float(request.seconds))]
     if request.alpha != DEFAULT_ALPHA:
         words += ["--alpha", repr(float(request.alpha))]
+    words += [
+        flag
+        for flag, wanted in (
+            ("--certify", request.certify), ("--bits", request.bits), ("--black-box", request.black_box)
+        )
+        if wanted
+    ]
+    if request.carried_from is not None:
+        words += ["--evidence", request.carried_from]
     words += ["--seed", str(request.seed)]
     return shlex.join(words)

@@ -14,7 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from dpaudit.adversary import Pair, every_pair
-from dpaudit.audit import pictures, sampled
+from dpaudit.audit import pictures, sampled, search, sequential
+from dpaudit.audit.accounting import shares
+from dpaudit.audit.carry import carry_key
 from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
@@ -26,9 +28,11 @@ from dpaudit.audit.results import (
     ClaimRecord,
     EvidenceKind,
     ExactEvidence,
+    FloatingPoint,
     LedgerRow,
     OutputPlot,
     Result,
+    SequentialEvidence,
     Timings,
 )
 from dpaudit.audit.runner import Runner
@@ -58,7 +62,6 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     """
     jobs = jobs_of(request)
     tests = sum(job.tests for job in jobs)
-    alpha = request.alpha / max(1, tests)
     if only is not None:
         jobs = [job for job in jobs if job.replay == only]
     started, clock = datetime.now(UTC), time.monotonic()
@@ -75,7 +78,8 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
         yield CheckStarted(len(jobs), request.seed, request.alpha)
         for job in jobs:
             begun = time.monotonic()
-            audit = yield from _audit(job, request, alpha, runner)
+            # every case spends as much of the family-wise error as it has tests
+            audit = yield from _audit(job, request, request.alpha * job.tests / max(1, tests), runner)
             audits.append(audit)
             seconds[job.replay] = time.monotonic() - begun
             yield AuditFinished(audit, seconds[job.replay])
@@ -115,11 +119,11 @@ def _audit(job: Job, request: Request, alpha: float, runner: Runner) -> Steps:
     yield AuditStarted(job.target.name, job.case.label, str(job.claim), 1)
     found = Findings()
     try:
+        if job.records is not None:
+            job = yield from search.find_pairs(job, runner, found, seed=request.seed)
         yield from _exact(job, found, runner)
         if job.tests:
-            # what was certified before a crash stands
-            found.collected = sampled.Collected()
-            yield from sampled.collect(job, request.seed, alpha, runner, found.collected)
+            yield from _sampled(job, request, alpha, found, runner)
     except TimeLimitError:
         found.cut_short = True
     except DpauditError as error:
@@ -134,9 +138,39 @@ def _audit(job: Job, request: Request, alpha: float, runner: Runner) -> Steps:
     return _result(job, request, found, runner)
 
 
+def _sampled(
+    job: Job, request: Request, alpha: float, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
+    counted = job.case.bits or request.bits
+    parts = shares(alpha, certify=request.certify, bits=counted)
+    carried = request.carried.get(carry_key(job))
+    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried)
+    out = found.collected = sampled.Collected(state)
+    spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+    if state.refuted and job.records is not None:
+        yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+    yield from sampled.certify(
+        job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
+    )
+    found.notes += _limits(job, out)
+
+
+def _limits(job: Job, out: sampled.Collected) -> list[str]:
+    """What these runs could not have seen."""
+    best = out.best
+    delta = job.claim.delta
+    if best is None or not 0 < delta < 3 / best.evidence.n:
+        return []
+    return [
+        f"δ = {delta:.3g} is below what {best.evidence.n:,} runs a side can see (3/N = {3 / best.evidence.n:.2g}): a "
+        "violation by events that rare goes unseen; an exact law would show it."
+    ]
+
+
 def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     mechanism = job.target.mechanism
-    if mechanism is None or not job.case.exact:
+    if mechanism is None or not job.case.exact or job.black_box:
         return
     cache = LawCache()
     try:
@@ -193,7 +227,9 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
 
 def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:
     verdict, kind, reason = decide(job, found, request)
-    best = found.collected.best if found.collected is not None else None
+    collected = found.collected
+    state = collected.sequential if collected is not None and collected.sequential.runs else None
+    best = collected.best if collected is not None else None
     weighed = best.evidence if best is not None else None
     # the evidence that the verdict was made from is the one that is pictured
     exact_first = found.worst is not None and (kind is not EvidenceKind.SAMPLED or weighed is None)
@@ -203,9 +239,11 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         pair, event = worst.pair, worst.event
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
+    elif state is not None:
+        pair = pair_record(state.strongest.pair, job.claim)
     elif job.case.pairs:
         pair = pair_record(job.case.pairs[0], job.claim)
-    lower = [c.evidence for c in found.collected.certified] if found.collected is not None else []
+    lower = [c.evidence for c in collected.certified] if collected is not None else []
     same_pair = best is not None and found.worst_pair == best.pair
     return Audit(
         name=job.target.name,
@@ -218,13 +256,13 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         evidence=kind,
         reason=reason,
         claim=_claim_record(job),
-        epsilon_lower=max((e.epsilon_lower for e in lower), default=None),
+        epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=worst.epsilon if worst is not None else None,
         delta_exact=found.delta,
         detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
         confidence=1 - request.alpha,
-        runs=found.collected.runs if found.collected is not None else 0,
+        runs=found.searched + (state.runs if state is not None else 0),
         pair=pair,
         event=event,
         replay=job.replay,
@@ -240,6 +278,40 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         ledger=_ledger(job, found, runner),
         notes=found.notes + ([job.case.note] if job.case.note else []),
         crashed=found.crashed,
+        sequential=_sequential(job, state, request) if state is not None else None,
+        floating_point=_floating_point(state) if state is not None else None,
+        evidence_plot=pictures.evidence(state) if state is not None else None,
+    )
+
+
+def _sequential(job: Job, state: sequential.Sequential, request: Request) -> SequentialEvidence:
+    carried = state.carried
+    return SequentialEvidence(
+        log_e=state.log_e,
+        log_peak=float(state.peaks[state.at]),
+        alpha=state.shares.sequential,
+        refuted_at=state.refuted_at,
+        runs=max(runs for runs, _ in state.trail) if state.trail else 0,
+        epsilon_lower=state.epsilon_lower,
+        carried=carried.log_e if carried is not None else 0.0,
+        key=carry_key(job),
+        seeds=sorted({request.seed, *(carried.seeds if carried is not None else ())}),
+    )
+
+
+def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
+    looked = [track for track in state.tracks if track.bits_witness is not None]
+    if not looked:
+        return None
+    track = max(looked, key=lambda t: float(t.bits_process.log_peaks[state.at]))
+    assert track.bits_witness is not None
+    return FloatingPoint(
+        leaks=state.leaks,
+        log_e=state.bits_peak,
+        alpha=state.shares.bits or state.shares.sequential,
+        runs=track.bits_runs,
+        event=sampled.event_record(track.bits_witness.event),
+        counted=state.counted,
     )
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Event
-from dpaudit.adversary.event import score
 from dpaudit.audit.exact import Comparison
-from dpaudit.audit.results import BoundPlot, ExactEvidence, OutputPlot, ProfilePlot, SampledEvidence
+from dpaudit.audit.results import BoundPlot, EvidencePlot, ExactEvidence, OutputPlot, ProfilePlot, SampledEvidence
 from dpaudit.audit.sampled import Certified
+from dpaudit.audit.sequential import Sequential
 from dpaudit.interpret import Outputs
 from dpaudit.language import Claim
 from dpaudit.language.distributions import plain
@@ -22,6 +22,8 @@ from dpaudit.stats import clopper_pearson, hockey_stick
 POINTS = 81
 SHOWN_OUTCOMES = 40
 BINS = 40
+WITHOUT_SCORE = "other outputs"
+"""Label of real outputs that the event's score cannot read; they are outside."""
 
 
 def profile(
@@ -54,6 +56,12 @@ def bound(certified: Certified, delta: float) -> BoundPlot:
     return BoundPlot([n for n, _, _ in certified.trail], bounds)
 
 
+def evidence(state: Sequential) -> EvidencePlot:
+    """The e-process at the claimed ε after every batch."""
+    ten = math.log(10)
+    return EvidencePlot([n for n, _ in state.trail], [log_e / ten for _, log_e in state.trail], state.threshold / ten)
+
+
 def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     """The laws of both datasets, the event marked."""
     values = plain(comparison.values)
@@ -67,50 +75,74 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
         [str(values[i]) for i in kept],
         [float(comparison.left[i]) for i in kept],
         [float(comparison.right[i]) for i in kept],
-        [values[i] in event.atoms for i in kept],
+        event.marks([values[i] for i in kept]).tolist(),
         len(values) - len(kept),
     )
 
 
 def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     """Observed shares of both datasets' outputs, reals in bins, the event marked."""
-    if len(left.reals) or len(right.reals):
+    if any(len(side.reals) or side.others for side in (left, right)):
         return _real_bins(left, right, event)
     values = list(dict.fromkeys([*left.counts, *right.counts]))
-    p = np.array([left.counts.get(v, 0) / left.runs for v in values])
-    q = np.array([right.counts.get(v, 0) / right.runs for v in values])
+    # `runs` adds up all counts, so it is asked once
+    p, q = (np.array([side.counts.get(v, 0) for v in values]) / side.runs for side in (left, right))
     if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
         return _binned("sampled", np.asarray(values), p, q, event)
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
         "sampled", [str(values[i]) for i in kept], [float(p[i]) for i in kept], [float(q[i]) for i in kept],
-        [values[i] in event.atoms for i in kept], len(values) - len(kept),
+        event.marks([values[i] for i in kept]).tolist(), len(values) - len(kept),
     )
 
 
 def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
-    a, b = score(left.reals, event.weights), score(right.reals, event.weights)
-    pooled = np.concatenate([a, b])
-    low, high = np.quantile(pooled, [0.001, 0.999])
-    if not high > low:
-        low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, BINS - 1)
-    ends = np.concatenate([[-np.inf], edges, [np.inf]])
-    labels = [f"≤ {edges[0]:.3g}"]
-    labels += [f"{(u + v) / 2:.3g}" for u, v in pairwise(edges.tolist())]
-    labels += [f"> {edges[-1]:.3g}"]
-    middle = np.concatenate([[edges[0] - 1e-9], (edges[:-1] + edges[1:]) / 2, [edges[-1] + 1e-9]])
-    marked = [any(u < m <= v for u, v in event.intervals) for m in middle.tolist()]
-    p = (np.histogram(a, ends)[0] / left.runs).tolist()
-    q = (np.histogram(b, ends)[0] / right.runs).tolist()
-    atoms = _reading_order(values := list(dict.fromkeys([*left.counts, *right.counts])))[:SHOWN_OUTCOMES]
-    for i in atoms:
-        labels.append(str(values[i]))
-        p.append(left.counts.get(values[i], 0) / left.runs)
-        q.append(right.counts.get(values[i], 0) / right.runs)
-        marked.append(values[i] in event.atoms)
-    return OutputPlot("sampled", labels, p, q, marked, 0)
+    """The event's score in bins, and outcomes without a score one by one."""
+    scores, times_of = [], []
+    lone: dict[Any, list[float]] = {}
+    for side, outputs in enumerate((left, right)):
+        values, runs = list(outputs.counts), outputs.runs
+        found = [event.scores(outputs.reals), event.scores(outputs.others), event.scores(values)]
+        times = [np.ones(len(outputs.reals)), np.ones(len(outputs.others)), np.array(list(outputs.counts.values()))]
+        for value, number, at in zip(values, times[2].tolist(), found[2].tolist(), strict=True):
+            if math.isnan(at):
+                lone.setdefault(value, [0.0, 0.0])[side] = number / runs
+        unscored = float(np.isnan(found[1]).sum() + np.isnan(found[0]).sum())
+        if unscored:
+            lone.setdefault(WITHOUT_SCORE, [0.0, 0.0])[side] = unscored / runs
+        together, weights = np.concatenate(found), np.concatenate(times)
+        scores.append(together[~np.isnan(together)])
+        times_of.append(weights[~np.isnan(together)])
+    labels: list[str] = []
+    p: list[float] = []
+    q: list[float] = []
+    marked: list[bool] = []
+    pooled = np.concatenate(scores)
+    if len(pooled):
+        low, high = np.quantile(pooled, [0.001, 0.999])
+        if not high > low:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, BINS - 1)
+        ends = np.concatenate([[-np.inf], edges, [np.inf]])
+        labels += [f"≤ {edges[0]:.3g}"]
+        labels += [f"{(u + v) / 2:.3g}" for u, v in pairwise(edges.tolist())]
+        labels += [f"> {edges[-1]:.3g}"]
+        middle = np.concatenate([[edges[0] - 1e-9], (edges[:-1] + edges[1:]) / 2, [edges[-1] + 1e-9]])
+        marked += [any(u < m <= v for u, v in event.intervals) for m in middle.tolist()]
+        p, q = (
+            (np.histogram(at, ends, weights=many)[0] / side.runs).tolist()
+            for at, many, side in zip(scores, times_of, (left, right), strict=True)
+        )
+    outcomes = list(lone)
+    shown = _reading_order(outcomes)[:SHOWN_OUTCOMES]
+    inside = event.marks(outcomes)
+    for i in shown:
+        labels.append(str(outcomes[i]))
+        p.append(lone[outcomes[i]][0])
+        q.append(lone[outcomes[i]][1])
+        marked.append(bool(inside[i]))
+    return OutputPlot("sampled", labels, p, q, marked, len(outcomes) - len(shown))
 
 
 def _binned(
@@ -121,7 +153,7 @@ def _binned(
     width = math.ceil((high - low + 1) / BINS)
     at = (values - low) // width
     number = int(at.max()) + 1
-    inside = np.array([v in event.atoms for v in values.tolist()])
+    inside = event.marks(values.tolist())
     p, q = (np.bincount(at, side, number) for side in (left, right))
     share = np.bincount(at, (left + right) * inside, number)
     starts = [low + width * i for i in range(number)]

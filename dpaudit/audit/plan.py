@@ -40,11 +40,12 @@ class Case:
         mechanism: the instance to run.
         pairs: hand-made pairs, the worst that the authors could find.
         claim: what to test; the mechanism's own claim without it. For groups: `mechanism.claim.group(2)`.
-        runs: certifying runs a side and pair; 0 for an audit by law only.
+        runs: runs a side and pair at most, learning included; 0 for an audit by law only.
         exact: compute the exact law of both datasets of every pair.
         scope: enumerate every neighbouring pair of it.
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.
+        bits: whether what the low bits of doubles give away counts in the verdict.
     """
 
     label: str
@@ -56,6 +57,7 @@ class Case:
     scope: Scope | None = None
     expected: Verdict = Verdict.PASS
     note: str = ""
+    bits: bool = False
 
     @property
     def tested(self) -> Claim | None:

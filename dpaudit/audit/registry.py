@@ -1,7 +1,7 @@
 """Finding algorithms and their audits through entry points.
 
-A package registers `dpaudit.algorithms` and `dpaudit.audits` entry points that name a dictionary from an
-algorithm's name to "module:attribute"; modules are imported when they are wanted.
+A package registers `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` entry
+points that name a dictionary from an algorithm's name to "module:attribute"; modules are imported when they are wanted.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from dpaudit.audit.plan import Plan
 from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.language import Mechanism
 
+ALGORITHMS = "dpaudit.algorithms"
+CORPUS = "dpaudit.corpus"
+AUDITS = "dpaudit.audits"
+
 
 @lru_cache(maxsize=8)
-def names(group: str = "dpaudit.algorithms") -> dict[str, str]:
+def names(group: str = ALGORITHMS) -> dict[str, str]:
     """Every registered name and where it is defined, in the order of the packages' tables.
 
     Raises:
@@ -43,7 +47,7 @@ def algorithm(name: str) -> type[Mechanism]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
-    found = _load("dpaudit.algorithms", name)
+    found = _load(CORPUS if name in names(CORPUS) else ALGORITHMS, name)
     if not isinstance(found, type) or not issubclass(found, Mechanism):
         raise UsageError(f"{name} is registered as an algorithm, and {found!r} is no mechanism class.")
     return found
@@ -56,7 +60,7 @@ def plan(name: str) -> Plan:
         UnknownNameError: no such name, or no audits for it.
     """
     canonical_name(name)
-    found = _load("dpaudit.audits", name)
+    found = _load(AUDITS, name)
     if not isinstance(found, Plan):
         raise UsageError(f"The audits of {name} are registered, and {found!r} is no plan.")
     return found
@@ -68,7 +72,7 @@ def canonical_name(name: str) -> str:
     Raises:
         UnknownNameError: none; the closest matches ignore case, hyphens and underscores.
     """
-    table = names()
+    table = names() | names(CORPUS)
     if name in table:
         return name
     plain = {_plain(known): known for known in table}
@@ -81,7 +85,7 @@ def canonical_name(name: str) -> str:
 def _load(group: str, name: str) -> object:
     table = names(group)
     if name not in table:
-        raise UnknownNameError("algorithm" if group == "dpaudit.algorithms" else "audit", name)
+        raise UnknownNameError("audit" if group == AUDITS else "algorithm", name)
     module, _, attribute = table[name].partition(":")
     try:
         return getattr(import_module(module), attribute)

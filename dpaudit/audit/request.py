@@ -10,8 +10,9 @@ from typing import Any
 
 from numpy.random import default_rng
 
-from dpaudit.adversary import Pair, extreme_pairs, random_pairs
-from dpaudit.adversary.describe import parse_records
+from dpaudit.adversary import Pair
+from dpaudit.adversary.describe import Records, parse_records
+from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
 from dpaudit.audit.datasets import dataset_to_json
 from dpaudit.audit.plan import Case, Scope
@@ -26,9 +27,21 @@ LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
 DEFAULT_RUNS = 100_000
 DEFAULT_SIZE = 10
-RANDOM_PAIRS = 8
 TESTS_OF_FOUND_PAIRS = 3
-"""How many of the pairs that the tool found itself go from training to certification."""
+"""How many of the pairs that a search found are bet on and certified."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The e-value of earlier, independent runs against a claim.
+
+    Args:
+        log_e: its natural logarithm.
+        seeds: of the requests that it comes from.
+    """
+
+    log_e: float
+    seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,7 @@ class Request:
         targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
         seed: whole number ≥ 0.
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
-        runs: certifying runs a side and pair; None for each case's own.
+        runs: runs a side and pair at most, learning included; None for each case's own.
         seconds: time limit; None for none.
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
@@ -47,6 +60,11 @@ class Request:
         data: a description of records (`dpaudit.adversary.describe`) from which to find pairs.
         size: records in found pairs.
         parameters: fields of the mechanism to change.
+        certify: use all runs, to sharpen the bound, also when the claim is refuted before.
+        bits: whether what the low bits of doubles give away counts in the verdict.
+        black_box: use runs alone: no exact law, no density of the mechanism's own.
+        carried: e-values of earlier, independent results, by `carry_key` of their cases.
+        carried_from: the file that they come from, for the record.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -62,6 +80,11 @@ class Request:
     data: str | None = None
     size: int | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    certify: bool = False
+    bits: bool = False
+    black_box: bool = False
+    carried: dict[str, Carried] = field(default_factory=dict)
+    carried_from: str | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -108,6 +131,10 @@ class Request:
             "data": self.data,
             "size": self.size,
             "parameters": {key: repr(value) for key, value in self.parameters.items()},
+            "certify": self.certify,
+            "bits": self.bits,
+            "black_box": self.black_box,
+            "carried": {key: [value.log_e, *value.seeds] for key, value in sorted(self.carried.items())},
         }
 
 
@@ -132,10 +159,14 @@ class Job:
     tests: int
     """Pairs that go to certification; each spends one share of α."""
     replay: str
+    records: Records | None = None
+    """What records are, where pairs are searched for."""
+    black_box: bool = False
+    """Whether the mechanism's law and density are left alone."""
 
     @property
     def runs(self) -> int:
-        """Certifying runs a side and pair."""
+        """Runs a side and pair at most."""
         return self.case.runs
 
     @property
@@ -257,6 +288,7 @@ def _claim(request: Request, own: Claim | None, name: str) -> Claim:
 
 
 def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
+    """The given pair, or those from which a search starts."""
     if request.pair is not None:
         return (Pair(*request.pair, "given", "given"),)
     assert request.data is not None
@@ -266,11 +298,10 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     if relation.size > size and relation.kind == "replace-one":
         raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
     # pairs depend on the seed, and not on the runs' streams
-    rng = default_rng([request.seed, 0x9A125])
-    low, high = records.extremes
-    found = extreme_pairs(relation, low, high, size)
-    found += random_pairs(relation, records.draw, size, RANDOM_PAIRS, rng)
-    return tuple(found)
+    pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
+    if not pairs:
+        raise UsageError(f"--data {request.data!r} gives no two datasets that are {relation.name} neighbours.")
+    return tuple(pairs)
 
 
 def _job(
@@ -281,8 +312,9 @@ def _job(
             pair.distance(claim.relation)
         except PairError as error:
             raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
-    found = sum(pair.source in ("random", "extreme") for pair in case.pairs)
-    tests = 0 if not case.runs else len(case.pairs) - found + min(found, TESTS_OF_FOUND_PAIRS)
+    records = parse_records(request.data) if request.data is not None else None
+    pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
+    tests = pairs if case.runs else 0
     # the source tells two functions of one name apart
     image = {
         "request": request.image(),
@@ -292,4 +324,4 @@ def _job(
         "format": FORMAT_VERSION,
     }
     replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
-    return Job(target, case, claim, card, expected, tests, replay)
+    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)

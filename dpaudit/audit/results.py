@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-FORMAT_VERSION = "1.0"
-"""Version of the JSON form.  1.0: first published form."""
+FORMAT_VERSION = "1.1"
+"""Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings."""
 
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
@@ -55,7 +55,7 @@ class PairRecord:
 
     label: str
     source: str
-    """hand-made, random, exhaustive, or given."""
+    """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
     distance: int
     left: Json
     right: Json
@@ -95,6 +95,53 @@ class SampledEvidence:
     """Smallest true ε that this test would have refuted the claim at with probability 0.9; None if none."""
     runs_trained: int
     """Runs a side on which the event was learned; never used in the counts."""
+    family: str = ""
+    """How the event was learned: atoms, half-line, bins, logistic, boosting, density or bits; "" in format 1.0."""
+
+
+@dataclass(frozen=True)
+class SequentialEvidence:
+    """The e-process of an audit: evidence against the claim that may be looked at, and stopped on, at any time.
+
+    It averages over the audit's pairs; the event and the direction on each are learned from earlier runs only. If the
+    claim holds, it ever reaches 1/alpha with probability at most alpha.
+    """
+
+    log_e: float
+    """Natural logarithm of its last value, at the claimed ε; evidence carried over is in it."""
+    log_peak: float
+    """Of its largest value."""
+    alpha: float
+    """Share of the family-wise error spent on it."""
+    refuted_at: int | None
+    """Runs a side, on the average over the pairs, after which it reached 1/alpha; None when it never did."""
+    runs: int
+    """Runs a side that it saw, on the average over the pairs."""
+    epsilon_lower: float
+    """Lower bound on ε by inversion, valid whenever the audit was stopped."""
+    carried: float
+    """Natural logarithm of the e-value carried over from earlier results; 0 when nothing was."""
+    key: str
+    """What it is evidence about: results with the same key may be carried over to one another."""
+    seeds: list[int]
+    """Of all the requests whose runs are in it."""
+
+
+@dataclass(frozen=True)
+class FloatingPoint:
+    """What the bit patterns of a mechanism's doubles give away, apart from the real numbers that they stand for."""
+
+    leaks: bool
+    """Whether the claim is refuted by events on bit patterns at level `alpha`."""
+    log_e: float
+    """Natural logarithm of the e-process' largest value."""
+    alpha: float
+    runs: int
+    """Runs a side that were looked at."""
+    event: EventRecord | None
+    """The last event that was tried."""
+    counted: bool
+    """Whether it counts in the verdict (`--bits`, or the case says so)."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +199,15 @@ class BoundPlot:
 
 
 @dataclass(frozen=True)
+class EvidencePlot:
+    """The e-process at the claimed ε: log10 of its value against runs a side, and the height at which it refutes."""
+
+    runs: list[int]
+    log10_e: list[float]
+    log10_threshold: float
+
+
+@dataclass(frozen=True)
 class LedgerRow:
     """One line of the composition tree, depth first."""
 
@@ -187,7 +243,7 @@ class Audit:
     delta_exact: float | None
     detectable_epsilon: float | None
     confidence: float
-    """1 − the family-wise error of this audit, over pairs, events and directions."""
+    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
     runs: int
     """Runs in total: both sides, training and certification, all pairs."""
     pair: PairRecord | None
@@ -208,6 +264,11 @@ class Audit:
     """What was not tried, what was skipped and why."""
     crashed: bool = False
     """Whether the mechanism raised or misbehaved; `reason` says how."""
+    sequential: SequentialEvidence | None = None
+    """None where nothing was sampled."""
+    floating_point: FloatingPoint | None = None
+    """None where no output was a double from a continuous draw, or nothing was sampled."""
+    evidence_plot: EvidencePlot | None = None
 
     @property
     def as_expected(self) -> bool | None:

@@ -49,6 +49,8 @@ class Runner:
     jobs: int = 1
     seconds: float | None = None
     started: float = field(default_factory=time.monotonic)
+    pace: dict[str, float] = field(default_factory=dict)
+    """Seconds that a run of a target took, the last time it was asked for some in this process."""
 
     @property
     def left(self) -> float | None:
@@ -64,16 +66,16 @@ class Runner:
             TimeLimitError: the limit came; outputs yielded until then are good.
         """
         done = 0
-        begun = time.monotonic()
         while done < len(units):
-            spent = time.monotonic() - begun
             rest = sum(unit.runs for unit in units[done:])
-            rate = spent / max(1, sum(unit.runs for unit in units[:done]))
-            if self.jobs > 1 and done and len(units) - done > 1 and rest * rate > WORTH_A_POOL:
+            if self.jobs > 1 and len(units) - done > 1 and rest * self.pace.get(target.name, 0.0) > WORTH_A_POOL:
                 yield from self._pooled(target, units[done:])
                 return
+            begun = time.monotonic()
             with self.limited():
                 outputs = target.runs(units[done].dataset, units[done].runs, units[done].seed)
+            # small batches overstate what a run costs; only large ones are worth a pool, so the last counts
+            self.pace[target.name] = (time.monotonic() - begun) / units[done].runs
             yield outputs
             done += 1
 

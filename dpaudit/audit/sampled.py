@@ -1,43 +1,41 @@
-"""Sampled evidence: train an event on some runs, certify it on fresh ones."""
+"""Sampled evidence: certify, on fresh runs, the event that the sequential phase has learned."""
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
 
-from numpy.random import SeedSequence
-
-from dpaudit.adversary import Event, Pair, Witness, search
+from dpaudit.adversary import Event, Pair
+from dpaudit.adversary.learner import Witness
+from dpaudit.audit.accounting import LOOKS
 from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
-from dpaudit.audit.request import TESTS_OF_FOUND_PAIRS, Job
+from dpaudit.audit.request import Job
 from dpaudit.audit.results import EventRecord, SampledEvidence
-from dpaudit.audit.runner import Runner, Unit
+from dpaudit.audit.runner import Runner
+from dpaudit.audit.sampling import CERTIFY, draw
+from dpaudit.audit.sequential import MOST_EPSILON, Sequential, Track, stake
 from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.stats import clopper_pearson, power, score_test
 
-CHECKPOINTS = 10
-"""Chunks of a certification at least: points of the plot of the bound against runs."""
-LEAST_TRAINING = 500
+PARTS = 4
+"""Batches between two looks at most: points of the plot, and times at which the e-process is looked at."""
+LEAST_PART = 500
 SHOWN = 200_000
 """Certifying runs, both sides together, whose outputs are kept for the picture."""
-MOST_EPSILON = 300.0
-
-RANK, SELECT, CERTIFY = range(3)
 
 
 @dataclass
 class Certified:
-    """One certified pair: its witness and counts, chunk by chunk."""
+    """One certified pair: its witness and counts, batch by batch."""
 
     pair: Pair
     witness: Witness
     evidence: SampledEvidence
     trail: list[tuple[int, int, int]] = field(default_factory=list)
-    """(runs a side, x, y) after every chunk."""
+    """(runs a side, x, y) after every batch."""
     shown: tuple[Outputs, Outputs] | None = None
     """Certifying outputs on left and right, for the picture."""
 
@@ -46,8 +44,8 @@ class Certified:
 class Collected:
     """What sampling one case gave."""
 
+    sequential: Sequential
     certified: list[Certified] = field(default_factory=list)
-    runs: int = 0
     cut_short: bool = False
 
     @property
@@ -57,106 +55,140 @@ class Collected:
             self.certified, key=lambda c: (c.evidence.epsilon_lower, -c.evidence.p_value), default=None
         )
 
+    @property
+    def epsilon_lower(self) -> float:
+        """The best lower bound on ε, of the e-process and of all certificates: they hold together."""
+        return max([self.sequential.epsilon_lower, *(c.evidence.epsilon_lower for c in self.certified)])
 
-def training_runs(runs: int) -> int:
-    """Training runs a side in each of the two phases: a tenth of the certifying ones, and enough to learn from."""
-    return max(LEAST_TRAINING, runs // 10)
 
-
-def collect(
-    job: Job, seed: int, alpha: float, runner: Runner, out: Collected
+def certify(
+    job: Job, state: Sequential, runner: Runner, out: Collected, *, seed: int, spent: int, certify: bool
 ) -> Generator[Progress, None, None]:
-    """Train on every pair, certify the ones that go on, at error `alpha` each; `out` is filled on the way.
+    """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
-    Emits progress; what was certified before the time limit came, or before the mechanism crashed, is kept.
+    A refuted claim is certified on the strongest pair alone, and no longer than its Clopper–Pearson bound needs to
+    exceed the claim too, unless `certify`. The e-process goes on betting on these runs.
+
+    Args:
+        spent: runs a side and pair that the sequential phase has used.
     """
-    witnesses: list[tuple[int, Pair, Witness]] = []
-    trained = training_runs(job.runs)
-    steps = 2 * len(job.case.pairs) + CHECKPOINTS * job.tests
-    done = 0
-    try:
-        for index, pair in enumerate(job.case.pairs):
-            yield Progress(done, steps, f"learning events, pair {index + 1} of {len(job.case.pairs)}", None)
-            phases = []
-            for phase in (RANK, SELECT):
-                sides = [
-                    _join(runner.run(job.target, _units(job, seed, index, side, phase, trained))) for side in (0, 1)
-                ]
-                phases.append((sides[0], sides[1]))
-                out.runs += 2 * trained
-            witness = search(phases[0], phases[1], runs=job.runs, delta=job.claim.delta, alpha=alpha)
-            witnesses.append((index, pair, witness))
-            done += 2
-        best = 0.0
-        for number, (index, pair, witness) in enumerate(_kept(witnesses), 1):
-            what = f"certifying, pair {number} of {job.tests}"
-            certification = _certify(job, seed, index, pair, witness, alpha, trained, runner, out)
-            for runs, bound in certification:
-                best = max(best, bound)
-                at = done + round(CHECKPOINTS * runs / job.runs)
-                yield Progress(at, steps, f"{what}, {runs:,} of {job.runs:,} runs a side", best)
-            if out.cut_short:
-                return
-            done += CHECKPOINTS
-    except TimeLimitError:
-        out.cut_short = True
+    tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
+    out.cut_short = state.cut_short
+    budget = job.runs - spent
+    if out.cut_short or budget < 1:
+        return
+    for number, track in enumerate(tracks, 1):
+        witness = _frozen(job, state, track, budget, len(tracks), soon=state.refuted and not certify)
+        what = f"certifying, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
+        for runs, bound in _count(
+            job, state, track, witness, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
+        ):
+            best = max(bound, out.epsilon_lower)
+            yield Progress(spent + runs, job.runs, f"{what}, {runs:,} of {budget:,} runs a side", best)
+        if out.cut_short:
+            return
 
 
-def _kept(witnesses: list[tuple[int, Pair, Witness]]) -> list[tuple[int, Pair, Witness]]:
-    """All given pairs, and of those that the tool found the most promising (training runs decide, so it is free)."""
-    found = [w for w in witnesses if w[1].source in ("random", "extreme")]
-    best = sorted(found, key=lambda w: -w[2].expected)[:TESTS_OF_FOUND_PAIRS]
-    return [w for w in witnesses if w not in found or w in best]
+def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, *, soon: bool) -> Witness:
+    """The event to certify: that of the bit patterns where they count and show more.
+
+    Args:
+        soon: choose what refutes the claim after the fewest runs, not what all of the budget would certify most with.
+    """
+    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+    own = float(track.process.log_values[state.at])
+    learner = track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
+    if soon:
+        return learner.grow(epsilon=epsilon, delta=delta)
+    return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
 
 
-def _certify(
-    job: Job, seed: int, index: int, pair: Pair, witness: Witness, alpha: float, trained: int, runner: Runner,
-    out: Collected,
+def _count(
+    job: Job, state: Sequential, track: Track, witness: Witness, runner: Runner, out: Collected, *, seed: int,
+    spent: int, tests: int, certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
-    """Fresh runs on both sides, chunk by chunk; appends what whole chunks there are to `out.certified`.
+    """Fresh runs on both sides, batch by batch, up to the look at which the certificate is done.
 
-    Chunks before a crash are not counted: they were seen because nothing crashed in them, so their outputs are
-    conditional on that, and the claim says nothing about conditional laws.
+    A look's counts are weighed at that look's share of the error, so that stopping there is paid for: also where a
+    time limit or a crash stops it. (A crash is an output like any other, of which no event holds; the counts of a look
+    that was reached are those of a mechanism that may crash.)
     """
-    sides = [_units(job, seed, index, side, CERTIFY, job.runs) for side in (0, 1)]
-    # both sides of a chunk follow each other, so that what is done when the time is up is balanced
-    units = [unit for both in zip(*sides, strict=True) for unit in both]
+    sizes = _looks(job.runs - spent, certify=certify)
     numerator, denominator = (1, 0) if witness.reverse else (0, 1)
-    hits, runs, shown = [0, 0], [0, 0], [Tally(), Tally()]
+    hits, done, shown = [0, 0], 0, [Tally(), Tally()]
     trail: list[tuple[int, int, int]] = []
+    last: tuple[int, float] | None = None
+    evidence: tuple[tuple[int, int, int], float] | None = None
+    delta = job.claim.delta
     try:
-        for i, outputs in enumerate(runner.run(job.target, units)):
-            side = i % 2
-            hits[side] += witness.event.count(outputs)
-            runs[side] += outputs.runs
-            out.runs += outputs.runs
-            if i < 2 or sum(runs) <= SHOWN:
-                shown[side].merge(outputs)
-            if side == 1:
-                trail.append((runs[0], hits[numerator], hits[denominator]))
-                yield runs[0], clopper_pearson.epsilon_lower(
-                    hits[numerator], runs[0], hits[denominator], runs[1], delta=job.claim.delta, alpha=alpha
+        batch = 0
+        for look, size in sizes:
+            alpha = state.shares.at_look(look, tests)
+            for part in _parts(size - done):
+                sides = draw(job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch)
+                batch += 1
+                # the event is fixed, so what it showed until now is what to stake on it next
+                seen = _with(witness, hits[numerator], hits[denominator], done)
+                process = track.bits_process if witness.family == "bits" else track.process
+                x, y = stake(process, seen, sides)
+                hits[numerator] += x
+                hits[denominator] += y
+                done += part
+                state.runs += 2 * part
+                if track is not state.smaller:
+                    track.runs_certified += part
+                    state.look()
+                for side in (0, 1):
+                    if 2 * done <= SHOWN or batch == 1:
+                        shown[side].merge(sides[side])
+                trail.append((done, hits[numerator], hits[denominator]))
+                bound = clopper_pearson.epsilon_lower(
+                    hits[numerator], done, hits[denominator], done, delta=delta, alpha=alpha
                 )
+                last = (done, bound)
+                yield last
+            evidence = (trail[-1], alpha)
+            assert last is not None
+            if last[1] > job.claim.epsilon and not certify:
+                break
     except TimeLimitError:
         out.cut_short = True
-    if trail:
-        evidence = _weigh(job, pair, witness, trail[-1], alpha, trained)
-        outputs_shown = (shown[0].outputs(), shown[1].outputs())
-        out.certified.append(Certified(pair, witness, evidence, trail, outputs_shown))
+    finally:
+        if evidence is not None:
+            counts, alpha = evidence
+            weighed = _weigh(job, track, witness, counts, alpha)
+            outputs_shown = (shown[0].outputs(), shown[1].outputs())
+            upto = [point for point in trail if point[0] <= counts[0]]
+            out.certified.append(Certified(track.pair, witness, weighed, upto, outputs_shown))
 
 
-def _weigh(
-    job: Job, pair: Pair, witness: Witness, last: tuple[int, int, int], alpha: float, trained: int
-) -> SampledEvidence:
+def _looks(budget: int, *, certify: bool) -> list[tuple[int, int]]:
+    """(number of the look, runs a side at it): doubling up to the budget; the last alone where nothing stops early."""
+    if certify:
+        return [(LOOKS - 1, budget)]
+    # with few runs several looks fall together: the latest has the largest share
+    looks = {math.ceil(budget / 2 ** (LOOKS - 1 - look)): look for look in range(LOOKS)}
+    return [(look, size) for size, look in looks.items()]
+
+
+def _parts(runs: int) -> list[int]:
+    parts = max(1, min(PARTS, runs // LEAST_PART))
+    return [runs // parts + (i < runs % parts) for i in range(parts)]
+
+
+def _with(witness: Witness, x: int, y: int, runs: int) -> Witness:
+    return replace(witness, x=witness.x + x, n=witness.n + runs, y=witness.y + y, m=witness.m + runs)
+
+
+def _weigh(job: Job, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float) -> SampledEvidence:
     n, x, y = last
     claim = job.claim
-    # beyond any bound that runs can reach, and its exponential is still a float when squared
     epsilon = min(claim.epsilon, MOST_EPSILON)
     # an upper limit of q at 95 %: the point estimate would promise too much
     likely = clopper_pearson.upper(y, n, alpha=0.05)
     detectable = power.detectable_epsilon(likely, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)
     return SampledEvidence(
-        pair=pair_record(pair, claim),
+        pair=pair_record(track.pair, claim),
         direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT,
         event=event_record(witness.event),
         x=x,
@@ -168,32 +200,11 @@ def _weigh(
         epsilon_lower_clopper_pearson=clopper_pearson.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha),
         alpha=alpha,
         detectable_epsilon=detectable if math.isfinite(detectable) else None,
-        runs_trained=2 * trained,
+        runs_trained=track.runs,
+        family=witness.family,
     )
 
 
 def event_record(event: Event) -> EventRecord:
     """The event as results hold it."""
     return EventRecord(event.description, event.spec)
-
-
-def _units(job: Job, seed: int, index: int, side: int, phase: int, runs: int) -> list[Unit]:
-    """Units of work whose seeds depend on what they are for alone: not on order, workers or other cases."""
-    pair = job.case.pairs[index]
-    key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
-    chunks = CHECKPOINTS if phase == CERTIFY else 1
-    if job.target.chunk is not None:
-        chunks = max(chunks, math.ceil(runs / job.target.chunk))
-    chunks = min(chunks, runs)
-    sizes = [runs // chunks + (i < runs % chunks) for i in range(chunks)]
-    dataset = pair.left if side == 0 else pair.right
-    return [
-        Unit(dataset, size, SeedSequence([seed, key, index, side, phase, chunk])) for chunk, size in enumerate(sizes)
-    ]
-
-
-def _join(parts: Iterator[Outputs]) -> Outputs:
-    tally = Tally()
-    for part in parts:
-        tally.merge(part)
-    return tally.outputs()

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from dpaudit.adversary import Event, Pair
+from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.exact import Comparison, refutes
 from dpaudit.audit.request import Job, Request
 from dpaudit.audit.results import EvidenceKind, ExactEvidence, SampledEvidence, Verdict
@@ -32,6 +33,8 @@ class Findings:
     scope_done: bool = False
     enumerated: int = 0
     collected: Collected | None = None
+    searched: int = 0
+    """Runs spent on searching for pairs and on shrinking them, both sides."""
     cut_short: bool = False
     crash: str | None = None
     crashed: bool = False
@@ -47,23 +50,24 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     claim = job.claim
     weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
     best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
+    state = found.collected.sequential if found.collected is not None else None
     refuted_exactly = found.worst is not None and any(refutes(e, claim) for e in found.exact)
-    refuted_by_runs = best is not None and best.epsilon_lower > claim.epsilon
+    refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
     if refuted_exactly:
         if found.crash is not None:
             found.notes.append(found.crash)
         kind = EvidenceKind.EXHAUSTIVE if found.scope_done else EvidenceKind.EXACT
         return Verdict.FAIL, kind, _exact_refutation(found, claim)
     if refuted_by_runs:
-        assert best is not None
-        if found.worst is not None and found.worst_pair is not None:
+        assert found.collected is not None
+        if found.worst is not None and found.worst_pair is not None and not _by_bits(found.collected):
             found.notes.append(
                 "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
                 f"or this is the one audit in {round(1 / request.alpha):,} that errs."
             )
         if found.crash is not None:
             found.notes.append(found.crash)
-        return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(best, claim, request)
+        return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(found.collected, claim, request)
     kind = _kind(job, found)
     if found.crash is not None:
         return Verdict.INCONCLUSIVE, kind, found.crash
@@ -74,17 +78,20 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     if found.scope_done:
         return Verdict.PASS, EvidenceKind.EXHAUSTIVE, _proof(found, claim)
     if best is None and not found.exact:
-        return Verdict.INCONCLUSIVE, kind, "No pair was tried; give --pair, or --data with --size."
+        remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
+        return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
     if found.exact and kind is EvidenceKind.EXACT:
         return Verdict.PASS, kind, (
             f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."
         )
     assert best is not None
-    blind = _blind(best, claim)
+    assert found.collected is not None
+    blind = _blind(job, best)
     if blind is not None:
         return Verdict.INCONCLUSIVE, kind, blind
     return Verdict.PASS, kind, (
-        f"Nothing was refuted on {_pairs(len(weighed))} with {best.n:,} certifying runs a side; this is not a proof."
+        f"Nothing was refuted on {_pairs(len(found.collected.sequential.tracks))} with up to {job.runs:,} runs a side; "
+        "this is not a proof."
     )
 
 
@@ -96,15 +103,16 @@ def _kind(job: Job, found: Findings) -> EvidenceKind:
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
-def _blind(best: SampledEvidence, claim: Claim) -> str | None:
+def _blind(job: Job, best: SampledEvidence) -> str | None:
     """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
+    claim = job.claim
     if claim.delta >= 1:
         return "A claim with delta = 1 allows everything; name a smaller --delta."
-    most = _most(best.n, best.alpha, claim.delta)
+    most = power.largest_certifiable(best.n, best.alpha, delta=claim.delta)
     if most > claim.epsilon:
         return None
-    runs = best.n
-    while runs < POSSIBLE_RUNS and _most(runs, best.alpha, claim.delta) <= claim.epsilon:
+    runs = job.runs
+    while runs < POSSIBLE_RUNS and _reach(runs, best, claim) <= claim.epsilon:
         runs *= 2
     remedy = f"raise --runs to at least {runs:,}" if runs < POSSIBLE_RUNS else "audit a smaller ε or use an exact law"
     return (
@@ -113,16 +121,9 @@ def _blind(best: SampledEvidence, claim: Claim) -> str | None:
     )
 
 
-def _most(runs: int, alpha: float, delta: float) -> float:
-    """The largest bound on ε that `runs` runs a side can certify at δ: `power.largest_certifiable` for δ > 0.
-
-    The counts x = runs, y = 0 must have probability at most α under every p ≤ cq + δ; the worst is p = 1,
-    q = (1 − δ)/c where that is at most (c − δ)/2c, and q = (c − δ)/2c otherwise.
-    """
-    r = math.exp(math.log(alpha) / runs)
-    if r * (2 - delta) >= 1:
-        return power.largest_certifiable(runs, alpha) + math.log1p(-delta)
-    return max(0.0, math.log(2 * r - delta + 2 * math.sqrt(r * (r - delta)))) if r > delta else 0.0
+def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
+    """The largest ε that a budget of `runs` a side can certify: what is not spent on learning certifies."""
+    return power.largest_certifiable(runs - learning_runs(runs), best.alpha, delta=claim.delta)
 
 
 def _exact_refutation(found: Findings, claim: Claim) -> str:
@@ -137,11 +138,24 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
     )
 
 
-def _sampled_refutation(best: SampledEvidence, claim: Claim, request: Request) -> str:
-    return (
-        f"Runs certify ε ≥ {_floor(best.epsilon_lower)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}) with "
-        f"confidence {100 * (1 - request.alpha):g} %."
+def _sampled_refutation(collected: Collected, claim: Claim, request: Request) -> str:
+    text = (
+        f"Runs certify ε ≥ {_floor(collected.epsilon_lower)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}) "
+        f"with confidence {100 * (1 - request.alpha):g} %"
     )
+    state = collected.sequential
+    if _by_bits(collected):
+        text += ", by the bit patterns of its doubles"
+    if state.refuted_at is not None:
+        earlier = " on top of earlier results" if state.carried is not None else ""
+        text += f"; the e-process refuted the claim after {state.refuted_at:,} runs a side{earlier}"
+    return text + "."
+
+
+def _by_bits(collected: Collected) -> bool:
+    """Whether bit patterns are what refutes."""
+    best = collected.best
+    return best is not None and best.evidence.family == "bits"
 
 
 def _proof(found: Findings, claim: Claim) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, OutputError
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
-from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
+from dpaudit.language import Applied, Bottom, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
 from dpaudit.language.fingerprint import fingerprint
@@ -20,19 +22,21 @@ from dpaudit.language.fingerprint import fingerprint
 
 @dataclass(frozen=True)
 class Outputs:
-    """The outputs of many independent runs; their order carries no information and is not kept.
+    """The outputs of many independent runs; their order carries no information.
 
-    `counts`: output → how often, for everything but reals. `reals`: shape (r,) or (r, d), outputs that are real
-    numbers or vectors of them. The number of runs is the sum of both.
+    `counts`: output → how often, for everything that holds no real. `reals`: shape (r,) or (r, d), outputs that are
+    real numbers or vectors of them, all of one shape. `others`: outputs that hold reals and are no such vector
+    (lists of varying length, ⊥ beside floats), one by one in their canonical form. The number of runs is the sum.
     """
 
     counts: dict[Hashable, int]
     reals: NDArray[np.float64]
+    others: tuple[Hashable, ...] = ()
 
     @property
     def runs(self) -> int:
         """How many runs there were."""
-        return sum(self.counts.values()) + len(self.reals)
+        return sum(self.counts.values()) + len(self.reals) + len(self.others)
 
 
 @dataclass
@@ -40,9 +44,11 @@ class Tally:
     """Collects outputs; a real is a float that came from a continuous draw or that a user's function returned."""
 
     counts: dict[Hashable, int] = field(default_factory=dict)
-    blocks: list[NDArray[np.float64]] = field(default_factory=list)
+    blocks: dict[tuple[int, ...], list[NDArray[np.float64]]] = field(default_factory=dict)
+    """Reals by the shape of one output."""
     singles: list[Any] = field(default_factory=list)
     """Reals that came one by one."""
+    others: list[Hashable] = field(default_factory=list)
 
     def add(self, output: Any, times: int) -> None:
         """`times` runs returned this very output."""
@@ -52,15 +58,8 @@ class Tally:
     def add_reals(self, block: NDArray[np.float64]) -> None:
         """A block of real outputs, shape (r,) or (r, d)."""
         if not np.all(np.isfinite(block)):
-            raise OutputError(
-                "A run returned NaN or an infinite number; return ⊥, None or a string for an answer that is no number."
-            )
-        if self.blocks and self.blocks[0].shape[1:] != block.shape[1:]:
-            raise OutputError(
-                f"Runs returned real outputs of different shapes, {self.blocks[0].shape[1:]} and {block.shape[1:]}; "
-                "return the same number of coordinates every time."
-            )
-        self.blocks.append(block.astype(np.float64, copy=False))
+            raise OutputError(_NO_NUMBER)
+        self.blocks.setdefault(block.shape[1:], []).append(block.astype(np.float64, copy=False))
 
     def add_many(self, drawn: Any) -> None:
         """Values drawn in bulk: an array (floats are reals, integers are counted) or a list."""
@@ -70,14 +69,45 @@ class Tally:
             values, counts = np.unique(drawn, return_counts=True)
             for value, count in zip(values.tolist(), counts.tolist(), strict=True):
                 self.add(value, count)
+        elif isinstance(drawn, np.ndarray) and drawn.ndim == 2 and drawn.dtype.kind in "biu":
+            # rows of whole numbers are plain tuples, which need no canonical form
+            for row, times in Counter(map(tuple, drawn.tolist())).items():
+                self.counts[row] = self.counts.get(row, 0) + times
         else:
-            for value in drawn:
-                if isinstance(value, float | np.floating) or (
-                    isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim == 1
-                ):
-                    self.singles.append(value)
-                else:
-                    self.add(value, 1)
+            several = list(drawn)
+            # where few objects stand many times (symbols, shared tuples), each is looked at once
+            objects = {id(value): value for value in several}
+            if 2 * len(objects) > len(several):
+                for value in several:
+                    self._add_some(value, 1)
+            else:
+                for at, times in Counter(map(id, several)).items():
+                    self._add_some(objects[at], times)
+
+    def _add_some(self, value: Any, times: int) -> None:
+        if isinstance(value, float | np.floating) or (
+            isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim == 1
+        ):
+            self.singles.extend([value] * times)
+            return
+        if type(value) is tuple and (kinds := set(map(type, value))) <= _MIXED and float in kinds:
+            # the common case, a flat tuple of symbols and doubles, is its own canonical form
+            if not all(isfinite(part) for part in value if type(part) is float):
+                raise OutputError(_NO_NUMBER)
+            if len(kinds) > 1:
+                self.others.extend([value] * times)
+            else:
+                self.singles.extend([np.array(value)] * times)
+            return
+        output = canonical(value)
+        if not _holds_float(output):
+            self.counts[output] = self.counts.get(output, 0) + times
+        elif _is_vector(output):
+            self.singles.extend([np.array(output, dtype=np.float64)] * times)
+        elif not _finite(output):
+            raise OutputError(_NO_NUMBER)
+        else:
+            self.others.extend([output] * times)
 
     def merge(self, other: Outputs) -> None:
         """All runs of another tally."""
@@ -85,14 +115,28 @@ class Tally:
             self.counts[value] = self.counts.get(value, 0) + count
         if len(other.reals):
             self.add_reals(other.reals)
+        self.others.extend(other.others)
 
     def outputs(self) -> Outputs:
-        """What was collected, in a form that is independent of how it was collected."""
+        """What was collected; where each output stands does not depend on the order in which they came."""
         singles, self.singles = self.singles, []
         for block in _same_shape(singles):
             self.add_reals(block)
-        reals = np.concatenate(self.blocks) if self.blocks else np.empty(0)
-        return Outputs(self.counts, reals)
+        if len(self.blocks) <= 1:
+            rows = next(iter(self.blocks.values()), [])
+            return Outputs(self.counts, np.concatenate(rows) if rows else np.empty(0), tuple(self.others))
+        # no shape is preferred: with several, every real is kept one by one
+        others = list(self.others)
+        for shape in sorted(self.blocks):
+            for block in self.blocks[shape]:
+                others.extend(canonical(row) for row in block.tolist())
+        return Outputs(self.counts, np.empty(0), tuple(others))
+
+
+_MIXED = frozenset({float, str, type(None), Bottom})
+_NO_NUMBER = (
+    "A run returned NaN or an infinite number; return ⊥, None or a string for an answer that is no number."
+)
 
 
 def sample(mechanism: Mechanism, dataset: Any, runs: int, *, seed: int | SeedSequence | Generator = 0) -> Outputs:
@@ -174,15 +218,33 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
     _finish(node, size, rng, part, real=False)
     outputs = part.outputs()
     reals = [tuple(row) if isinstance(row, list) else row for row in outputs.reals.tolist()]
-    return [(value, times, False) for value, times in outputs.counts.items()] + [(value, 1, True) for value in reals]
+    counted = [(value, times, False) for value, times in outputs.counts.items()]
+    return counted + [(value, 1, True) for value in (*reals, *outputs.others)]
 
 
 def _holds_float(value: Any) -> bool:
-    return any(map(_holds_float, value)) if isinstance(value, tuple) else isinstance(value, float)
+    if is_dataclass(value) and not isinstance(value, type):
+        return any(_holds_float(getattr(value, part.name)) for part in fields(value))
+    return any(map(_holds_float, value)) if isinstance(value, tuple) else isinstance(value, float | np.floating)
+
+
+def _is_vector(value: Any) -> bool:
+    """Whether it is a flat tuple of numbers, all of which a float can hold."""
+    return isinstance(value, tuple) and all(
+        isinstance(part, float) or (type(part) is int and abs(part) <= 2**53) for part in value
+    )
+
+
+def _finite(value: Any) -> bool:
+    if is_dataclass(value) and not isinstance(value, type):
+        return all(_finite(getattr(value, part.name)) for part in fields(value))
+    if isinstance(value, tuple):
+        return all(map(_finite, value))
+    return not isinstance(value, float | np.floating) or bool(np.isfinite(value))
 
 
 def _same_shape(reals: list[Any]) -> list[NDArray[np.float64]]:
-    """Blocks of equal shape, so that a mixture of shapes is reported as such."""
+    """Blocks of equal shape."""
     blocks: dict[tuple[int, ...], list[Any]] = {}
     for value in reals:
         blocks.setdefault(np.shape(value), []).append(value)

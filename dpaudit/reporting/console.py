@@ -20,9 +20,9 @@ from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdi
 from dpaudit.reporting import wording
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, small, stated
-from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_list
+from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 
-__all__ = ["ConsoleReporter", "audit_block", "render_card", "render_list", "summary"]
+__all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
 
 _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
 _LABELS = 10
@@ -142,11 +142,17 @@ def audit_block(audit: Audit) -> Rows:
     for sentence in (wording.certified_sentence(audit), wording.exact_sentence(audit)):
         if sentence and sentence not in headline:
             block.line(sentence)
+    if wording.refuted_by_runs(audit) and (alone := wording.clopper_pearson_sentence(audit)) is not None:
+        block.line(alone)
     block.labelled("claim", audit.claim.statement)
     if audit.scope:
         block.labelled("scope", audit.scope)
     if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
         _add_witness(block, audit)
+    if (evidence := wording.evidence_sentence(audit)) is not None:
+        block.labelled("e-value", evidence)
+    if (floats := wording.floating_point_sentence(audit)) is not None:
+        block.labelled("floats", floats)
     if (detectable := wording.detectable_sentence(audit)) is not None:
         block.labelled("power", f"smallest violation that would have been seen: {detectable}")
     block.labelled("reason", audit.reason)
@@ -166,6 +172,8 @@ def summary(result: Result) -> Rows:
     block.line(Text(wording.total(result.audits), "bold"), indent=0)
     if len(result.audits) > 1 and (expected := wording.expected_total(result.audits)) is not None:
         block.line(expected, indent=0)
+    if len(result.audits) > 1 and (leaking := wording.leaking(result.audits)) is not None:
+        block.line(leaking, indent=0)
     block.line(f"seed {result.seed}, family-wise error {small(result.alpha)} over all audits", indent=0)
     return block
 
@@ -178,6 +186,8 @@ def _verdict_line(audit: Audit) -> Text:
 
 def _quiet_line(audit: Audit) -> Text:
     line = _verdict_line(audit)
+    if wording.leaks_beside(audit):
+        line.append(f"  {wording.LEAKS}")
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
     return line
@@ -190,16 +200,17 @@ def _add_witness(block: Rows, audit: Audit) -> None:
         if audit.verdict is Verdict.FAIL:
             _add_datasets(block, pair)
     if audit.event is not None:
-        side = wording.likelier_on(audit)
-        block.labelled("event", f"{audit.event.description}{f', likelier on {side}' if side else ''}")
         exact = wording.reported_exact(audit)
+        # an exact event was computed, not learned
+        learned = wording.deciding(audit) if exact is None else None
+        block.labelled("event", wording.event_phrase(audit.event, wording.likelier_on(audit), learned))
         if exact is not None:
             block.labelled("", wording.probabilities_sentence(exact))
         if (evidence := wording.deciding(audit)) is not None:
             if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
                 where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
-                likelier = f"likelier on {wording.numerator_side(evidence)}{where}"
-                block.labelled("runs", f"{evidence.event.description}, {likelier}")
+                side = f"{wording.numerator_side(evidence)}{where}"
+                block.labelled("runs", wording.event_phrase(evidence.event, side, evidence))
             block.labelled("", wording.counts_sentence(evidence))
 
 

@@ -1,4 +1,4 @@
-"""The three figures of a report as inline SVG: privacy profile, output distributions, bound against runs.
+"""The figures of a report as inline SVG: privacy profile, outputs, bound and evidence against runs.
 
 Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
 plain line, what is certified carries markers pointing up (it is a lower bound); every line is labelled.
@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 from matplotlib import rc_context
@@ -19,12 +20,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from dpaudit.audit.results import BoundPlot, ClaimRecord, OutputPlot, ProfilePlot
-from dpaudit.reporting.numbers import count, power_of_ten, small, stated
+from dpaudit.audit.results import BoundPlot, ClaimRecord, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.reporting.numbers import count, power_below, power_of_ten, small, stated, ten_to
 from dpaudit.reporting.outputs_figure import output_figure
-from dpaudit.reporting.svg import CLAIM, EVIDENCE, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
 
-__all__ = ["bound_figure", "data_csv", "output_figure", "profile_figure"]
+__all__ = ["bound_figure", "data_csv", "evidence_figure", "output_figure", "profile_figure"]
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
 _LABEL_GAP = 15  # least distance between two labels
@@ -47,7 +48,7 @@ _CERTIFIED_STYLE: dict[str, Any] = {
 }
 
 
-def data_csv(plot: ProfilePlot | OutputPlot | BoundPlot) -> str:
+def data_csv(plot: ProfilePlot | OutputPlot | BoundPlot | EvidencePlot) -> str:
     """The data of a plot as CSV with a header: one column for each of its lists."""
     columns = {f.name: value for f in fields(plot) if isinstance(value := getattr(plot, f.name), list)}
     out = StringIO()
@@ -85,9 +86,7 @@ def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: 
     """Certified lower bound on ε against runs a side; the claimed and the exact ε are horizontal lines."""
     points = [(runs, bound) for runs, bound in zip(plot.runs, plot.bound, strict=True) if runs > 0]
     x, y = [float(runs) for runs, _ in points], [bound for _, bound in points]
-    ends = [min(x, default=1.0), max(x, default=10.0)]
-    if ends[0] == ends[1]:
-        ends = [ends[0] / 2, ends[1] * 2]
+    ends = _run_ends(x)
     lines = [_Line("claim", ends, [claim, claim], _CLAIM_STYLE)]
     if exact is not None:
         lines.append(_Line("exact", ends, [exact, exact], _EXACT_STYLE))
@@ -96,17 +95,7 @@ def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: 
         lines.append(_Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
     with rc_context(RC):
         figure, axes = _canvas("runs a side", "ε")
-        axes.set_xscale("log")
-        axes.set_xlim(*ends)
-        axes.xaxis.set_major_locator(LogLocator(numticks=6))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        decades = [d for d in range(-1, 20) if ends[0] <= 10.0**d <= ends[1]]
-        if len(decades) < 2:  # less than two decades: say where the axis begins and ends instead
-            axes.xaxis.set_major_locator(FixedLocator(ends))
-            axes.xaxis.set_minor_locator(NullLocator())
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: count(round(v))))
-        else:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+        _runs_axis(axes, ends)
         _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
         axes.yaxis.set_major_locator(MaxNLocator(5))
         _draw(axes, lines)
@@ -117,6 +106,67 @@ def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: 
     description = f"Certified: {last}; claimed ε = {stated(claim)}"
     description += "." if exact is None else f"; exact ε = {exact:.3g}."
     return to_svg(figure, prefix=prefix, title="Certified lower bound against runs", description=description)
+
+
+def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) -> str:
+    """The e-process against runs a side, on two logarithmic axes; a horizontal line where it refutes the claim.
+
+    `refuted_at`, the runs a side after which it did, is marked; where it stopped is the end of the line.
+    """
+    points = [(runs, value) for runs, value in zip(plot.runs, plot.log10_e, strict=True) if runs > 0]
+    x, y = [float(runs) for runs, _ in points], [value for _, value in points]
+    ends = _run_ends(x)
+    lines = [_Line("refutes", ends, [plot.log10_threshold] * 2, _CLAIM_STYLE)]
+    # pairs are counted one after the other, so the runs of a pair may begin anew: then so does the line
+    turns = [0, *(i for i in range(1, len(x)) if x[i] < x[i - 1]), len(x)]
+    strands = [_Line("evidence", x[a:b], y[a:b], _EXACT_STYLE) for a, b in pairwise(turns) if a < b]
+    lines += strands[-1:]
+    reached = [(runs, value) for runs, value in points if runs == refuted_at]
+    stop = max(reached, key=lambda point: point[1], default=None)
+    with rc_context(RC):
+        figure, axes = _canvas("runs a side", "e-value")
+        _runs_axis(axes, ends)
+        # the value 1, no evidence at all, is always in the picture
+        _widen(axes.set_ylim, [0.0, plot.log10_threshold, *y], share=0.08)
+        axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: ten_to(round(v))))
+        axes.axhline(0.0, color=GRID, linewidth=1.6, zorder=0.9)
+        if stop is not None:
+            axes.plot([stop[0]] * 2, [axes.get_ylim()[0], stop[1]], color=INK, linewidth=0.9, linestyle=(0, (1, 2)))
+        _draw(axes, [*strands[:-1], *lines])
+        if stop is not None:
+            mark: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
+            axes.plot([stop[0]], [stop[1]], color=EVIDENCE, markerfacecolor=PAPER, clip_on=False, **mark)
+        _label_ends(figure, axes, lines)
+    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} runs a side" if points else "no runs"
+    stopped = f"refuted after {count(refuted_at)} runs a side" if refuted_at is not None else "not refuted"
+    return to_svg(
+        figure,
+        prefix=prefix,
+        title="Evidence against the claim",
+        description=f"{last[:1].upper()}{last[1:]}; 10^{plot.log10_threshold:.2f} refutes the claim; {stopped}.",
+    )
+
+
+def _run_ends(runs: Sequence[float]) -> list[float]:
+    """Where an axis of runs begins and ends."""
+    ends = [min(runs, default=1.0), max(runs, default=10.0)]
+    return ends if ends[0] < ends[1] else [ends[0] / 2, ends[1] * 2]
+
+
+def _runs_axis(axes: Axes, ends: Sequence[float]) -> None:
+    """A logarithmic axis of runs a side."""
+    axes.set_xscale("log")
+    axes.set_xlim(*ends)
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    decades = [d for d in range(-1, 20) if ends[0] <= 10.0**d <= ends[1]]
+    if len(decades) < 2:  # less than two decades: say where the axis begins and ends instead
+        axes.xaxis.set_major_locator(FixedLocator(ends))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: count(round(v))))
+    else:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
 
 
 def _canvas(xlabel: str, ylabel: str) -> tuple[Figure, Axes]:

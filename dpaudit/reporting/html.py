@@ -26,7 +26,7 @@ from dpaudit.audit.results import (
 )
 from dpaudit.reporting import numbers, wording
 from dpaudit.reporting.datasets import Part, compare
-from dpaudit.reporting.figures import bound_figure, data_csv, output_figure, profile_figure
+from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_json
 from dpaudit.reporting.method import method
 
@@ -73,6 +73,8 @@ class _View:
     method: list[str]
     sampled: Sequence[SampledEvidence]
     exact: Sequence[ExactEvidence]
+    facts: list[tuple[str, str]]
+    """(name, value) of the sequential evidence; empty where there is none."""
 
 
 def to_html(result: Result) -> str:
@@ -139,7 +141,25 @@ def _view(audit: Audit, number: int, total: int, alpha: float, *, one_name: bool
         method=method(audit, alpha),
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
+        facts=_sequential_facts(audit),
     )
+
+
+def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
+    """What a reader may check of the e-process beyond its sentence."""
+    found = audit.sequential
+    if found is None:
+        return []
+    refuted = "no" if found.refuted_at is None else f"after {numbers.count(found.refuted_at)} runs a side and pair"
+    return [
+        ("e-value at the end", wording.e_value(audit)),
+        ("refutes at 1/α′", f"{wording.threshold(audit)} (α′ = {numbers.small(found.alpha)})"),
+        ("refuted", refuted),
+        ("bet on", f"{numbers.count(found.runs)} runs a side of the pair that has most"),
+        ("its bound", f"ε ≥ {numbers.lower(found.epsilon_lower, audit.claim.epsilon)}"),
+        ("seeds in it", ", ".join(map(str, found.seeds))),
+        ("evidence about", found.key),
+    ]
 
 
 def _plots(audit: Audit, prefix: str) -> list[_Plot]:
@@ -161,6 +181,12 @@ def _plots(audit: Audit, prefix: str) -> list[_Plot]:
             f"; {numbers.count(output.omitted)} least likely outcomes not drawn" if output.omitted else ""
         )
         add("output", svg, f"{how} of the output on both datasets{left_out}.", data_csv(output))
+    if (evidence := audit.evidence_plot) is not None:
+        at = audit.sequential.refuted_at if audit.sequential is not None else None
+        svg = evidence_figure(evidence, refuted_at=at, prefix=f"{prefix}-evidence")
+        marked = f"; the circle: refuted after {numbers.count(at)} runs a side" if at is not None else ""
+        caption = f"Evidence against the claim: the e-process, averaged over the pairs. Dashed: it refutes{marked}."
+        add("evidence", svg, caption, data_csv(evidence))
     if (bound := audit.bound_plot) is not None:
         svg = bound_figure(
             bound, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=f"{prefix}-bound"

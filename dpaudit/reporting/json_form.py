@@ -1,7 +1,8 @@
 """The JSON form of a result: the same bytes for the same result, and checked when read back.
 
 `format_version` is major.minor (history in the schema's "$comment"): a reader takes every minor version of
-its own major version and ignores keys it does not know.
+its own major version, ignores keys it does not know, and reads a key that a later minor version added as its default
+where an earlier one left it out.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _KINDS: Mapping[str, str] = {
     "boolean": "true or false",
     "null": "null",
 }
+_PLOTS = (("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs"), ("evidence_plot", "runs"))
+"""Plots of an audit, each with the list that the others must be as long as."""
 _T = TypeVar("_T")
 
 
@@ -177,7 +180,7 @@ def _check_version(value: dict[str, Json], where: str) -> None:
 def _check_consistent(result: Result, where: str) -> None:
     """What the schema cannot say: lists that belong together are of one length, hits are at most runs."""
     for i, audit in enumerate(result.audits):
-        for name, key in (("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs")):
+        for name, key in _PLOTS:
             plot = getattr(audit, name)
             if plot is None:
                 continue
@@ -187,6 +190,12 @@ def _check_consistent(result: Result, where: str) -> None:
                 if isinstance(data, list) and len(data) != length:
                     path = f"{where}: audits[{i}].{name}.{field.name}"
                     raise ReportError(f"{path}: has {len(data)} entries, but {key} has {length}")
+        sequential = audit.sequential
+        if sequential is not None and sequential.refuted_at is not None and sequential.refuted_at > sequential.runs:
+            raise ReportError(
+                f"{where}: audits[{i}].sequential.refuted_at: {sequential.refuted_at} is more than runs = "
+                f"{sequential.runs}"
+            )
         for j, evidence in enumerate(audit.sampled):
             for hits, runs in (("x", "n"), ("y", "m")):
                 if getattr(evidence, hits) > getattr(evidence, runs):
@@ -221,6 +230,8 @@ def _sentence(error: ValidationError) -> str:
             return f"the key {missing!r} is missing"
         case "minimum":
             return f"{_shown(value)} is less than {allowed}"
+        case "exclusiveMinimum":
+            return f"{_shown(value)} is not more than {allowed}"
         case "maximum":
             return f"{_shown(value)} is more than {allowed}"
         case "oneOf":
@@ -251,7 +262,9 @@ def _kind(value: Json) -> str:
 def _built(cls: type[_T], value: dict[str, Json]) -> _T:
     hints = typing.get_type_hints(cls)
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # every caller passes a dataclass
-    return cls(**{field.name: _converted(hints[field.name], value[field.name]) for field in fields})
+    # what a minor version left out has a default; the schema has refused the lack of anything else
+    given = [field.name for field in fields if field.name in value]
+    return cls(**{name: _converted(hints[name], value[name]) for name in given})
 
 
 def _converted(hint: Any, value: Json) -> Any:

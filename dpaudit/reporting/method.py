@@ -2,20 +2,93 @@
 
 from __future__ import annotations
 
-from dpaudit.audit.results import Audit, EvidenceKind, Verdict
+import math
+
+from dpaudit.audit.results import Audit, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
 from dpaudit.reporting import wording
 from dpaudit.reporting.numbers import count, error, small
 
 
 def method(audit: Audit, alpha: float) -> list[str]:
     """Paragraphs; `alpha` is the family-wise error over all audits of the result."""
-    paragraphs = [_sampling(audit, alpha)] if audit.sampled else []
+    paragraphs = []
+    if audit.sequential is not None:
+        paragraphs = [_betting(audit.sequential), _counting(audit)]
+        if audit.floating_point is not None:
+            paragraphs.append(_bit_patterns(audit.floating_point))
+        paragraphs.append(_errors(audit, audit.sequential, alpha))
+    elif audit.sampled:
+        paragraphs = [_trained_and_counted(audit, alpha)]
     if audit.exact:
         paragraphs.append(_enumeration(audit))
     return [*paragraphs, _meaning(audit)]
 
 
-def _sampling(audit: Audit, alpha: float) -> str:
+def _betting(evidence: SequentialEvidence) -> str:
+    text = (
+        "The runs came in batches on both datasets of every pair. The claim says p ≤ e^ε q + δ for the probabilities "
+        "p and q of an event on the two datasets. The pairs were chosen before the first bet. The first batch of a "
+        "pair was learned from; on every other one the audit bet on the event and the direction that all earlier "
+        "batches had taught, and only then learned from it. The winnings, averaged over the pairs, are an "
+        "e-process (each bet is a likelihood ratio against its reverse information projection on the claim): if the "
+        f"claim holds, it ever reaches 1/α′ with probability at most α′ = {small(evidence.alpha)}, by Ville's "
+        "inequality, so it may be looked at after every batch. It refutes when it has reached 1/α′ at the claimed ε "
+        "and at every smaller ε of a grid, so the same α′ covers its bound on ε. Betting stopped as soon as the claim "
+        "was refuted, unless --certify was given."
+    )
+    if len(evidence.seeds) > 1:
+        text += (
+            f" The e-process was multiplied by the e-value 10^{evidence.carried / math.log(10):.2f} of earlier "
+            "results: e-values of independent runs multiply. This takes for granted that the earlier results were "
+            "not picked for what they showed."
+        )
+    return text
+
+
+def _counting(audit: Audit) -> str:
+    if not audit.sampled:
+        return "No event was certified: no count on fresh runs came to its end."
+    trained = max(evidence.runs_trained for evidence in audit.sampled)
+    return (
+        f"The event learned from {count(trained)} runs a side was then frozen and counted on fresh runs of both "
+        "datasets, which the e-process went on betting on; once the claim was refuted, on the strongest pair only, or "
+        "on a smaller one found from it, on which nothing is bet. The exact unconditional score test gives a bound on "
+        "ε by inversion; the Clopper–Pearson bound, which needs more runs, is shown beside it. Without --certify the "
+        "counts are weighed at looks of doubling size, and counting ends at the first look whose Clopper–Pearson "
+        "bound exceeds the claim; every look has an error of its own, so that stopping there is paid for. With "
+        "--certify there is one look, at the end. The certified ε is the largest of these bounds and of the "
+        "e-process' own; they hold together."
+    )
+
+
+def _bit_patterns(found: FloatingPoint) -> str:
+    looked = (
+        "The bit patterns of the doubles among the outputs were bet on too, in the same way and on the same runs "
+        f"({count(found.runs)} a side), each pair by an e-process of its own"
+    )
+    if found.counted:
+        return f"{looked}. These are members of the average above, and so count in the verdict."
+    return (
+        f"{looked}. They have {small(found.alpha)} of the error for themselves and do not count in the verdict: what "
+        "the low bits give away is a fault of the arithmetic, and may be mended without touching the mechanism."
+    )
+
+
+def _errors(audit: Audit, evidence: SequentialEvidence, alpha: float) -> str:
+    found = audit.floating_point
+    apart = f", the bit patterns have {small(found.alpha)}" if found is not None and not found.counted else ""
+    return (
+        "Confidence is family-wise: the probability that any claim of this report is refuted by runs though it "
+        f"holds, or that any certified ε is above the true one, is at most {small(alpha)}. The audits share it by "
+        f"their numbers of pairs. Within this one the e-process has {small(evidence.alpha)}{apart}, and the counts "
+        "share the rest over pairs and looks; pairs, events, directions, looks and stopping are all paid for. It "
+        "assumes that runs are independent: the mechanism keeps nothing from one run to the next, and its randomness "
+        "is as good as claimed."
+    )
+
+
+def _trained_and_counted(audit: Audit, alpha: float) -> str:
+    """Of a result of format 1.0, which had no e-process."""
     trained = max(evidence.runs_trained for evidence in audit.sampled)
     learned = (
         f"Events were learned on {count(trained)} training runs a side; training runs never certify. "

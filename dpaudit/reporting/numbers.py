@@ -71,10 +71,27 @@ def _error(confidence: float) -> Decimal:
 
 def power_of_ten(x: float) -> str:
     """A tick label on a logarithmic axis: "0.1", "10", "10⁻³"."""
-    exponent = round(math.log10(x))
+    return ten_to(round(math.log10(x)))
+
+
+def ten_to(exponent: int) -> str:
+    """A whole power of ten, however large: "0.1", "10", "10⁻³", "10⁴⁰⁰"."""
     if -1 <= exponent <= 2:
         return f"{10.0**exponent:g}"
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def power_below(exponent: float, against: float | None = None) -> str:
+    """A number given by its logarithm to base 10, rounded down: "10^7.3", "1".
+
+    The exponent has one decimal, or as many as show on which side of the exponent `against` it lies.
+    """
+    exact, shown = Decimal(repr(float(exponent))), Decimal(0)
+    for digits in range(1, 16):
+        shown = exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)
+        if against is None or _side(float(shown), against) == _side(exponent, against):
+            break
+    return f"10^{shown:f}" if shown else "1"
 
 
 def _rounded(x: float, rounding: str, against: float | None, least: int = 3) -> str:

@@ -12,7 +12,13 @@ from rich.text import Text
 _ASCII = str.maketrans(
     {"ε": "epsilon", "δ": "delta", "α": "alpha", "∞": "inf", "⊥": "bottom", "≥": ">=", "≤": "<=", "×": "x"}
     | {"·": "-", "–": "-", "−": "-", "…": "...", "‹": "<", "›": ">", "✓": "yes", "✗": "NO", "²": "^2"}
+    | {"“": '"', "”": '"'}
 )
+
+CORRECT = "correct"
+"""What stands in the place of the bug of a mechanism that has none."""
+_LEAST_TEXT = 50  # columns beside a name in which sentences still read well
+_CORPUS_INDENT = 4
 
 
 def for_encoding(text: Text, encoding: str) -> Text:
@@ -111,6 +117,28 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class CorpusListing:
+    """Entries of (name, bug or "correct", effect, true epsilon, source): a block each, as the effect is a sentence."""
+
+    rows: Sequence[Sequence[str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Name and bug on one line, the rest beneath the bug where there is room, else beneath the name."""
+        width = max((cell_len(row[0]) for row in self.rows), default=0) + 2
+        wide = options.max_width >= width + _LEAST_TEXT
+        block = Rows(label_width=width if wide else _CORPUS_INDENT)
+        for name, bug, effect, epsilon, source in self.rows:
+            what = Text(bug, "" if bug == CORRECT else "bold")
+            if wide:
+                block.labelled(Text(name, "bold"), what, indent=0)
+            else:
+                block.line(Text.assemble((name, "bold"), "  ", what), indent=0)
+            for text in (effect, f"true ε: {epsilon}", Text(source, "dim")):
+                block.labelled("", text, indent=0)
+        yield block
+
+
+@dataclass(frozen=True)
 class CardText:
     """(heading, text) pairs: short texts beside their heading, long or many-line ones beneath it."""
 
@@ -131,6 +159,11 @@ class CardText:
 def render_list(rows: Sequence[Sequence[str]]) -> Listing:
     """What `dpaudit list` prints: rows of (name, title, claim, source). Give it to `Console.print`."""
     return Listing(rows)
+
+
+def render_corpus(rows: Sequence[Sequence[str]]) -> CorpusListing:
+    """What `dpaudit list --corpus` prints: rows of (name, bug or "correct", effect, true epsilon, source)."""
+    return CorpusListing(rows)
 
 
 def render_card(card_rows: Sequence[tuple[str, str]]) -> CardText:

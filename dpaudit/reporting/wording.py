@@ -5,21 +5,46 @@ Console and HTML both call these, so that an auditor never reads two wordings of
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from dpaudit.audit.results import (
     Audit,
+    EventRecord,
     EvidenceKind,
     ExactEvidence,
+    FloatingPoint,
     LedgerRow,
     PairRecord,
     SampledEvidence,
+    SequentialEvidence,
     Verdict,
 )
-from dpaudit.reporting.numbers import count, exactly, lower, nearest, percent, small, stated, upper
+from dpaudit.reporting.numbers import (
+    count,
+    exactly,
+    lower,
+    nearest,
+    percent,
+    power_below,
+    small,
+    stated,
+    upper,
+)
 
 NOT_A_PROOF = "not a proof"
+LEAKS = "its floating point: leaks"
+_LEARNED = {
+    "atoms": "learned as a set of outcomes",
+    "half-line": "learned as a half-line",
+    "bins": "learned as a union of bins",
+    "logistic": "learned by logistic regression",
+    "boosting": "learned by boosted trees",
+    "density": "learned from the mechanism's own density",
+    "bits": "learned on the bit patterns of doubles",
+}
+_SEEDS_SHOWN = 6
 
 
 def full_name(audit: Audit) -> str:
@@ -97,8 +122,111 @@ def slack_sentence(audit: Audit) -> str | None:
     return f"slack {', '.join(parts)}" if parts else None
 
 
+def clopper_pearson_sentence(audit: Audit) -> str | None:
+    """E.g. "by Clopper–Pearson alone: ε ≥ 1.35"; None where there are no counts to say it of.
+
+    Whoever trusts this bound only must see at once where it does not refute what the audit refutes.
+    """
+    bound, claim = audit.epsilon_lower_clopper_pearson, audit.claim.epsilon
+    by_runs = refuted_by_runs(audit)
+    if bound is None:
+        return "by Clopper–Pearson alone: no bound, as no event was counted on fresh runs" if by_runs else None
+    text = f"by Clopper–Pearson alone: ε ≥ {lower(bound, claim)}"
+    return f"{text}, which alone does not refute the claim" if by_runs and bound <= claim else text
+
+
+def refuted_by_runs(audit: Audit) -> bool:
+    """Whether the verdict is FAIL and rests on runs."""
+    return audit.verdict is Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
+
+
+def evidence_sentence(audit: Audit) -> str | None:
+    """What the e-value is, e.g. "10^7.3 against the claim; refuted after 1,800 runs a side"; None without one."""
+    evidence = audit.sequential
+    if evidence is None:
+        return None
+    text, comma = f"{e_value(audit)} against the claim", ""
+    if len(evidence.seeds) > 1:
+        text += f", of which {power_below(_log10(evidence.carried))} from earlier results ({_seeds(evidence.seeds)})"
+        comma = ","
+    if evidence.refuted_at is None:
+        return f"{text}{comma} after {count(evidence.runs)} runs a side; {threshold(audit)} refutes"
+    fell = evidence.log_e < math.log(1 / evidence.alpha) <= evidence.log_peak
+    once = f" at {power_below(_log10(evidence.log_peak))}" if fell else ""
+    return f"{text}; refuted{once} after {count(evidence.refuted_at)} runs a side"
+
+
+def e_value(audit: Audit) -> str:
+    """The last value of the e-process, rounded down: "10^7.3"; "" without one."""
+    evidence = audit.sequential
+    return "" if evidence is None else power_below(_log10(evidence.log_e), _shown_threshold(evidence))
+
+
+def threshold(audit: Audit) -> str:
+    """The value at which the e-process refutes, "10^3.35"; "" without one."""
+    evidence = audit.sequential
+    return "" if evidence is None else f"10^{_shown_threshold(evidence):.2f}"
+
+
+def _shown_threshold(evidence: SequentialEvidence) -> float:
+    """Its exponent of 10 with two digits, rounded away from the e-value: no rounding may put that on its other side."""
+    exponent = -100 * math.log10(evidence.alpha)
+    return (math.ceil(exponent) if evidence.refuted_at is None else math.floor(exponent)) / 100
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """All seeds of the runs that are in an e-value, this result's own among them."""
+    shown = ", ".join(map(str, seeds[:_SEEDS_SHOWN]))
+    return f"seeds in all: {shown}{f' and {len(seeds) - _SEEDS_SHOWN} more' if len(seeds) > _SEEDS_SHOWN else ''}"
+
+
+def _log10(natural: float) -> float:
+    return natural / math.log(10)
+
+
+def leaks(audit: Audit) -> bool:
+    """Whether the bit patterns of its doubles refute the claim."""
+    return audit.floating_point is not None and audit.floating_point.leaks
+
+
+def leaks_beside(audit: Audit) -> bool:
+    """Whether they do although the verdict is not FAIL: whoever reads PASS must read this too."""
+    return leaks(audit) and audit.verdict is not Verdict.FAIL
+
+
+def floating_point_sentence(audit: Audit) -> str | None:
+    """What the bit patterns of doubles gave away, to stand after "its floating point:"; None if not looked at."""
+    found = audit.floating_point
+    if found is None:
+        return None
+    if not found.leaks:
+        text = f"no leak seen in the low bits of its doubles on {count(found.runs)} runs a side"
+        return f"{text}; they count in the verdict" if found.counted else text
+    shown = f", shown by events such as “{found.event.description}”" if found.event is not None else ""
+    return f"leaks{shown} on {count(found.runs)} runs a side; {_counted(found)}"
+
+
+def _counted(found: FloatingPoint) -> str:
+    return "it counts in the verdict" if found.counted else "run with --bits to let it count"
+
+
+def leaking(audits: Sequence[Audit]) -> str | None:
+    """Of a result: whose floating point leaks without counting in the verdict; None where none does."""
+    names = list(dict.fromkeys(full_name(a) for a in audits if leaks(a) and not _counts(a)))
+    return f"floating point leaks, not counted: {', '.join(names)}" if names else None
+
+
+def _counts(audit: Audit) -> bool:
+    return audit.floating_point is not None and audit.floating_point.counted
+
+
 def headline(audit: Audit) -> str:
     """The one sentence that goes with the verdict."""
+    text = _headline(audit)
+    return f"{text}; {LEAKS}" if leaks_beside(audit) else text
+
+
+def _headline(audit: Audit) -> str:
     sampled, exact = certified_sentence(audit), exact_sentence(audit)
     if audit.crashed:
         return "the mechanism crashed; " + (sampled or exact or "nothing certified")
@@ -164,6 +292,19 @@ def likelier_on(audit: Audit) -> str | None:
     return None if evidence is None else numerator_side(evidence)
 
 
+def event_phrase(event: EventRecord, side: str | None, evidence: SampledEvidence | None = None) -> str:
+    """An event, the dataset on which it is likelier, and how it was learned, where `evidence` is of this event."""
+    text = f"{event.description}, likelier on {side}" if side else event.description
+    if evidence is None or evidence.event != event or not (how := learned(evidence)):
+        return text
+    return f"{text}; {how}"
+
+
+def learned(evidence: SampledEvidence) -> str:
+    """How an event was learned, e.g. "learned as a half-line"; "" where the result does not say (format 1.0)."""
+    return _LEARNED.get(evidence.family, f"learned by {evidence.family}" if evidence.family else "")
+
+
 def probabilities_sentence(evidence: ExactEvidence) -> str:
     """E.g. "exactly 0.5 on left, 0.0677 on right"."""
     sides = (evidence.p, evidence.q) if numerator_side(evidence) == "left" else (evidence.q, evidence.p)
@@ -193,7 +334,8 @@ def total(audits: Sequence[Audit]) -> str:
     if not audits:
         return "No audits"
     if len(audits) == 1:
-        return f"{audits[0].name}: {verdict_phrase(audits[0]).replace(' · ', ', ')}"
+        leak = f"; {LEAKS}" if leaks_beside(audits[0]) else ""
+        return f"{audits[0].name}: {verdict_phrase(audits[0]).replace(' · ', ', ')}{leak}"
     names = {audit.name for audit in audits}
     if len(names) == 1:
         return f"{names.pop()}: {tally(audits)}"

@@ -3,6 +3,7 @@
 * ``clopper_pearson``: the certificate that anyone can check by hand.
 * ``score_test``: the deciding test, the exact unconditional score test of p <= exp(epsilon) q + delta.
 * ``eprocess``: the sequential test, bets against the same claim that may be stopped at any time.
+* ``betting``: how an audit bets, on an event that earlier runs taught.
 * ``hockey_stick``: the exact privacy profile of two finite laws.
 * ``power``: what a budget can see, and what a violation costs to see.
 

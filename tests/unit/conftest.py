@@ -86,8 +86,8 @@ Register: TypeAlias = Callable[..., None]
 def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Register]:
     """`register(algorithms=[table, …], audits=[…])` replaces what is installed."""
 
-    def put(algorithms: list[Any], audits: list[Any]) -> None:
-        tables = {"dpaudit.algorithms": algorithms, "dpaudit.audits": audits}
+    def put(algorithms: list[Any], audits: list[Any], corpus: list[Any] | None = None) -> None:
+        tables = {"dpaudit.algorithms": algorithms, "dpaudit.audits": audits, "dpaudit.corpus": corpus or []}
         registry.names.cache_clear()
         monkeypatch.setattr(
             registry, "entry_points", lambda group: [_Point(t, f"toys{i}:T") for i, t in enumerate(tables[group])]

@@ -11,13 +11,16 @@ from dpaudit.audit.results import (
     ClaimRecord,
     EventRecord,
     EvidenceKind,
+    EvidencePlot,
     ExactEvidence,
+    FloatingPoint,
     LedgerRow,
     OutputPlot,
     PairRecord,
     ProfilePlot,
     Result,
     SampledEvidence,
+    SequentialEvidence,
     Timings,
     Verdict,
 )
@@ -62,6 +65,39 @@ def _profile(
     )
 
 
+def _sequential(
+    *, log10_e: float, runs: int, refuted_at: int | None = None, bound: float = 0.0, carried: float = 0.0
+) -> SequentialEvidence:
+    """An e-process; the numbers with log10 in their name are exponents of 10."""
+    return SequentialEvidence(
+        log_e=log10_e * math.log(10),
+        log_peak=max(log10_e, 0.31) * math.log(10),
+        alpha=0.00045,
+        refuted_at=refuted_at,
+        runs=runs,
+        epsilon_lower=bound,
+        carried=carried * math.log(10),
+        key="9a4be3f08c2d7711",
+        seeds=[20250711] if carried == 0 else [1, 2, 20250711],
+    )
+
+
+def _evidence_plot(evidence: SequentialEvidence, *, start: float = 0.0) -> EvidencePlot:
+    """A path that begins at no evidence (or at what was carried over) and ends where the e-process ended."""
+    runs, value = [10], start
+    while runs[-1] < evidence.runs:
+        runs.append(min(math.ceil(runs[-1] * 1.25), evidence.runs))
+    if evidence.refuted_at is not None:
+        runs = sorted({*runs, evidence.refuted_at})
+    end = evidence.log_e / math.log(10)
+    exponents = []
+    for n in runs:
+        value = start + (end - start) * (n / evidence.runs) ** 0.8 + 0.05 * math.sin(3 * math.log(n))
+        exponents.append(value)
+    exponents[-1] = end
+    return EvidencePlot(runs, exponents, -math.log10(evidence.alpha))
+
+
 def fail() -> Audit:
     """FAIL, sampled and exact: noisy max that also reports the score."""
     pair = PairRecord(
@@ -74,11 +110,14 @@ def fail() -> Audit:
     sampled = SampledEvidence(
         *(pair, "left/right", event, 53_214, 500_000, 13_107, 500_000, 1.2e-47, 1.3741, 1.3522),
         *(0.0005, 1.0421, 100_000),
+        family="atoms",
     )
     weaker = SampledEvidence(
         *(other, "right/left", EventRecord("output ≤ 2", {"kind": "at_most", "value": 2})),
         *(21_730, 500_000, 20_992, 500_000, 1.0, 0.0271, 0.0114, 0.0005, 1.0655, 100_000),
+        family="half-line",
     )
+    sequential = _sequential(log10_e=161.37, runs=600_000, refuted_at=13_750, bound=1.2104)
     return Audit(
         name="NoisyMax",
         case="paper constants",
@@ -123,6 +162,8 @@ def fail() -> Audit:
             LedgerRow(2, "Laplace(2 / ε) on the gap", 0.5, 0.0),
         ],
         notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
+        sequential=sequential,
+        evidence_plot=_evidence_plot(sequential),
     )
 
 
@@ -179,7 +220,9 @@ def not_refuted() -> Audit:
     evidence = SampledEvidence(
         *(pair, "right/left", event, 128_402, 400_000, 99_874, 400_000, 1.0, 0.23441, 0.2288),
         *(0.0005, 0.5231, 80_000),
+        family="logistic",
     )
+    sequential = _sequential(log10_e=-0.2689, runs=480_000)
     return Audit(
         name="noisy_mean",
         case="",
@@ -212,7 +255,10 @@ def not_refuted() -> Audit:
         ),
         bound_plot=BoundPlot([5_000, 50_000, 400_000], [0.11, 0.2, 0.2288]),
         ledger=[],
-        notes=["Outputs are floating-point numbers; bit patterns were tried as features."],
+        notes=["The density of the output is not known."],
+        sequential=sequential,
+        floating_point=FloatingPoint(False, 0.1, 0.00005, 4_000, None, counted=False),
+        evidence_plot=_evidence_plot(sequential),
     )
 
 
@@ -252,6 +298,8 @@ def inconclusive() -> Audit:
         profile_plot=None,
         output_plot=OutputPlot("sampled", ["⊥"], [1.0], [1.0], [False], 3),
         bound_plot=BoundPlot([4_000], [0.0]),
+        sequential=(sequential := _sequential(log10_e=0.0, runs=4_800)),
+        evidence_plot=EvidencePlot([sequential.runs], [0.0], 3.3468),
     )
 
 
@@ -315,6 +363,8 @@ def infinite() -> Audit:
         bound_plot=None,
         ledger=[],
         notes=[],
+        sequential=None,
+        evidence_plot=None,
     )
 
 
@@ -361,6 +411,80 @@ def crashed() -> Audit:
         output_plot=None,
         bound_plot=None,
         replay="dead-0001",
+        sequential=None,
+        floating_point=None,
+        evidence_plot=None,
+    )
+
+
+BITS = EventRecord("lowest set bit of the output in {-53, -52}", {"kind": "bits", "mask": 7})
+
+
+def leaks() -> Audit:
+    """PASS, but the bit patterns of its doubles give the dataset away."""
+    return replace(
+        not_refuted(),
+        name="LaplaceTextbook",
+        case="counts 0 and 1",
+        title="Laplace noise by inversion of one uniform double",
+        source="Example and Writer 2012, §4",
+        mechanism="LaplaceTextbook(epsilon=0.5)",
+        expected="pass",
+        floating_point=FloatingPoint(True, 95.3, 0.00005, 4_000, BITS, counted=False),
+        replay="f10a-7000",
+    )
+
+
+def bits_counted() -> Audit:
+    """FAIL by bit patterns, which were told to count; stopped so early that the certificate is weak."""
+    audit = leaks()
+    (evidence,) = audit.sampled
+    evidence = replace(
+        *(evidence,), direction="left/right", event=BITS, x=190, n=420, y=96, m=420, p_value=0.0021,
+        epsilon_lower=0.511, epsilon_lower_clopper_pearson=0.3321, runs_trained=212, family="bits",
+        detectable_epsilon=2.2,
+    )  # fmt: skip
+    sequential = _sequential(log10_e=9.12, runs=632, refuted_at=212, bound=0.6138)
+    return replace(
+        audit,
+        verdict=Verdict.FAIL,
+        reason="Runs certify ε ≥ 0.613 at δ = 1e-05 (claimed 0.5), by the bit patterns of its doubles.",
+        expected="fail",
+        epsilon_lower=0.6138,
+        epsilon_lower_clopper_pearson=0.3321,
+        detectable_epsilon=2.2,
+        runs=1_264,
+        event=BITS,
+        sampled=[evidence],
+        profile_plot=None,
+        bound_plot=BoundPlot([105, 210, 315, 420], [0.0, 0.12, 0.25, 0.3321]),
+        sequential=sequential,
+        floating_point=FloatingPoint(True, 21.0, 0.0005, 632, BITS, counted=True),
+        evidence_plot=_evidence_plot(sequential),
+        replay="f10a-7001",
+    )
+
+
+def carried() -> Audit:
+    """FAIL by the e-process alone, on top of earlier results; the time ran out before anything was counted."""
+    sequential = _sequential(log10_e=3.512, runs=2_310, refuted_at=2_310, bound=0.5124, carried=2.1749)
+    return replace(
+        not_refuted(),
+        verdict=Verdict.FAIL,
+        reason="Runs certify ε ≥ 0.512; the e-process refuted the claim on top of earlier results.",
+        epsilon_lower=0.5124,
+        epsilon_lower_clopper_pearson=None,
+        detectable_epsilon=None,
+        runs=4_620,
+        event=None,
+        sampled=[],
+        profile_plot=None,
+        output_plot=None,
+        bound_plot=None,
+        sequential=sequential,
+        floating_point=FloatingPoint(False, 0.1, 0.00005, 2_310, None, counted=False),
+        evidence_plot=_evidence_plot(sequential, start=2.1749),
+        replay="ca44-1ed0",
     )
 
 
@@ -394,6 +518,8 @@ def every() -> dict[str, Result]:
     return {
         **named,
         "crashed": result(crashed()),
+        **{make.__name__: result(make()) for make in (leaks, bits_counted, carried)},
         "several": result(*(make() for make in singles)),
+        "floats": result(leaks(), bits_counted()),
         "none": result(),
     }

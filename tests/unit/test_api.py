@@ -154,7 +154,8 @@ def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdic
     assert set(audit["pair"]) == {"label", "source", "distance", "left", "right"}
     assert set(audit["event"]) == {"description", "spec"}
     assert set(audit["event"]["spec"]) == {"atoms", "ranges", "intervals", "weights"}
-    assert audit["runs"] == 2 * 5000 + 4 * 500
+    assert 0 < audit["runs"] <= 2 * 5000
+    assert (audit["runs"] == 2 * 5000) is (verdict != "fail"), "a refutation stops early"
     assert audit["expected"] == ("pass" if line == "Choice" else None)
     assert (audit["epsilon_exact"] is None) == (line != "Choice")
     assert audit["epsilon_lower"] >= 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,7 +13,8 @@ from rich.console import Console
 
 from dpaudit.audit import events
 from dpaudit.audit.results import Result
-from dpaudit.reporting.console import ConsoleReporter, render_card, render_list
+from dpaudit.reporting import wording
+from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 
 EXAMPLES = example_results.every()
 
@@ -153,9 +155,104 @@ def test_list(width: int, snapshot: Callable[[str, str], None]) -> None:
     snapshot(f"console_list_{width}.txt", _text(out))
 
 
+CORPUS = [
+    (
+        "NoisyHistogramWrongScale",
+        "wrong noise scale",
+        "The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
+        "10 = 1/ε: one count moves by 1, and its noise has scale 0.1",
+        "Example, Author and Writer, Finding Broken Mechanisms (2018), §6.2, Algorithm 9",
+    ),
+    (
+        "NoisyHistogram",
+        "correct",
+        "None: one count moves by 1, and its noise has scale 1/ε.",
+        "0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
+        "Example, Author and Writer, Finding Broken Mechanisms (2018), §6.2, Algorithm 8",
+    ),
+]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_corpus(width: int, snapshot: Callable[[str, str], None]) -> None:
+    out = _console(width)
+    out.print(render_corpus(CORPUS))
+    assert max(map(len, _text(out).splitlines())) <= width
+    snapshot(f"console_corpus_{width}.txt", _text(out))
+
+
+def test_a_pass_with_a_leak_says_so_wherever_it_says_pass() -> None:
+    quiet, whole = _console(), _console(width=200)
+    _run(EXAMPLES["floats"], quiet, _console(), quiet=True)
+    _run(EXAMPLES["floats"], whole, _console())
+    assert _text(quiet).splitlines() == [
+        "PASS · not refuted  LaplaceTextbook · counts 0 and 1  its floating point: leaks",
+        "FAIL  LaplaceTextbook · counts 0 and 1",
+    ]
+    assert "confidence 99.9 %; not a proof; its floating point: leaks\n" in _text(whole)
+    assert "\nfloating point leaks, not counted: LaplaceTextbook · counts 0 and 1\n" in _text(whole)
+    assert _text(whole).count("run with --bits to let it count") == 1
+    assert _text(whole).count("it counts in the verdict") == 1
+
+
+@pytest.mark.parametrize(
+    ("bound", "says"),
+    [
+        (1.35, "by Clopper–Pearson alone: ε ≥ 1.35\n"),
+        (1.00001, "by Clopper–Pearson alone: ε ≥ 1.00001\n"),
+        (1.0, "by Clopper–Pearson alone: ε ≥ 1, which alone does not refute the claim\n"),
+        (0.99996, "by Clopper–Pearson alone: ε ≥ 0.999, which alone does not refute the claim\n"),
+        (None, "by Clopper–Pearson alone: no bound, as no event was counted on fresh runs\n"),
+    ],
+)
+def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, says: str) -> None:
+    out = _console(width=120)
+    audit = replace(example_results.fail(), epsilon_lower_clopper_pearson=bound)
+    _run(example_results.result(audit), out, _console())
+    assert says in _text(out)
+
+
+@pytest.mark.parametrize(
+    ("last", "peak", "refuted_at", "says"),
+    [
+        (7.3399, 7.3399, 1_800, "10^7.3 against the claim; refuted after 1,800 runs a side"),
+        (3.3467, 3.3467, None, "10^3.3 against the claim after 5,000 runs a side; 10^3.35 refutes"),
+        (3.3468, 3.3468, 1_800, "10^3.346 against the claim; refuted after 1,800 runs a side"),
+        (2.0, 3.5, 1_800, "10^2.0 against the claim; refuted at 10^3.5 after 1,800 runs a side"),
+        (0.0, 0.0, None, "1 against the claim after 5,000 runs a side; 10^3.35 refutes"),
+        (-0.04, 0.0, None, "10^-0.1 against the claim after 5,000 runs a side; 10^3.35 refutes"),
+        (2_345.67, 2_345.67, 40, "10^2345.6 against the claim; refuted after 40 runs a side"),
+    ],
+)
+def test_e_values_are_rounded_down(last: float, peak: float, refuted_at: int | None, says: str) -> None:
+    audit = example_results.fail()
+    assert audit.sequential is not None
+    sequential = replace(
+        audit.sequential,
+        log_e=last * math.log(10),
+        log_peak=peak * math.log(10),
+        refuted_at=refuted_at,
+        runs=5_000,
+    )
+    assert wording.evidence_sentence(replace(audit, sequential=sequential)) == says
+
+
+def test_carried_evidence_names_the_seeds() -> None:
+    audit = example_results.carried()
+    assert audit.sequential is not None
+    text = wording.evidence_sentence(audit)
+    assert text is not None
+    assert "of which 10^2.1 from earlier results (seeds in all: 1, 2, 20250711)" in text
+    many = replace(audit, sequential=replace(audit.sequential, seeds=list(range(9))))
+    unrefuted = replace(audit, sequential=replace(audit.sequential, refuted_at=None))
+    assert "20250711), after 2,310 runs a side; 10^3.35 refutes" in (wording.evidence_sentence(unrefuted) or "")
+    assert "(seeds in all: 0, 1, 2, 3, 4, 5 and 3 more)" in (wording.evidence_sentence(many) or "")
+
+
 def test_empty_list_and_card() -> None:
     out = _console()
     out.print(render_list([]))
+    out.print(render_corpus([]))
     out.print(render_card([]))
     assert _text(out).strip() == ""
 

@@ -14,7 +14,7 @@ from audit_toys import PAIR, Breaks, Choice, Counting, Leak, NoisySum, Response,
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import engine, exact, registry, request, sampled
+from dpaudit.audit import accounting, engine, exact, registry, request, sampled, sampling
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.request import Request, jobs_of
@@ -124,15 +124,35 @@ def test_the_environment_names_the_versions() -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
     found = engine.run(Request(("Response", "Choice"), alpha=0.03)).audits
-    shares = [evidence.alpha for audit in found for evidence in audit.sampled]
-    assert shares == pytest.approx([0.01] * 3)
-    assert math.fsum(shares) <= 0.03 * (1 + 1e-12)
+    for audit in found:
+        if not audit.sampled:
+            continue
+        assert audit.sequential is not None
+        parts = accounting.shares(0.01, certify=False, bits=False)
+        assert math.fsum(vars(parts).values()) == pytest.approx(0.01), "one of three tests has a third of it"
+        assert audit.sequential.alpha == pytest.approx(parts.sequential)
+        (evidence,) = audit.sampled
+        assert evidence.alpha in (pytest.approx(parts.final), pytest.approx(parts.looks / (accounting.LOOKS - 1)))
     assert all(audit.confidence == 0.97 for audit in found)
 
 
 def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
-    found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=1, runs=500, alpha=0.03)).audits
-    assert [evidence.alpha for evidence in found[0].sampled] == pytest.approx([0.01] * 3)
+    found = engine.run(Request((response,), epsilon=2.0, data="integers(0, 1)", size=3, runs=500, alpha=0.04)).audits
+    shares = [evidence.alpha for evidence in found[0].sampled]
+    assert len(shares) == 3
+    assert shares == pytest.approx([0.004] * 3), "three tenths of α for the last look, for each pair a third of it"
+
+
+@pytest.mark.parametrize("bits", [False, True])
+@pytest.mark.parametrize("certify", [False, True])
+def test_shares_add_up(bits: bool, certify: bool) -> None:
+    parts = accounting.shares(0.04, certify=certify, bits=bits)
+    assert math.fsum(vars(parts).values()) == pytest.approx(0.04)
+    assert min(vars(parts).values()) >= 0
+    for tests in (1, 3):
+        looks = math.fsum(tests * parts.at_look(look, tests) for look in range(accounting.LOOKS))
+        assert looks == pytest.approx(parts.looks + parts.final)
+    assert (parts.bits == 0) is bits
 
 
 @pytest.mark.usefixtures("catalogue")
@@ -163,28 +183,48 @@ def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> 
     streams = {np.random.default_rng(SeedSequence(list(key))).integers(2**63) for key in keys}
     assert len(streams) == len(keys)
     phases = {key[4] for key in keys}
-    assert phases == {sampled.RANK, sampled.SELECT, sampled.CERTIFY}
+    assert phases == {sampling.SEARCH, sampling.LEARN, sampling.SHRINK, sampling.CERTIFY}
 
 
 def test_runs_are_counted_in_full() -> None:
     found = audit(response, epsilon=1.0)
-    trained = 4 * sampled.training_runs(2_000)
-    assert found.runs == trained + 2 * 2_000
-    assert found.sampled[0].runs_trained == trained // 2
-    assert (found.sampled[0].n, found.sampled[0].m) == (2_000, 2_000)
+    (evidence,) = found.sampled
+    assert found.sequential is not None
+    assert found.runs == 2 * 2_000
+    assert evidence.runs_trained == accounting.learning_runs(2_000) == 500
+    assert (evidence.n, evidence.m) == (1_500, 1_500)
+    assert found.sequential.runs == 2_000, "the e-process bets on the certifying runs too"
 
 
 @pytest.mark.parametrize("runs", [1, 2, 9, 10, 11, 4_999, 5_001, 12_345])
+def test_batches_hold_all_runs(runs: int) -> None:
+    sizes = list(sampling.batches(runs))
+    assert sum(sizes) == runs
+    assert min(sizes) > 0
+    assert sizes[0] <= 7
+    assert all(b <= max(1, 0.5 * sum(sizes[: i + 1])) for i, (_, b) in enumerate(pairwise(sizes)))
+
+
+@pytest.mark.parametrize("runs", [1, 5_001, 12_345])
 @pytest.mark.parametrize("subject", [response, Response()], ids=["function", "mechanism"])
-def test_units_hold_all_runs(runs: int, subject: Any) -> None:
+def test_units_hold_all_runs(runs: int, subject: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    units: list[Unit] = []
+    original = Runner.run
+
+    def spy(self: Runner, target: Any, given: Any) -> Any:
+        units.extend(given)
+        return original(self, target, given)
+
+    monkeypatch.setattr(Runner, "run", spy)
     (job,) = jobs_of(Request((subject,), epsilon=1.0, pair=PAIR, runs=runs))
+    left, right = sampling.draw(
+        job, job.case.pairs[0], runs, Runner(), seed=0, index=0, phase=sampling.CERTIFY, batch=0
+    )
+    assert left.runs == right.runs == runs
     for side in (0, 1):
-        units: list[Unit] = sampled._units(job, 0, 0, side, sampled.CERTIFY, runs)
-        assert sum(unit.runs for unit in units) == runs
-        assert all(unit.runs > 0 for unit in units)
-        assert all(unit.dataset == PAIR[side] for unit in units)
-        if job.target.chunk is not None:
-            assert max(unit.runs for unit in units) <= job.target.chunk
+        assert sum(unit.runs for unit in units if unit.dataset == PAIR[side]) == runs
+    if job.target.chunk is not None:
+        assert max(unit.runs for unit in units) <= job.target.chunk
 
 
 # --- evidence ---------------------------------------------------------------------------------------------------
@@ -316,59 +356,64 @@ def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch)
     class Third(Mechanism):
         @property
         def claim(self) -> Claim:
-            return Claim(0.5)
+            return Claim(2.0)
 
         def run(self, dataset: Any) -> Any:
             return Breaks().run(dataset) if len(dataset) == 2 else Response().run(dataset)
 
-    crash = sampled._certify
+    draw = sampled.draw
 
-    def second_breaks(job: Any, seed: int, index: int, *rest: Any) -> Any:
-        if index == 1:
+    def second_breaks(*given: Any, **more: Any) -> Any:
+        if more["index"] == 1:
             raise MechanismError("Third raised RuntimeError: no ones, please.")
-        return crash(job, seed, index, *rest)
+        return draw(*given, **more)
 
-    monkeypatch.setattr(sampled, "_certify", second_breaks)
+    monkeypatch.setattr(sampled, "draw", second_breaks)
     (found,) = of_case(
         monkeypatch,
         Case("two pairs", Third(), (Pair(*PAIR), Pair((1,), (0,), "turned")), runs=20_000, exact=False),
     )
     assert found.crashed
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert len(found.sampled) == 1
-    assert "Third raised RuntimeError: no ones, please." in found.notes
+    assert found.reason == "Third raised RuntimeError: no ones, please."
+    assert found.epsilon_lower is not None
+    assert found.epsilon_lower > 0.8
 
 
-def test_chunks_before_a_crash_are_not_counted() -> None:
-    """Runs that were seen because they did not crash are conditional on that: an always-valid claim would FAIL."""
+def test_only_whole_looks_before_a_crash_are_counted() -> None:
+    """A certificate may stop at its looks alone, whose error is shared out beforehand: a crash is no look."""
 
     def crashes_in_the_end(dataset: Any, rng: Generator, size: int) -> Any:
-        if rng.random() < 0.06:
+        if rng.random() < 0.02:
             raise RuntimeError("rare")
         return np.zeros(size, dtype=int)
 
+    runs = 20_000
+    sizes = {size for _, size in sampled._looks(runs - accounting.learning_runs(runs), certify=False)}
+    crashed = 0
     for seed in range(20):
-        found = audit(crashes_in_the_end, epsilon=1.0, seed=seed)
-        if found.crashed:
-            assert found.sampled == []
+        found = audit(crashes_in_the_end, epsilon=1.0, seed=seed, runs=runs)
+        assert found.verdict is not Verdict.FAIL
+        crashed += found.crashed
+        assert {evidence.n for evidence in found.sampled} <= sizes
+    assert crashed > 3
 
 
-def test_the_time_limit_keeps_whole_chunks() -> None:
+def test_the_time_limit_keeps_whole_looks() -> None:
     calls: list[int] = []
 
     def slow(dataset: Any, rng: Generator, size: int) -> Any:
         import time
 
         calls.append(1)
-        time.sleep(0.03 if len(calls) > 4 else 0)
+        time.sleep(0.03 if len(calls) > 80 else 0)
         return rng.integers(0, 2, size) if dataset[0] else np.zeros(size, dtype=int)
 
-    found = audit(slow, epsilon=0.1, runs=20_000, seconds=0.3)
+    found = audit(slow, epsilon=0.1, runs=200_000, seconds=2, certify=False)
     (evidence,) = found.sampled
     assert evidence.n == evidence.m
-    assert 0 < evidence.n < 20_000
-    assert evidence.n % 2_000 == 0
-    assert found.verdict is Verdict.FAIL, "what the whole chunks refute is refuted"
+    assert found.verdict is Verdict.FAIL, "what the whole looks refute is refuted"
 
 
 def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,7 +429,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
 
 def test_found_pairs_only_the_best_go_on() -> None:
     found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
-    assert len(found.sampled) == request.TESTS_OF_FOUND_PAIRS
+    assert 1 <= len(found.sampled) <= request.TESTS_OF_FOUND_PAIRS
     assert found.pair is not None
     assert found.pair.left[0] != found.pair.right[0], "only the first record counts"
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.adversary.event import Event, jsonable, score
+from dpaudit.adversary.features import Column, Linear, Numbers, Vectors
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM
 
@@ -151,3 +152,42 @@ def test_scores() -> None:
     assert score(rows, None).tolist() == [3.0, 7.0]
     assert score(rows, (1.0, -1.0)).tolist() == [-1.0, -1.0]
     assert score(np.array([5.0]), None).tolist() == [5.0]
+
+
+def _linear(weights: tuple[float, float]) -> Linear:
+    """On the two coordinates of a vector."""
+    return Linear(Vectors((0.0,) * 4, (1.0,) * 4), (0, 1), weights, 0.0)
+
+
+def test_marks_and_counts_agree_on_every_kind_of_output() -> None:
+    others = ((1.0, 2.0), (BOTTOM, 0.5), 4.0)
+    outputs = Outputs({1: 2, BOTTOM: 3}, np.array([[1.0, 2.0], [0.0, 0.5]]), others)
+    for event in (
+        Event(frozenset({BOTTOM}), ((1.0, math.inf),)),
+        Event(frozenset({1}), ((0.0, 3.0),), (1.0, 1.0)),
+        Event(frozenset(), ((0.9, math.inf),), axis=Column(Numbers())),
+        Event(frozenset({BOTTOM}), ((2.5, math.inf),), axis=_linear((1.0, 1.0))),
+    ):
+        one_by_one = [1, 1, BOTTOM, BOTTOM, BOTTOM, *others]
+        expected = int(event.marks(one_by_one).sum()) + int(event.marks(outputs.reals).sum())
+        assert event.count(outputs) == expected
+
+
+def test_a_vector_is_marked_alike_in_an_array_and_alone() -> None:
+    event = Event(frozenset(), ((2.5, math.inf),), (1.0, 1.0))
+    rows = [(1.0, 2.0), (0.0, 0.5)]
+    assert event.marks(rows).tolist() == event.marks(np.array(rows)).tolist() == [True, False]
+
+
+def test_an_axis_is_described() -> None:
+    whole = Event(frozenset({BOTTOM}), ((3.0, math.inf),), axis=Column(Numbers()))
+    assert whole.description == "output is ⊥, or output > 3"
+    assert whole.marks([BOTTOM, 3, 4, "x"]).tolist() == [True, False, True, False]
+    linear = Event(frozenset(), ((0.31, math.inf),), axis=_linear((1.0, -2.0)))
+    assert linear.description == (
+        "score of a logistic regression on 2 features (largest weights -2 · output[1], 1 · output[0]) > 0.31"
+    )
+    assert linear.spec["score"] == {
+        "family": "linear", "features": ["output[0]", "output[1]"], "weights": [1.0, -2.0], "bias": 0.0,
+        "threshold": 0.31,
+    }

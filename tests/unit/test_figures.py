@@ -12,8 +12,8 @@ import example_results
 import matplotlib as mpl
 import pytest
 
-from dpaudit.audit.results import BoundPlot, ClaimRecord, OutputPlot, ProfilePlot
-from dpaudit.reporting.figures import bound_figure, data_csv, output_figure, profile_figure
+from dpaudit.audit.results import BoundPlot, ClaimRecord, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 
 SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]
 CLAIM = ClaimRecord(1.0, 0.0, "replace-one", 1, "1-DP")
@@ -31,6 +31,10 @@ def _bound(plot: BoundPlot, exact: float | None = None) -> Callable[[str], str]:
     return lambda prefix: bound_figure(plot, claim=1.0, exact=exact, prefix=prefix)
 
 
+def _evidence(plot: EvidencePlot, refuted_at: int | None = None) -> Callable[[str], str]:
+    return lambda prefix: evidence_figure(plot, refuted_at=refuted_at, prefix=prefix)
+
+
 def _examples() -> dict[str, Callable[[str], str]]:
     figures: dict[str, Callable[[str], str]] = {}
     for name, result in example_results.every().items():
@@ -41,6 +45,8 @@ def _examples() -> dict[str, Callable[[str], str]]:
                 figures[f"{name} output"] = _outputs(audit.output_plot)
             if audit.bound_plot:
                 figures[f"{name} bound"] = _bound(audit.bound_plot, audit.epsilon_exact)
+            if audit.evidence_plot and audit.sequential:
+                figures[f"{name} evidence"] = _evidence(audit.evidence_plot, audit.sequential.refuted_at)
     return figures
 
 
@@ -60,6 +66,13 @@ DEGENERATE = {
     "no runs": _bound(BoundPlot([], [])),
     "zero runs": _bound(BoundPlot([0], [0.0]), exact=0.0),
     "one run": _bound(BoundPlot([1], [0.0])),
+    "no evidence yet": _evidence(EvidencePlot([], [], 3.3)),
+    "one batch": _evidence(EvidencePlot([10], [0.0], 3.3)),
+    "runs of zero": _evidence(EvidencePlot([0, 0], [1.0, 2.0], 3.3)),
+    "overwhelming evidence": _evidence(EvidencePlot([10, 10**6], [0.0, 12_345.6], 3.3), refuted_at=10**6),
+    "evidence for the claim": _evidence(EvidencePlot([10, 20], [-0.001, -400.0], 1e-9)),
+    "pairs counted in turn": _evidence(EvidencePlot([10, 80, 90, 80, 90], [0.0, 1.0, 2.0, 3.0, 4.0], 3.3), 90),
+    "refuted at an unknown point": _evidence(EvidencePlot([10, 20], [0.0, 5.0], 3.3), refuted_at=15),
     "negative bound": _bound(BoundPlot([10, 20], [-3.0, -1.0])),
 }  # fmt: skip
 ALL = {**_examples(), **DEGENERATE}
@@ -122,15 +135,30 @@ def test_zero_has_its_place_on_a_logarithmic_axis() -> None:
     assert ">10⁻⁶</text>" in text
 
 
+def test_evidence_names_its_lines_and_tells_the_rest_in_words() -> None:
+    text = ALL["fail evidence"]("p")
+    assert ">evidence</text>" in text
+    assert ">refutes</text>" in text
+    assert (
+        "E-value 10^161.3 after 600,000 runs a side; 10^3.35 refutes the claim; refuted after 13,750 runs a side."
+        in text
+    )
+    assert "; not refuted." in ALL["leaks evidence"]("p")
+    assert ">10⁴</text>" in ALL["fail evidence"]("p")
+
+
 @pytest.mark.parametrize(
     ("plot", "header", "rows"),
     [
         (ProfilePlot([0.0, 0.5], [0.1, 0.0], None, [0.0, 1e-9]), ["epsilon", "claim", "certified"], 2),
         (OutputPlot("exact", ['a,"b"', "c"], [0.5, 0.5], [1.0, 0.0], [True, False], 3), None, 2),
         (BoundPlot([], []), ["runs", "bound"], 0),
+        (EvidencePlot([10, 20], [0.0, 1.5], 3.3), ["runs", "log10_e"], 2),
     ],
 )
-def test_data_csv(plot: ProfilePlot | OutputPlot | BoundPlot, header: list[str] | None, rows: int) -> None:
+def test_data_csv(
+    plot: ProfilePlot | OutputPlot | BoundPlot | EvidencePlot, header: list[str] | None, rows: int
+) -> None:
     read = list(csv.reader(io.StringIO(data_csv(plot))))
     assert read[0] == (header or ["labels", "left", "right", "event"])
     assert len(read) == rows + 1

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import example_results
 import pytest
@@ -130,6 +131,7 @@ def test_users_text_cannot_become_markup() -> None:
         ("proved", "ExponentialMechanism: PASS, proved"),
         ("not_refuted", "noisy_mean: PASS, not refuted"),
         ("several", "6 audits: 2 FAIL, 1 INCONCLUSIVE, 1 PASS · proved, 2 PASS · not refuted"),
+        ("leaks", "LaplaceTextbook: PASS, not refuted; its floating point: leaks"),
         ("none", "No audits"),
     ],
 )
@@ -162,6 +164,47 @@ def test_multisets_are_short_on_the_page() -> None:
     assert len(re.sub(r"<svg.*?</svg>|data:text/csv[^\"]*", "", before_data, flags=re.DOTALL)) < 40_000
     assert "<mark>17 × 1,002</mark>" in before_data
     assert "<mark>17 × 1,003</mark>" in before_data
+
+
+def _body(name: str) -> str:
+    """The page without its data."""
+    return _html(name).split('<h2 id="data">')[0]
+
+
+def test_evidence_and_floating_point_stand_beside_the_verdict() -> None:
+    for name, says in {
+        "fail": ["E-value 10^161.3 against the claim; refuted after 13,750 runs a side."],
+        "leaks": ["such as “lowest set bit of the output in {-53, -52}”", "run with --bits to let it count."],
+        "bits_counted": ["it counts in the verdict.", "which alone does not refute the claim."],
+        "carried": ["of which 10^2.1 from earlier results (seeds in all: 1, 2, 20250711)"],
+        "not_refuted": ["no leak seen in the low bits of its doubles on 4,000 runs a side."],
+    }.items():
+        before = _body(name).split("<h3>Witness")[0]
+        assert all(text in before for text in says), name
+    assert "floating point" not in _body("proved").lower()
+    assert "E-value" not in _body("proved")
+    assert _body("floats").count("⚠ floating point leaks") == 1  # in the overview, of the PASS alone
+
+
+def test_sequential_facts() -> None:
+    page = _body("carried")
+    assert '<th scope="row">refutes at 1/α′</th><td>10^3.34 (α′ = 0.00045)</td>' in page
+    assert '<th scope="row">refuted</th><td>after 2,310 runs a side and pair</td>' in page
+    assert '<th scope="row">seeds in it</th><td>1, 2, 20250711</td>' in page
+    assert "noisy-mean-evidence.csv" in page
+
+
+def test_method_says_what_was_done() -> None:
+    assert "e-values of independent runs multiply" in _body("carried")
+    assert "e-values of independent runs multiply" not in _body("fail")
+    assert "No event was certified" in _body("carried")
+    assert "do not count in the verdict" in _body("leaks")
+    assert "so count in the verdict" in _body("bits_counted")
+    old = from_json(
+        (Path(__file__).parents[1] / "snapshots" / "result_1_0.json").read_text(encoding="utf-8"), where="old"
+    )
+    assert "e-process" not in to_html(old)  # format 1.0 had none
+    assert "training runs never certify" in to_html(old)
 
 
 def test_not_a_proof_is_said() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import numpy as np
 import pytest
 
-from dpaudit.adversary.pairs import Pair, as_multisets, every_pair, extreme_pairs, random_pairs
+from dpaudit.adversary.pairs import Pair, as_multisets, every_pair
 from dpaudit.errors import PairError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset, Relation
 
@@ -31,37 +30,6 @@ def test_a_domain_with_repetitions() -> None:
     pairs = list(every_pair(REPLACE_ONE, (0, 1, 1, 0), 2, ordered=False))
     assert len(pairs) == 2
     assert {pair.source for pair in pairs} == {"exhaustive"}
-
-
-@pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
-def test_random_pairs_are_related_and_reproducible(relation: Relation) -> None:
-    def draw(seed: int) -> list[Pair]:
-        return random_pairs(relation, lambda rng: int(rng.integers(5)), 6, 50, np.random.default_rng(seed))
-
-    pairs = draw(1)
-    assert len(pairs) == 50
-    for pair in pairs:
-        assert 1 <= pair.distance(relation) <= relation.size
-        assert pair.source == "random"
-    assert pairs == draw(1)
-    assert pairs != draw(2)
-
-
-def test_no_random_pair_where_there_is_none() -> None:
-    assert random_pairs(REPLACE_ONE, lambda rng: 0, 4, 3, np.random.default_rng(0)) == []
-
-
-@pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
-@pytest.mark.parametrize("records", [0, 1, 2, 3, 8])
-def test_extreme_pairs_are_as_far_as_the_relation_goes(relation: Relation, records: int) -> None:
-    pairs = extreme_pairs(relation, 0, 9, records)
-    assert bool(pairs) == (records > 0 or relation.kind == "add-remove-one")
-    for pair in pairs:
-        assert pair.distance(relation) <= relation.size
-        assert pair.label
-    if pairs and records >= relation.size:
-        assert all(pair.distance(relation) == relation.size for pair in pairs)
-    assert len({pair.label for pair in pairs}) == len(pairs)
 
 
 def test_distance_refuses_what_the_claim_does_not_speak_about() -> None:

@@ -128,10 +128,16 @@ def test_the_profile_is_finite_at_every_claim(epsilon: float) -> None:
     assert plot.claim == [Claim(epsilon).delta_at(e) for e in plot.epsilon]
 
 
-def test_the_bound_after_every_chunk() -> None:
-    found = audit(responses, epsilon=1.0)
+@pytest.mark.parametrize("certify", [False, True])
+def test_the_bound_after_every_batch(certify: bool) -> None:
+    """A fifth of the runs learn; the others certify, in looks that double unless all of them are used anyway."""
+    found = audit(responses, epsilon=1.0, certify=certify)
     plot = found.bound_plot
     assert plot is not None
-    assert plot.runs == list(range(500, 5_001, 500))
+    if certify:
+        assert plot.runs == [1_000, 2_000, 3_000, 4_000]
+    else:
+        assert plot.runs == [32, 63, 125, 250, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000]
     (e,) = found.sampled
+    assert e.n == plot.runs[-1]
     assert plot.bound[-1] == clopper_pearson.epsilon_lower(e.x, e.n, e.y, e.m, delta=0.0, alpha=e.alpha)

@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import ParameterError, UnknownNameError
-from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Dataset, Multiset, Relation, relation_named
+from dpaudit.language import (
+    ADD_REMOVE_ONE,
+    ANSWERS_L1,
+    ANSWERS_LINF,
+    REPLACE_ONE,
+    Dataset,
+    Multiset,
+    Relation,
+    relation_named,
+)
 
 RELATIONS = [REPLACE_ONE, ADD_REMOVE_ONE]
 DOMAIN = (0, 1, 2)
@@ -162,3 +171,53 @@ def test_bad_group_sizes(name: str) -> None:
 def test_unknown_name_shows_the_names() -> None:
     with pytest.raises(UnknownNameError, match="replace-one or add-remove-one"):
         relation_named("swap-one")
+
+
+# --- vectors of query answers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "linf", "l1"),
+    [
+        ((1, 1, 1), (1, 1, 1), 0, 0),
+        ((1, 1, 1), (2, 0, 1), 1, 2),
+        ((1, 1, 1), (2, 0, 2), 1, 3),
+        ((1, 1, 1), (3, 1, 1), 2, 2),
+        ((0.5, 0.25), (0.6, 0.65), 1, 1),
+        ((0.1, 0.2), (1.1, 0.2), 1, 1),
+        ((0.1, 0.2), (1.2, 0.2), 2, 2),
+        ((0.3,) * 10, (0.4,) * 10, 1, 1),
+    ],
+)
+def test_distances_of_answers(left: Any, right: Any, linf: int, l1: int) -> None:
+    assert ANSWERS_LINF.distance(left, right) == ANSWERS_LINF.distance(right, left) == linf
+    assert ANSWERS_L1.distance(left, right) == ANSWERS_L1.distance(right, left) == l1
+    assert ANSWERS_L1.related(left, right) is (l1 <= 1)
+    assert ANSWERS_L1.group(3).related(left, right) is (l1 <= 3)
+
+
+@pytest.mark.parametrize("other", [(1, 2), (1, 2, "x"), (True, 1, 1), Multiset.of((1, 1, 1))])
+@pytest.mark.parametrize("relation", [ANSWERS_LINF, ANSWERS_L1])
+def test_what_is_no_vector_of_as_many_answers(relation: Relation, other: Any) -> None:
+    assert relation.distance((1, 1, 1), other) is None
+    assert not relation.related((1, 1, 1), other)
+
+
+@pytest.mark.parametrize("relation", [ANSWERS_LINF, ANSWERS_L1])
+def test_neighbours_of_answers(relation: Relation) -> None:
+    domain = (0, 1, 2, 3)
+    by_hand = {other for other in product(domain, repeat=3) if relation.distance((1, 0, 3), other) == 1}
+    assert set(relation.neighbours((1, 0, 3), domain)) == by_hand
+    assert len(by_hand) == (11 if relation is ANSWERS_LINF else 4)
+    rng = np.random.default_rng(0)
+    seen = {relation.random_neighbour((1, 0, 3), domain, rng) for _ in range(500)}
+    assert by_hand <= seen <= by_hand | {(1, 0, 3)}
+    assert relation_named(relation.name) == relation
+    assert relation.scope((0, 1), 2, ordered=False) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_an_answer_outside_the_domain_does_not_jump() -> None:
+    rng = np.random.default_rng(0)
+    for relation in (ANSWERS_LINF, ANSWERS_L1):
+        for _ in range(50):
+            assert relation.related((9.0, 1), relation.random_neighbour((9.0, 1), (0, 1, 2), rng))

@@ -169,10 +169,77 @@ def test_bulk_with_a_wrong_number_of_outputs() -> None:
         sample(WithBulk("raise"), (), 60)
 
 
-@pytest.mark.parametrize("size", [(3,), (5,)])
-def test_reals_of_different_shapes(size: tuple[int, ...]) -> None:
-    with pytest.raises(OutputError, match="different shapes"):
-        sample(WithBulk(lambda rng, n: [rng.random(2) if i else rng.random(size) for i in range(n)]), (), 10)
+@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize("first", [True, False])
+def test_reals_of_different_shapes_stand_one_by_one(size: int, first: bool) -> None:
+    def give(rng: np.random.Generator, n: int) -> Any:
+        return [rng.random(size) if (i == 0) == first else rng.random(2) for i in range(n)]
+
+    outputs = sample(WithBulk(give), (), 10)
+    assert outputs.runs == 10
+    assert len(outputs.reals) == 0
+    assert sorted({len(v) for v in outputs.others}) == [2, size]  # type: ignore[arg-type]
+    assert all(isinstance(part, float) for v in outputs.others for part in v)  # type: ignore[attr-defined]
+
+
+def test_tuples_that_hold_reals_are_no_atoms() -> None:
+    def give(rng: np.random.Generator, n: int) -> Any:
+        forms = [(BOTTOM, 0.5), (1, 2), ("a", (0.25,)), (0.5, 1), [0.75, 2.0], (True, 1.5)]
+        return [forms[i % 6] for i in range(n)]
+
+    outputs = sample(WithBulk(give), (), 60)
+    assert outputs.counts == {(1, 2): 10}
+    assert sorted(map(tuple, outputs.reals.tolist())) == [(0.5, 1.0)] * 10 + [(0.75, 2.0)] * 10
+    assert set(outputs.others) == {(BOTTOM, 0.5), ("a", (0.25,)), (True, 1.5)}
+    assert outputs.runs == 60
+
+
+def test_continuous_draws_make_tuples_real_and_finite_ones_do_not() -> None:
+    atoms = sample(toys.Tree((Bernoulli(0.5), {True: (BOTTOM, 0.25), False: (0.5, 0.75)})), (), 100)
+    assert set(atoms.counts) == {(BOTTOM, 0.25), (0.5, 0.75)}
+    reals = sample(toys.Returns(Laplace(0, 1).then(lambda x: (BOTTOM, x))), (), 100)
+    assert reals.counts == {}
+    assert len(set(reals.others)) == 100
+
+
+@dataclass(frozen=True)
+class Passes(Mechanism):
+    """The output of another mechanism, as it is."""
+
+    inner: Mechanism
+
+    def run(self, dataset: Any) -> Any:
+        value = yield self.inner.on(dataset)
+        return value
+
+
+def test_others_reach_through_parts() -> None:
+    outputs = sample(Passes(toys.Returns(Laplace(0, 1).then(lambda x: (BOTTOM, x)))), (), 40)
+    assert outputs.counts == {}
+    assert len(set(outputs.others)) == 40
+
+
+@pytest.mark.parametrize("bad", [(BOTTOM, float("inf")), ("a", (float("nan"),))])
+def test_others_hold_numbers(bad: Any) -> None:
+    with pytest.raises(OutputError, match="return ⊥"):
+        sample(WithBulk(lambda rng, n: [bad] * n), (), 10)
+
+
+def test_merging_does_not_depend_on_the_order_of_shapes() -> None:
+    parts = [Tally(), Tally(), Tally()]
+    parts[0].add_many(np.array([0.5, 1.5]))
+    parts[1].add_many(np.array([[0.5, 1.5]]))
+    parts[2].add_many([(BOTTOM, 0.5), BOTTOM])
+    found = []
+    for order in ((0, 1, 2), (2, 1, 0)):
+        whole = Tally()
+        for i in order:
+            whole.merge(parts[i].outputs())
+        outputs = whole.outputs()
+        assert outputs.runs == 5
+        assert len(outputs.reals) == 0
+        found.append((outputs.counts, sorted(map(str, outputs.others))))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
@@ -259,6 +326,6 @@ def test_numpy_and_plain_outputs_are_counted_together() -> None:
 def test_products_of_everything() -> None:
     product = Product((Laplace(0, 1), Uniform((1, 2))))
     outputs = sample(toys.Returns(product), (), 20)
-    assert len(outputs.counts) == 20
+    assert outputs.reals.shape == (20, 2)
     mid = sample(toys.Tree((independent(Bernoulli(0.5), 2), {(a, b): a + b for a in (0, 1) for b in (0, 1)})), (), 100)
     assert set(mid.counts) == {0, 1, 2}

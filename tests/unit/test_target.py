@@ -111,9 +111,19 @@ def test_reals_of_every_form(function: Any, shape: tuple[int, ...]) -> None:
     assert found.reals.shape == shape
 
 
-@pytest.mark.parametrize("output", [(1, 2), [1, 2], (True, 0.5), ("a", 0.5), (0.5, None), [], ()])
-def test_tuples_that_are_no_vectors_stay_outcomes(output: Any) -> None:
-    assert runs(lambda d, rng: output).counts == {tuple(output): 50}
+@pytest.mark.parametrize("output", [(1, 2), [1, 2], ("a", True), [], ()])
+def test_tuples_without_reals_are_counted(output: Any) -> None:
+    found = runs(lambda d, rng: output)
+    assert found.counts == {tuple(output): 50}
+    assert found.runs == 50
+
+
+@pytest.mark.parametrize("output", [(True, 0.5), ("a", 0.5), (0.5, None), [0.5, "a"], (1, (0.5,))])
+def test_tuples_that_hold_reals_and_are_no_vectors_are_kept_one_by_one(output: Any) -> None:
+    found = runs(lambda d, rng: output)
+    assert found.counts == {}
+    assert len(found.reals) == 0
+    assert found.others == (tuple(output),) * 50
 
 
 def test_the_input_is_fresh_for_every_run_and_never_the_pair_itself() -> None:

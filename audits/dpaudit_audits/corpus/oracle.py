@@ -54,7 +54,8 @@ class Oracle:
         p, q = p[order], q[order]
 
         def after(side: Floats) -> Floats:
-            return np.minimum(np.append(np.cumsum(side[::-1])[::-1][1:], 0.0), 1.0)
+            rest: Floats = np.append(np.cumsum(side[::-1])[::-1][1:], 0.0)
+            return np.clip(rest, 0.0, 1.0)
 
         return cls(np.minimum(np.cumsum(p), 1.0), np.minimum(np.cumsum(q), 1.0), rest=(after(p), after(q)))
 

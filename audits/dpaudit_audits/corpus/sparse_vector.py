@@ -1,8 +1,8 @@
 """What to try against the sparse vector techniques, and the best events on those pairs.
 
-Ten answers. SVT1, SVT2, SVT4, SVT6 and the rounded AboveThreshold stand on the one of StatDP's patterns on which 10^6 runs
-a side certify most, moved up and down together, or less than 0.002 from it. SVT34Parallel and NumericalSVT stand on the
-pattern with the smallest n* of seven that were compared. The other pairs are our own, as the comments say.
+Ten answers. SVT1, SVT2, SVT4, SVT6 and the rounded AboveThreshold stand on the one of StatDP's patterns on which 10^6
+runs a side certify most, moved up and down together, or less than 0.002 from it. SVT34Parallel and NumericalSVT stand
+on the pattern with the smallest n* of seven that were compared. The other pairs are our own, as the comments say.
 """
 
 from __future__ import annotations

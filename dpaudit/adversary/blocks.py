@@ -1,0 +1,102 @@
+"""Runs as a learner keeps them: blocks of outputs, with how often each came on each side in each fold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary.features import Encoder, Floats, Values
+
+Ints = NDArray[np.int64]
+
+FOLDS = 4
+"""Parts of the runs; what is learned on some is counted on the others."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some outputs, and how often each came.
+
+    Args:
+        values: r outputs.
+        times: shape (2, FOLDS, r): on the left and on the right, in every fold.
+    """
+
+    values: Values
+    times: Ints
+
+    @classmethod
+    def of_atoms(cls, atoms: dict[Hashable, Ints]) -> Block:
+        """Atoms with their counts, shape (2, FOLDS) each."""
+        if not atoms:
+            return cls([], np.zeros((2, FOLDS, 0), dtype=np.int64))
+        return cls(list(atoms), np.array(list(atoms.values())).transpose(1, 2, 0))
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Of one output when they are reals, else None."""
+        return self.values.shape[1:] if isinstance(self.values, np.ndarray) else None
+
+    def side(self, side: int) -> Floats:
+        """The reals of one side, shape (r,) or (r, d)."""
+        rows: Floats = np.asarray(self.values, dtype=np.float64)[self.times[side].sum(axis=0) > 0]
+        return rows
+
+    def listed(self, most: int) -> Sequence[Hashable]:
+        """The first of the outputs one by one, vectors as tuples."""
+        if isinstance(self.values, np.ndarray):
+            return [tuple(row) if isinstance(row, list) else row for row in self.values[:most].tolist()]
+        return self.values[:most]
+
+
+def capped(blocks: Iterable[Block], most: int) -> list[Block]:
+    """Blocks, each of one side, until every side has so many outputs."""
+    kept: list[Block] = []
+    room = [most, most]
+    for block in blocks:
+        side = int(block.times[1].any())
+        if room[side] > 0:
+            take = min(room[side], len(block.values))
+            kept.append(Block(block.values[:take], block.times[:, :, :take]))
+            room[side] -= take
+    return kept
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs to learn from, as rows of numbers.
+
+    Args:
+        encoder: what read them.
+        columns: shape (r, columns of the encoder).
+        times: how often each row came, shape (2, FOLDS, r).
+    """
+
+    encoder: Encoder
+    columns: Floats
+    times: Ints
+
+    @classmethod
+    def of(cls, encoder: Encoder, blocks: Sequence[Block]) -> Sample:
+        """All blocks (at least one), read by an encoder."""
+        columns = np.vstack([encoder.encode(block.values) for block in blocks])
+        return cls(encoder, columns, np.concatenate([block.times for block in blocks], axis=2))
+
+    @property
+    def fewest(self) -> int:
+        """Runs on the side that has fewer."""
+        return int(self.times.sum(axis=(1, 2)).min())
+
+    @property
+    def whole(self) -> Ints:
+        """How often each row came, shape (2, r)."""
+        times: Ints = self.times.sum(axis=1)
+        return times
+
+    def without(self, *folds: int) -> Ints:
+        """How often each row came outside some folds, shape (2, r)."""
+        times: Ints = self.times[:, [fold for fold in range(FOLDS) if fold not in folds]].sum(axis=1)
+        return times

@@ -1,0 +1,384 @@
+"""What a learner sees of an output: encoders turn outputs into rows of numbers, axes turn rows into one score.
+
+Outputs come in two forms: an array of reals, shape (r,) or (r, d), or a sequence of anything hashable. An output that
+an encoder cannot read (another shape, no number) has NaN in all its columns, and a score of NaN lies in no interval.
+Everything here pickles and is a function of its input alone, for an event must count the same in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+Floats = NDArray[np.float64]
+Values = Floats | Sequence[Hashable]
+"""Real outputs, shape (r,) or (r, d), or r outputs of any kind."""
+
+SHARP = 4.0
+"""Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
+
+
+class Encoder(ABC):
+    """Rows of numbers for outputs."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What each column is, for sentences: "output[3]"."""
+
+    @abstractmethod
+    def encode(self, values: Values) -> Floats:
+        """Shape (r, columns)."""
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """Columns from which a linear score is worth learning, by a name for the group."""
+        return {"features": tuple(range(len(self.names)))}
+
+    @property
+    def single(self) -> tuple[int, ...]:
+        """Columns that are worth a threshold of their own."""
+        return tuple(range(len(self.names)))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Those of the single columns that are about the whole output, of which there are few."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Numbers(Encoder):
+    """The output itself, when it is a number."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("output",)
+
+    def encode(self, values: Values) -> Floats:
+        if isinstance(values, np.ndarray):
+            if values.ndim == 1:
+                return values[:, None]
+            return values if values.shape[1] == 1 else np.full((len(values), 1), np.nan)
+        return np.array([as_number(value) for value in values], dtype=np.float64).reshape(-1, 1)
+
+
+@dataclass(frozen=True)
+class Density(Encoder):
+    """The log-likelihood ratio that the mechanism itself supplies; its infinities are kept, as huge numbers."""
+
+    log_ratio: Callable[[Floats], Floats]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("log-likelihood ratio",)
+
+    def encode(self, values: Values) -> Floats:
+        found = np.full((len(values), 1), np.nan)
+        for at, rows in [(np.arange(len(values)), values)] if isinstance(values, np.ndarray) else _arrays(values):
+            if len(at):
+                found[at, 0] = np.asarray(self.log_ratio(rows), dtype=np.float64)
+        finite: Floats = np.nan_to_num(found, nan=np.nan, posinf=1e300, neginf=-1e300)
+        return finite
+
+
+@dataclass(frozen=True)
+class Vectors(Encoder):
+    """Vectors of d reals: coordinates, differences of neighbours (the first against 0), order and totals.
+
+    Args:
+        middles: where the two sides' medians meet, for the coordinates and then for the differences, shape (2d,).
+        scales: their mean absolute deviations, shape (2d,).
+    """
+
+    middles: tuple[float, ...]
+    scales: tuple[float, ...]
+
+    @classmethod
+    def of(cls, left: Floats, right: Floats) -> Vectors:
+        """Centred between both sides' medians; shape (r, d) each."""
+        a, b = (np.hstack([side, _steps(side)]) for side in (left, right))
+        ends = [np.median(side, axis=0) for side in (a, b) if len(side)]
+        middle = np.mean(ends, axis=0)
+        scale = np.abs(np.vstack([a, b]) - middle).mean(axis=0)
+        scale[~(scale > 0)] = 1.0
+        return cls(tuple(middle.tolist()), tuple(scale.tolist()))
+
+    @property
+    def size(self) -> int:
+        """d."""
+        return len(self.middles) // 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        d = self.size
+        base = [f"output[{i}]" for i in range(d)]
+        base += [f"output[{i}] − output[{i - 1}]" if i else "output[0] − 0" for i in range(d)]
+        names = [*base, *(f"squashed {b}" for b in base), *(f"|{b} − {m:.3g}|" for b, m in
+                                                          zip(base, self.middles, strict=True))]
+        names += [f"rank {i} of the sorted output" for i in range(d)]
+        return (*names, "sum", "largest step", "largest − smallest", "place of the largest", "place of the smallest",
+                "sum of squashed coordinates", "sum of squashed differences", "sum of squares")
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        d = self.size
+        place = {name: tuple(range(i * d, (i + 1) * d)) for i, name in enumerate(
+            ("coordinates", "differences", "squashed coordinates", "squashed differences", "distances of coordinates",
+             "distances of differences", "sorted coordinates"))}
+        place["features"] = tuple(range(len(self.names)))
+        return place
+
+    @property
+    def single(self) -> tuple[int, ...]:
+        d = self.size
+        extremes = (6 * d, 7 * d - 1)
+        return (*range(2 * d), *extremes, *range(7 * d, 7 * d + 8))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        return tuple(range(7 * self.size, 7 * self.size + 8))
+
+    def encode(self, values: Values) -> Floats:
+        rows = _rows(values, self.size)
+        base = np.hstack([rows, _steps(rows)])
+        z = np.clip((base - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
+        squashed = np.tanh(SHARP * z)
+        d = self.size
+        with np.errstate(invalid="ignore", over="ignore"):
+            totals = [
+                rows.sum(axis=1), np.abs(rows[:, 1:] - rows[:, :-1]).max(axis=1, initial=0.0), np.ptp(rows, axis=1),
+                rows.argmax(axis=1), rows.argmin(axis=1), squashed[:, :d].sum(axis=1), squashed[:, d:].sum(axis=1),
+                np.square(z[:, :d]).sum(axis=1),
+            ]
+        # differences keep their unit for a reader; learners scale by themselves
+        columns = np.hstack([base, squashed, np.abs(z), np.sort(rows, axis=1), np.column_stack(totals)])
+        columns[np.isnan(rows[:, 0])] = np.nan
+        return columns
+
+
+class Axis(ABC):
+    """One score for every output; NaN where it has none."""
+
+    encoder: Encoder
+
+    @abstractmethod
+    def of(self, columns: Floats) -> Floats:
+        """Scores, shape (r,), of rows that the encoder made."""
+
+    def scores(self, values: Values) -> Floats:
+        """Scores of outputs, shape (r,)."""
+        return self.of(self.encoder.encode(values)) if len(values) else np.empty(0)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the score is, as the subject of a sentence."""
+
+    @property
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """JSON form."""
+
+
+@dataclass(frozen=True)
+class Column(Axis):
+    """One column of an encoder."""
+
+    encoder: Encoder
+    column: int = 0
+
+    def of(self, columns: Floats) -> Floats:
+        return columns[:, self.column]
+
+    @property
+    def name(self) -> str:
+        return self.encoder.names[self.column]
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"family": "column", "features": [self.name]}
+
+
+@dataclass(frozen=True)
+class Linear(Axis):
+    """A logistic regression's log-odds.
+
+    Args:
+        columns: which columns of the encoder, shape (k,).
+        weights: shape (k,).
+        bias: added to weights · columns.
+    """
+
+    encoder: Encoder
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    bias: float
+
+    def of(self, columns: Floats) -> Floats:
+        # element by element: a product of matrices may round differently for other numbers of rows
+        found = np.full(len(columns), self.bias)
+        for column, weight in zip(self.columns, self.weights, strict=True):
+            found += weight * columns[:, column]
+        return found
+
+    @property
+    def name(self) -> str:
+        largest = np.argsort(-np.abs(self.weights), kind="stable")[:3].tolist()
+        names = self.encoder.names
+        shown = ", ".join(f"{self.weights[i]:.3g} · {names[self.columns[i]]}" for i in largest if self.weights[i])
+        number = sum(1 for w in self.weights if w)
+        text = f"score of a logistic regression on {number} feature{'s' * (number != 1)}"
+        return f"{text} (largest weights {shown})" if shown else text
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        names = self.encoder.names
+        return {
+            "family": "linear", "features": [names[i] for i in self.columns], "weights": list(self.weights),
+            "bias": self.bias,
+        }
+
+
+@dataclass(frozen=True)
+class Boosted(Axis):
+    """The mean log-odds of gradient-boosted trees.
+
+    Args:
+        models: fitted classifiers with `decision_function`.
+        digest: SHA-256 of their scores on the rows on which they were learned.
+    """
+
+    encoder: Encoder
+    models: tuple[Any, ...] = field(compare=False)
+    digest: str = ""
+
+    @classmethod
+    def on(cls, encoder: Encoder, models: Sequence[Any], columns: Floats) -> Boosted:
+        """With the digest of the scores of some rows."""
+        made = cls(encoder, tuple(models))
+        scores = np.round(made.of(columns), 9) + 0.0
+        return cls(encoder, tuple(models), hashlib.sha256(scores.tobytes()).hexdigest())
+
+    def of(self, columns: Floats) -> Floats:
+        if not len(columns):
+            return np.empty(0)
+        with one_thread():
+            found: Floats = np.mean([model.decision_function(columns) for model in self.models], axis=0)
+        unread = np.isnan(columns).all(axis=1)
+        found[unread] = np.nan
+        return found
+
+    @property
+    def name(self) -> str:
+        return f"score of boosted trees on {len(self.encoder.names)} features"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"family": "boosting", "features": len(self.encoder.names), "sha": self.digest}
+
+
+@dataclass(frozen=True)
+class Table(Axis):
+    """A score for every value of one column, NaN for values that are not in the table."""
+
+    encoder: Encoder
+    column: int
+    values: tuple[float, ...]
+    """Ascending."""
+    points: tuple[float, ...]
+
+    def of(self, columns: Floats) -> Floats:
+        known, points = np.asarray(self.values), np.asarray(self.points)
+        keys = columns[:, self.column]
+        at = np.clip(np.searchsorted(known, keys), 0, len(known) - 1)
+        return np.where(known[at] == keys, points[at], np.nan)
+
+    @property
+    def name(self) -> str:
+        return f"log-likelihood ratio of the {self.encoder.names[self.column]}"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        text = json.dumps([self.values, self.points])
+        return {
+            "family": "table", "features": [self.encoder.names[self.column]],
+            "sha": hashlib.sha256(text.encode()).hexdigest(),
+        }
+
+
+def one_thread() -> Any:
+    """A context in which numerical libraries use one thread.
+
+    Sums round differently on other numbers of threads, and the threads of small sums spend their time waiting.
+    """
+    return _libraries().limit(limits=1)
+
+
+@cache
+def _libraries() -> Any:
+    """Finding the libraries takes longer than a small fit."""
+    return ThreadpoolController()
+
+
+def flat(value: Any) -> tuple[Any, ...]:
+    """The leaves of an output: tuples and frozen dataclasses at any depth, a string's letters."""
+    if isinstance(value, str):
+        return tuple(value)
+    if isinstance(value, tuple):
+        leaves: list[Any] = []
+        for part in value:
+            if isinstance(part, tuple) or (is_dataclass(part) and not isinstance(part, type)):
+                leaves += flat(part)
+            else:
+                leaves.append(part)
+        return tuple(leaves)
+    if is_dataclass(value) and not isinstance(value, type):
+        return flat(tuple(getattr(value, part.name) for part in fields(value)))
+    return (value,)
+
+
+def as_number(value: Any) -> float:
+    """The number that an output is, NaN if it is none that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.nan
+
+
+def _arrays(values: Sequence[Hashable]) -> list[tuple[NDArray[np.int64], Floats]]:
+    """The numbers and the vectors among some outputs as arrays, each with the places of its rows."""
+    shapes: dict[int | None, list[int]] = {}
+    for i, value in enumerate(values):
+        parts = value if isinstance(value, tuple) else (value,)
+        if not any(np.isnan(as_number(part)) for part in parts):
+            shapes.setdefault(len(parts) if isinstance(value, tuple) else None, []).append(i)
+    return [(np.array(at), np.array([values[i] for i in at], dtype=np.float64)) for at in shapes.values()]
+
+
+def _rows(values: Values, size: int) -> Floats:
+    """Vectors of one length as an array, NaN for what is none."""
+    if isinstance(values, np.ndarray):
+        rows = values[:, None] if values.ndim == 1 else values
+        return rows if rows.shape[1] == size else np.full((len(rows), size), np.nan)
+    found = np.full((len(values), size), np.nan)
+    for r, value in enumerate(values):
+        parts = value if isinstance(value, tuple) else (value,)
+        if len(parts) == size and not any(np.isnan(row := [as_number(part) for part in parts])):
+            found[r] = row
+    return found
+
+
+def _steps(rows: Floats) -> Floats:
+    """Differences of neighbouring coordinates, the first against 0."""
+    return np.diff(rows, axis=1, prepend=0.0)

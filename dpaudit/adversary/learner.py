@@ -1,0 +1,195 @@
+"""The witness learner: from past runs on one pair of datasets, the event that tells them apart best.
+
+Outputs are scored on many axes (the output itself, its coordinates and their differences, classifiers, a density that
+the mechanism supplies), every axis is cut into cells, and an event is a half-line of cells or a union of them. What is
+learned (weights, trees, the order of cells by likelihood ratio) is learned on some folds of the runs and counted on the
+others, so that the counts of an event are those of fresh runs but for the choice of the event itself; that choice is
+paid for in nats, as in minimum description length: a family with more events to choose from must show more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import default_rng
+
+from dpaudit.adversary.blocks import FOLDS, Block, Ints
+from dpaudit.adversary.candidates import Candidates, Worth, atom_sets, half_lines, unions
+from dpaudit.adversary.event import Event
+from dpaudit.adversary.features import Floats, Values, one_thread
+from dpaudit.adversary.fitting import FITTED, fitted
+from dpaudit.adversary.scales import Scale, count
+from dpaudit.adversary.worth import CHOICE, discounted, evidence, expected_bound, rarity
+from dpaudit.interpret import Outputs
+
+POOL = 400_000
+"""Runs a side that are remembered."""
+REFIT, REFIT_LATE = 1.5, 2.0
+"""Growth of the pool after which everything is learned anew; the second from LATE runs on, both sides together."""
+LATE = 50_000
+CAUTION = 0.5
+"""By how much of what chance may have added an event's shares are mistrusted when its bound is foreseen. At 1 rare
+events never won, and they are what certifies most; at 0 the luckiest would."""
+CHUNK = 1 << 16
+"""Outputs in a block, at most."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An event, the direction in which it is likelier, and how often it was seen out of fold.
+
+    Args:
+        event: the event.
+        reverse: False: likelier on the left dataset; True: on the right one.
+        p: its estimated probability on the side where it is likelier, (x + ½) / (n + 1).
+        q: on the other side, (y + ½) / (m + 1).
+        x, n: hits and runs on the side where it is likelier.
+        y, m: on the other side.
+        family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
+    """
+
+    event: Event
+    reverse: bool
+    p: float
+    q: float
+    x: int
+    n: int
+    y: int
+    m: int
+    family: str
+
+
+class Learner:
+    """Learns from past runs on one pair of datasets; deterministic for its seed and the runs in their batches."""
+
+    def __init__(
+        self, *, log_ratio: Callable[[Floats], Floats] | None = None, bits: bool = False, seed: int
+    ) -> None:
+        """
+        Args:
+            log_ratio: the mechanism's own ln(density on the left : on the right) of outputs of shape (r,) or (r, d).
+            bits: look at the bits of doubles, and at nothing else.
+            seed: of the folds.
+        """
+        self._log_ratio = log_ratio
+        self._bits = bits
+        self._rng = default_rng(seed)
+        self._seen = [0, 0]
+        self._kept = [0, 0]
+        self._atoms: dict[Hashable, Ints] = {}
+        self._rows: list[Block] = []
+        self._uncounted: list[Block] = []
+        self._scales: list[Scale] = []
+        self._fitted = 0
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """Runs on the left and on the right so far."""
+        return self._seen[0], self._seen[1]
+
+    def add(self, left: Outputs, right: Outputs) -> None:
+        """More past runs, any number on each side; beyond POOL a side they teach nothing more."""
+        for side, outputs in enumerate((left, right)):
+            self._seen[side] += outputs.runs
+            if self._kept[side] >= POOL:
+                continue
+            self._kept[side] += outputs.runs
+            for value, times in outputs.counts.items():
+                seen = self._atoms.setdefault(value, np.zeros((2, FOLDS), dtype=np.int64))
+                seen[side] += self._rng.multinomial(times, np.full(FOLDS, 1 / FOLDS))
+            for values in (outputs.reals, outputs.others):
+                for start in range(0, len(values), CHUNK):
+                    block = self._block(values[start : start + CHUNK], side)
+                    self._rows.append(block)
+                    self._uncounted.append(block)
+
+    def grow(self, *, epsilon: float, delta: float) -> Witness:
+        """The event that promises the e-process of H0: p ≤ e^ε q + δ the fastest growth.
+
+        Growth is the least KL(p‖p′) + KL(q‖q′) over H0, at the out-of-fold shares; every family pays for its choice.
+        When nothing promises growth, the event nearest to it. Its counts are drawn towards H0 by what the choice costs.
+        """
+        ratio = math.exp(epsilon)
+
+        def worth(x: Floats, n: int, y: Floats, m: int, cost: Floats) -> tuple[Floats, Floats]:
+            shown = evidence(x, n, y, m, ratio=ratio, delta=delta)
+            return shown - cost - rarity((x + y) / (n + m)), shown
+
+        witness, cost = self._best(worth)
+        if min(witness.n, witness.m) == 0:
+            return witness
+        x, n, y, m = witness.x, witness.n, witness.y, witness.m
+        price = CHOICE + cost + float(rarity(np.array([(x + y) / (n + m)]))[0])
+        x, y = discounted(x, n, y, m, price=price, ratio=ratio, delta=delta)
+        return _witness(witness.event, witness.reverse, x, n, y, m, witness.family)
+
+    def certify(self, *, epsilon: float, delta: float, runs: int, alpha: float) -> Witness:
+        """The event with the largest expected certified lower bound on ε from `runs` fresh runs a side.
+
+        Among events without a positive bound, the one that differs most significantly from the claim (ε, δ), or from
+        (1, δ) where ε is larger.
+        """
+        ratio = math.exp(min(epsilon, 1.0))
+
+        def worth(x: Floats, n: int, y: Floats, m: int, cost: Floats) -> tuple[Floats, Floats]:
+            price = CHOICE + cost + rarity((x + y) / (n + m))
+            bound = expected_bound(
+                x / n, y / m, trained=min(n, m), runs=runs, delta=delta, alpha=alpha,
+                caution=CAUTION * np.sqrt(2 * np.maximum(price, 0.0)),
+            )
+            return np.maximum(bound, 0.0), evidence(x, n, y, m, ratio=ratio, delta=delta) - cost
+
+        return self._best(worth)[0]
+
+    def _best(self, worth: Worth) -> tuple[Witness, float]:
+        """The candidate that is worth most, and what its choice costs; no output at all when there is none."""
+        n, m = self._kept
+        chosen = self._candidates().best((n, m), worth) if min(n, m) else None
+        if chosen is None:
+            return _witness(Event(), False, 0, n, 0, m, "atoms"), 0.0
+        sides = ((chosen.hits[0], n), (chosen.hits[1], m))
+        (x, n), (y, m) = sides[::-1] if chosen.reverse else sides
+        return _witness(chosen.event, chosen.reverse, x, n, y, m, chosen.family), chosen.cost
+
+    def _candidates(self) -> Candidates:
+        atoms = Block.of_atoms(self._atoms)
+        self._learn(atoms)
+        sizes = (self._kept[0], self._kept[1])
+        # atoms are counted anew every time: their numbers grow, and there are few of them
+        scales = [replace(scale, hits=scale.hits.copy()) for scale in self._scales]
+        if len(atoms.values):
+            count(scales, atoms)
+        found = Candidates()
+        for scale in scales:
+            half_lines(found, scale)
+            if scale.binned:
+                unions(found, scale, atoms, sizes)
+        if not self._bits and len(atoms.values):
+            atom_sets(found, atoms, self._rows, sizes)
+        return found
+
+    def _learn(self, atoms: Block) -> None:
+        """Bring the scales up to date with the pool."""
+        pool = sum(self._kept)
+        # with twice the rows that are used at most there is nothing new to learn from
+        growth = REFIT if pool < LATE else REFIT_LATE
+        if pool >= growth * self._fitted and (self._fitted < 4 * FITTED or not self._rows):
+            with one_thread():
+                self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)
+            self._fitted = pool
+            self._uncounted = list(self._rows)
+        for block in self._uncounted:
+            count(self._scales, block)
+        self._uncounted = []
+
+    def _block(self, values: Values, side: int) -> Block:
+        times = np.zeros((2, FOLDS, len(values)), dtype=np.int64)
+        times[side, self._rng.integers(FOLDS, size=len(values)), np.arange(len(values))] = 1
+        return Block(values, times)
+
+
+def _witness(event: Event, reverse: bool, x: int, n: int, y: int, m: int, family: str) -> Witness:
+    return Witness(event, reverse, (x + 0.5) / (n + 1), (y + 0.5) / (m + 1), x, n, y, m, family)

@@ -1,0 +1,176 @@
+"""Outputs of no fixed form, read place by place: tuples of varying length, symbols beside numbers, strings."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice, zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary.features import SHARP, Encoder, Floats, Values, as_number, flat
+from dpaudit.language import Bottom
+
+POSITIONS = 48
+"""Places of a tuple that are read; later ones count for the totals alone."""
+SYMBOLS = 12
+"""The most frequent symbols have columns of their own; the others share what is left."""
+
+
+CHUNK = 1 << 16
+"""Outputs that are encoded at once: every one takes hundreds of bytes on the way."""
+_PLAIN = frozenset({float, int, bool, str, type(None), Bottom})
+
+
+@dataclass(frozen=True)
+class Mixed(Encoder):
+    """Anything hashable, read place by place: numbers, symbols, how many of each, and where each comes first.
+
+    Args:
+        places: how many places are read.
+        symbols: the known symbols, by their text.
+        kept: the columns that differed when the encoder was made.
+    """
+
+    places: int
+    symbols: tuple[str, ...]
+    middles: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
+    kept: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[Hashable]) -> Mixed:
+        """What the given outputs show."""
+        seen: Counter[str] = Counter()
+        longest = 1
+        parts = _leaves(values)
+        for leaves in parts:
+            longest = max(longest, len(leaves))
+            seen.update({symbol for leaf in leaves if (symbol := _symbol(leaf)) is not None})
+        places = min(longest, POSITIONS)
+        symbols = tuple(s for s, _ in sorted(seen.items(), key=lambda at: (-at[1], at[0]))[:SYMBOLS])
+        numbers = _placed(parts, places)
+        middles, scales = [], []
+        for column in numbers.T:
+            known = column[~np.isnan(column)]
+            middle = float(np.median(known)) if len(known) else 0.0
+            scale = float(np.abs(known - middle).mean()) if len(known) else 0.0
+            middles.append(middle)
+            scales.append(scale if scale > 0 else 1.0)
+        whole = cls(places, symbols, tuple(middles), tuple(scales))
+        columns = whole._all(parts)
+        differ = np.flatnonzero(np.ptp(columns, axis=0) > 0) if len(columns) else np.arange(0)
+        return cls(places, symbols, tuple(middles), tuple(scales), tuple(differ.tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        every = self._all_names()
+        return tuple(every[i] for i in self.kept)
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        whole = tuple(range(len(self.kept)))
+        counted = self.totals
+        placed = tuple(i for i in whole if i not in counted)
+        groups = {"places": placed, "totals": counted, "features": whole}
+        return {name: columns for name, columns in groups.items() if columns}
+
+    def encode(self, values: Values) -> Floats:
+        if isinstance(values, np.ndarray):
+            values = [tuple(row) if isinstance(row, list) else row for row in values.tolist()]
+        kept = list(self.kept)
+        chunks = [self._all(_leaves(values[at : at + CHUNK]))[:, kept] for at in range(0, len(values), CHUNK)]
+        return np.vstack(chunks) if chunks else np.empty((0, len(kept)))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        return tuple(i for i, column in enumerate(self.kept) if column >= self._totals)
+
+    @property
+    def _totals(self) -> int:
+        """The first column that is about the whole output."""
+        return self.places * (3 + len(self.symbols))
+
+    def _all_names(self) -> list[str]:
+        places = range(self.places)
+        names = [f"number at {i}" for i in places] + [f"squashed number at {i}" for i in places]
+        names += [f"a number at {i}" for i in places]
+        names += [f"{s} at {i}" for s in self.symbols for i in places]
+        names += ["length", "numbers", "sum", "largest", "smallest", "sum of squashed numbers"]
+        return names + [f"how many {s}" for s in self.symbols] + [f"first place of {s}" for s in self.symbols]
+
+    def _all(self, parts: Sequence[tuple[Any, ...]]) -> Floats:
+        numbers = _placed(parts, self.places)
+        known = ~np.isnan(numbers)
+        z = np.clip((numbers - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
+        squashed = np.where(known, np.tanh(SHARP * z), 0.0)
+        plain = np.where(known, numbers, np.asarray(self.middles))
+        codes = self._codes(parts)
+        is_symbol = [codes[:, : self.places] == i for i in range(len(self.symbols))]
+        every = [codes == i for i in range(len(self.symbols))]
+        counts = [where.sum(axis=1, dtype=np.float64) for where in every]
+        # a symbol that comes first beyond the places that are read counts as one that never comes
+        first = [
+            np.where(where.any(axis=1), np.minimum(where.argmax(axis=1), self.places), float(self.places))
+            for where in every
+        ]
+        empty = ~known.any(axis=1)
+        totals = [
+            np.fromiter(map(len, parts), dtype=np.float64, count=len(parts)),
+            known.sum(axis=1, dtype=np.float64),
+            np.where(known, numbers, 0.0).sum(axis=1),
+            np.where(empty, 0.0, np.where(known, numbers, -np.inf).max(axis=1, initial=-np.inf)),
+            np.where(empty, 0.0, np.where(known, numbers, np.inf).min(axis=1, initial=np.inf)),
+            squashed.sum(axis=1),
+        ]
+        blocks = [plain, squashed, known.astype(np.float64), *(s.astype(np.float64) for s in is_symbol)]
+        return np.hstack([*blocks, np.column_stack([*totals, *counts, *first])])
+
+    def _codes(self, parts: Sequence[tuple[Any, ...]]) -> NDArray[np.int64]:
+        """The number of the known symbol in every place, −1 where none is, shape (r, ≥ places)."""
+        code = {symbol: i for i, symbol in enumerate(self.symbols)}
+        columns = []
+        for column in zip_longest(*parts, fillvalue=math.nan):
+            # a place holds few different symbols and many different floats
+            symbols = {id(leaf): leaf for leaf in column if type(leaf) is not float}
+            codes = {at: code.get(_symbol(leaf) or "", -1) for at, leaf in symbols.items()}
+            columns.append(np.fromiter((codes.get(id(leaf), -1) for leaf in column), dtype=np.int64, count=len(column)))
+        # outputs may all be shorter than those that the encoder was made from
+        columns += [np.full(len(parts), -1)] * (self.places - len(columns))
+        return np.column_stack(columns)
+
+
+def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
+    """The leaves of every output; tuples of plain values are their own."""
+    plain = all(type(value) is tuple and _PLAIN.issuperset(map(type, value)) for value in values)
+    return values if plain else [flat(value) for value in values]  # type: ignore[return-value]
+
+
+def _symbol(leaf: Any) -> str | None:
+    """The text of a leaf that is no float; whole numbers are symbols too."""
+    if isinstance(leaf, float | np.floating):
+        return None
+    if isinstance(leaf, bool | int):
+        return str(int(leaf))
+    # the text of any other object might show its address
+    known = isinstance(leaf, str | bytes | Enum | type(None) | frozenset)
+    return repr(sorted(map(repr, leaf)) if isinstance(leaf, frozenset) else leaf) if known else type(leaf).__name__
+
+
+def _placed(parts: Sequence[tuple[Any, ...]], places: int) -> Floats:
+    """The numbers of every output in their places, NaN elsewhere, shape (r, places)."""
+    numbers = np.full((len(parts), places), np.nan)
+    for i, column in enumerate(islice(zip_longest(*parts, fillvalue=math.nan), places)):
+        numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in column]
+    return numbers
+
+
+def _number(leaf: Any) -> float:
+    if leaf is None or isinstance(leaf, str):
+        return math.nan
+    return float(leaf) if isinstance(leaf, bool) else as_number(leaf)

@@ -1,0 +1,93 @@
+"""What a learner sees: rows of numbers that are the same for an array and for the same outputs one by one."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.adversary.features import Column, Density, Encoder, Linear, Numbers, Table, Vectors, flat
+from dpaudit.adversary.mixed import Mixed
+from dpaudit.language import BOTTOM
+
+ROWS = np.random.default_rng(0).normal(size=(50, 3))
+TUPLES = [tuple(row) for row in ROWS.tolist()]
+MIXED: list[Any] = [(BOTTOM, 0.5), (0.25,), "ab", 3, None, (1, (2.0, "x")), True, (), 10**400, *TUPLES[:5]]
+
+
+@pytest.mark.parametrize("encoder", [Vectors.of(ROWS, ROWS + 1), Mixed.of([*TUPLES, (BOTTOM, 1.0)])])
+def test_arrays_and_tuples_are_read_alike(encoder: Encoder) -> None:
+    assert np.array_equal(encoder.encode(ROWS), encoder.encode(TUPLES), equal_nan=True)
+    assert encoder.encode(ROWS).shape == (50, len(encoder.names))
+
+
+@pytest.mark.parametrize("encoder", [Numbers(), Vectors.of(ROWS, ROWS + 1), Mixed.of(MIXED)])
+def test_rows_do_not_depend_on_their_neighbours(encoder: Encoder) -> None:
+    whole = encoder.encode(MIXED)
+    alone = np.vstack([encoder.encode([value]) for value in MIXED])
+    assert np.array_equal(whole, alone, equal_nan=True)
+    again = pickle.loads(pickle.dumps(encoder))
+    assert np.array_equal(whole, again.encode(MIXED), equal_nan=True)
+    groups = {j for columns in encoder.groups.values() for j in columns}
+    assert groups == set(range(len(encoder.names)))
+
+
+def test_numbers() -> None:
+    found = Numbers().encode([1, 0.5, True, "x", (1.0,), 10**400])[:, 0]
+    assert found[:2].tolist() == [1.0, 0.5]
+    assert np.isnan(found[2:]).all()
+    assert np.isnan(Numbers().encode(ROWS)).all()
+
+
+def test_what_does_not_fit_has_no_score() -> None:
+    encoder = Vectors.of(ROWS, ROWS)
+    linear = Linear(encoder, (0, 1), (1.0, 2.0), 0.5)
+    scores = linear.scores([(1.0, 2.0, 0.0), (1.0, 2.0), BOTTOM, "abc", (1.0, 2.0, None)])
+    assert scores[0] == 5.5
+    assert np.isnan(scores[1:]).all()
+
+
+def test_columns_of_vectors() -> None:
+    encoder = Vectors.of(ROWS, ROWS)
+    row = dict(zip(encoder.names, encoder.encode([(1.0, 4.0, 2.0)])[0].tolist(), strict=True))
+    assert row["output[1]"] == 4.0
+    assert row["output[0] − 0"] == 1.0
+    assert row["output[2] − output[1]"] == -2.0
+    assert row["sum"] == 7.0
+    assert row["largest step"] == 3.0
+    assert row["place of the largest"] == 1.0
+    assert row["rank 2 of the sorted output"] == 4.0
+
+
+def test_columns_of_mixed_outputs() -> None:
+    encoder = Mixed.of([(0, 0, BOTTOM), (0, 1), (0.5, BOTTOM, 1), (0,)])
+    row = dict(zip(encoder.names, encoder.encode([(0, 1, BOTTOM)])[0].tolist(), strict=True))
+    assert row["length"] == 3
+    assert row["how many 0"] == 1
+    assert row["first place of 1"] == 1
+    assert row["⊥ at 2"] == 1
+
+
+def test_density_takes_arrays_alone() -> None:
+    def ratio(rows: Any) -> Any:
+        assert isinstance(rows, np.ndarray)
+        return np.where(rows > 1, np.inf, rows) if rows.ndim == 1 else rows.sum(axis=1)
+
+    scores = Column(Density(ratio)).scores([0.5, 2, BOTTOM, (1.0, 2.0)])
+    assert scores[:2].tolist() == [0.5, 1e300]
+    assert np.isnan(scores[2])
+    assert scores[3] == 3.0
+
+
+def test_tables_know_their_values_alone() -> None:
+    table = Table(Numbers(), 0, (1.0, 3.0), (-0.5, 0.5))
+    assert table.scores([1, 3]).tolist() == [-0.5, 0.5]
+    assert np.isnan(table.scores([0, 2, 4, "x"])).all()
+
+
+def test_flat() -> None:
+    assert flat((1, (2.0, ("x",)))) == (1, 2.0, "x")
+    assert flat("ab") == ("a", "b")
+    assert flat(None) == (None,)

@@ -1,0 +1,212 @@
+"""The sequential engine as a user meets it: stopping, certifying, black boxes, bit patterns, searched pairs, notes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_toys import PAIR, NoisySum, Response, response, responses
+from numpy.random import Generator
+
+from dpaudit.audit import accounting, engine, sampled
+from dpaudit.audit.request import Request
+from dpaudit.audit.results import Audit, EvidenceKind, Verdict
+from dpaudit.language import Claim, Laplace, Mechanism
+
+
+def audit(target: Any, **more: Any) -> Audit:
+    """The only audit of a request."""
+    return engine.run(Request((target,), **{"runs": 20_000, "pair": PAIR, **more})).audits[0]
+
+
+def test_a_refuted_claim_stops_the_runs_and_is_certified() -> None:
+    found = audit(responses, epsilon=0.5)
+    assert found.verdict is Verdict.FAIL
+    evidence = found.sequential
+    assert evidence is not None
+    assert evidence.refuted_at is not None
+    assert evidence.refuted_at < 4_000
+    assert evidence.log_peak >= math.log(1 / evidence.alpha)
+    assert evidence.epsilon_lower >= 0.5
+    assert found.runs < 2 * 20_000
+    # the certificate goes on until Clopper–Pearson refutes too
+    (counts,) = found.sampled
+    assert counts.epsilon_lower_clopper_pearson > 0.5
+    assert found.epsilon_lower is not None
+    assert max(evidence.epsilon_lower, counts.epsilon_lower) == found.epsilon_lower <= 1.0
+
+
+def test_certify_uses_all_runs_and_sharpens() -> None:
+    soon, all_of_it = audit(responses, epsilon=0.5), audit(responses, epsilon=0.5, certify=True)
+    assert all_of_it.runs == 2 * 20_000
+    assert all_of_it.verdict is Verdict.FAIL
+    assert soon.epsilon_lower is not None
+    assert all_of_it.epsilon_lower is not None
+    assert soon.epsilon_lower < all_of_it.epsilon_lower <= 1.0
+    (counts,) = all_of_it.sampled
+    assert counts.n == 20_000 - accounting.learning_runs(20_000)
+    assert counts.alpha == pytest.approx(0.8 * 0.001)
+
+
+def test_the_evidence_plot_tells_the_story() -> None:
+    found = audit(responses, epsilon=0.5)
+    plot, evidence = found.evidence_plot, found.sequential
+    assert plot is not None
+    assert evidence is not None
+    assert plot.runs == sorted(plot.runs)
+    assert plot.log10_threshold == pytest.approx(math.log10(1 / evidence.alpha))
+    crossed = next(n for n, e in zip(plot.runs, plot.log10_e, strict=True) if e >= plot.log10_threshold)
+    assert crossed == evidence.refuted_at
+    assert plot.log10_e[-1] == pytest.approx(evidence.log_e / math.log(10))
+
+
+def test_evidence_is_averaged_over_pairs() -> None:
+    """Every pair costs ln 2 nats where one of two shows nothing, and no more."""
+    case = _case(((0,), (1,)), ((2,), (3,)))
+    found = case(epsilon=0.5)
+    assert found.verdict is Verdict.FAIL
+    assert len(found.sampled) == 1, "only the pair that refutes is certified"
+    assert found.pair is not None
+    assert (found.pair.left, found.pair.right) == ([0], [1])
+
+
+def _case(*pairs: Any) -> Any:
+    from dpaudit.adversary import Pair
+    from dpaudit.audit.request import jobs_of
+
+    def run(**more: Any) -> Audit:
+        request = Request((first_pair_only,), runs=20_000, pair=pairs[0], **more)
+        (job,) = jobs_of(request)
+        made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
+        job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(engine, "jobs_of", lambda _: [job])
+            return engine.run(request).audits[0]
+
+    return run
+
+
+def first_pair_only(dataset: Any, rng: Generator, size: int) -> Any:
+    """Randomised response at ε = 1 on the records 0 and 1; nothing on others."""
+    if dataset[0] > 1:
+        return rng.integers(0, 2, size)
+    return (rng.random(size) < 1 / (1 + math.exp(-1))) == bool(dataset[0])
+
+
+# --- what the mechanism knows -----------------------------------------------------------------------------------
+
+
+class Known(Mechanism):
+    """A Laplace count that knows its density."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(0.5)
+
+    def run(self, dataset: Any) -> Any:
+        return Laplace(float(dataset[0]), 1.0)
+
+    def log_density(self, dataset: Any, outputs: Any) -> Any:
+        return -np.abs(outputs - dataset[0])
+
+
+def test_a_density_is_used_unless_the_box_is_black() -> None:
+    known, black = audit(Known(), certify=True), audit(Known(), certify=True, black_box=True)
+    assert {e.family for e in known.sampled} == {"density"}
+    assert not {e.family for e in black.sampled} & {"density"}
+    assert known.verdict is black.verdict is Verdict.FAIL
+
+
+def test_a_black_box_has_no_law() -> None:
+    assert audit(Response()).evidence is EvidenceKind.EXACT
+    found = audit(Response(), black_box=True)
+    assert found.evidence is EvidenceKind.SAMPLED
+    assert found.exact == []
+
+
+# --- floating point ---------------------------------------------------------------------------------------------
+
+
+def test_floating_point_is_reported_apart() -> None:
+    found = audit(NoisySum(), runs=10_000)
+    assert found.verdict is Verdict.PASS
+    floats = found.floating_point
+    assert floats is not None
+    assert floats.leaks
+    assert not floats.counted
+    assert floats.log_e >= math.log(1 / floats.alpha)
+
+
+def test_floating_point_counts_when_it_is_asked_to() -> None:
+    found = audit(NoisySum(), runs=10_000, bits=True)
+    assert found.verdict is Verdict.FAIL
+    assert found.floating_point is not None
+    assert found.floating_point.counted
+    assert {e.family for e in found.sampled} == {"bits"}
+    assert "by the bit patterns of its doubles" in found.reason
+
+
+def test_noise_on_a_grid_does_not_leak() -> None:
+    def on_a_grid(dataset: Any, rng: Generator, size: int) -> Any:
+        return np.round((dataset[0] + rng.laplace(0, 1, size)) * 64) / 64
+
+    found = audit(on_a_grid, epsilon=1.2, bits=True)
+    assert found.verdict is Verdict.PASS
+    assert found.floating_point is not None
+    assert not found.floating_point.leaks
+
+
+def test_outcomes_have_no_floating_point() -> None:
+    assert audit(response, epsilon=2.0).floating_point is None
+
+
+# --- pairs that are searched for ----------------------------------------------------------------------------------
+
+
+def broken_on_a_tie(dataset: Any, rng: Generator, size: int) -> Any:
+    """Tells everything where as many records are 0 as are 1, and there are some."""
+    tie = dataset.count(0) == dataset.count(1) > 0
+    return np.zeros(size, dtype=int) if tie else rng.integers(0, 2, size)
+
+
+def test_a_pair_is_found_and_shrunk() -> None:
+    found = engine.run(Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", size=9, runs=5_000)).audits[0]
+    assert found.verdict is Verdict.FAIL
+    assert found.pair is not None
+    assert found.pair.source == "shrunk"
+    assert len(found.pair.left) <= 3
+    assert any(note.startswith("The pair was shrunk in") for note in found.notes)
+    (counts,) = found.sampled
+    assert counts.pair == found.pair
+    assert counts.epsilon_lower > 1.0, "the small pair has a certificate of its own"
+
+
+def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
+    def picky(dataset: Any, rng: Generator, size: int) -> Any:
+        if 0 in dataset:
+            raise ZeroDivisionError("no zeros")
+        return rng.integers(0, 2, size)
+
+    found = engine.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
+    assert any("estimates of the search the mechanism failed" in note for note in found.notes)
+    assert not found.crashed
+
+
+# --- what runs cannot see -------------------------------------------------------------------------------------------
+
+
+def test_a_delta_below_what_the_runs_can_see_is_said() -> None:
+    found = audit(responses, epsilon=1.5, delta=1e-6)
+    assert any("below what 16,000 runs a side can see" in note for note in found.notes)
+    assert not any("below what" in note for note in audit(responses, epsilon=1.5, delta=0.01).notes)
+
+
+def test_looks_double_up_to_the_budget() -> None:
+    looks = sampled._looks(10_000, certify=False)
+    assert [look for look, _ in looks] == list(range(accounting.LOOKS))
+    assert looks[-1] == (accounting.LOOKS - 1, 10_000)
+    assert sampled._looks(10_000, certify=True) == [(accounting.LOOKS - 1, 10_000)]
+    assert sampled._looks(1, certify=False) == [(accounting.LOOKS - 1, 1)]
