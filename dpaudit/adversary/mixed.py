@@ -25,6 +25,7 @@ SYMBOLS = 12
 CHUNK = 1 << 16
 """Outputs that are encoded at once: every one takes hundreds of bytes on the way."""
 _PLAIN = frozenset({float, int, bool, str, type(None), Bottom})
+_NUMBERS = frozenset({float, int, bool})
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,13 @@ def _placed(parts: Sequence[tuple[Any, ...]], places: int) -> Floats:
     """The numbers of every output in their places, NaN elsewhere, shape (r, places)."""
     numbers = np.full((len(parts), places), np.nan)
     for i, column in enumerate(islice(zip_longest(*parts, fillvalue=math.nan), places)):
-        numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in column]
+        if _NUMBERS.issuperset(map(type, column)):
+            try:
+                numbers[:, i] = np.array(column, dtype=np.float64)
+            except OverflowError:
+                numbers[:, i] = [_number(leaf) for leaf in column]
+        else:
+            numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in column]
     return numbers
 
 
