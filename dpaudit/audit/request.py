@@ -280,6 +280,9 @@ def _claim(request: Request, own: Claim | None, name: str) -> Claim:
         if request.epsilon is None:
             raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
         own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
+    if request.epsilon is None and request.delta is None and relation is None:
+        # as it stands, which may be more than (ε, δ)
+        return own
     return Claim(
         own.epsilon if request.epsilon is None else request.epsilon,
         own.delta if request.delta is None else request.delta,

@@ -204,3 +204,12 @@ def test_two_functions_of_one_name_have_two_ids(tmp_path: Any, monkeypatch: pyte
         (tmp_path / f"{name}.py").write_text("def f(d, rng): return 0\n")
     jobs = jobs_of(Request(("a.py:f", "b.py:f"), epsilon=1.0, pair=PAIR))
     assert jobs[0].replay != jobs[1].replay
+
+
+def test_a_claim_of_zcdp_stays_one_unless_numbers_are_given() -> None:
+    (job,) = jobs_of(Request(("ExponentialZCDP",)))
+    assert job.claim.rho == pytest.approx(1 / 8)
+    assert job.expected is Verdict.PASS
+    (job,) = jobs_of(Request(("ExponentialZCDP",), epsilon=0.2))
+    assert job.claim.rho is None
+    assert job.expected is None

@@ -114,10 +114,17 @@ class Known(Mechanism):
 
 
 def test_a_density_is_used_unless_the_box_is_black() -> None:
-    known, black = audit(Known(), certify=True), audit(Known(), certify=True, black_box=True)
-    assert {e.family for e in known.sampled} == {"density"}
-    assert not {e.family for e in black.sampled} & {"density"}
-    assert known.verdict is black.verdict is Verdict.FAIL
+    asked: list[int] = []
+
+    class Watched(Known):
+        def log_density(self, dataset: Any, outputs: Any) -> Any:
+            asked.append(len(outputs))
+            return super().log_density(dataset, outputs)
+
+    assert audit(Watched(), black_box=True).verdict is Verdict.FAIL
+    assert asked == []
+    assert audit(Watched()).verdict is Verdict.FAIL
+    assert sum(asked) > 0
 
 
 def test_a_black_box_has_no_law() -> None:
@@ -210,3 +217,20 @@ def test_looks_double_up_to_the_budget() -> None:
     assert looks[-1] == (accounting.LOOKS - 1, 10_000)
     assert sampled._looks(10_000, certify=True) == [(accounting.LOOKS - 1, 10_000)]
     assert sampled._looks(1, certify=False) == [(accounting.LOOKS - 1, 1)]
+
+
+def test_the_last_digits_of_a_density_are_no_event() -> None:
+    """Outside both counts a Laplace ratio is constant; its rounding follows the low bits, and must tell nothing."""
+
+    class Shifted(Known):
+        def log_density(self, dataset: Any, outputs: Any) -> Any:
+            return -np.abs(outputs - (dataset[0] + 0.1)) * 0.7
+
+        def run(self, dataset: Any) -> Any:
+            return Laplace(dataset[0] + 0.1, 1 / 0.7)
+
+    for seed in range(3):
+        found = audit(Shifted(), epsilon=0.7, certify=True, runs=50_000, seed=seed)
+        assert found.verdict is Verdict.PASS
+        assert found.epsilon_lower is not None
+        assert found.epsilon_lower <= 0.7
