@@ -32,6 +32,8 @@ QUALITY = sys.path[0]
 RUNS = 400
 NUMBERS = {"Laplace count, a real number": 80, "vector of 3 Laplace counts": 40}
 """Audits of mechanisms that take longest; of every other `NUMBER`."""
+PART = 6
+"""All tables of errors but the first have this part of its audits."""
 NUMBER = 470
 
 
@@ -91,7 +93,7 @@ def size_tables() -> None:
         "learning included; runs alone. An audit that is refuted stops, and certifies no longer than it must. At most\n"
         "a share α may err; p: of the binomial test of that, one-sided.\n"
     )
-    for alpha, part in ((0.05, 1), (DEFAULT_ALPHA, 2)):
+    for alpha, part in ((0.05, 1), (DEFAULT_ALPHA, PART)):
         print(f"### α = {alpha}\n")
         error_table(alpha=alpha, claimed=1.0, certify=False, part=part, first=0)
 
@@ -102,7 +104,7 @@ def coverage_table() -> None:
         "The claim is half of the exact ε: it is false, FAIL is right, and what may exceed the exact ε in a share α\n"
         "of audits is the bound.\n"
     )
-    error_table(alpha=0.05, claimed=0.5, certify=True, part=2, first=100_000)
+    error_table(alpha=0.05, claimed=0.5, certify=True, part=PART, first=100_000)
 
 
 def audits(subject: RandomisedResponse | Gap, seeds: range, *, runs: int, epsilon: float, certify: bool) -> list[Audit]:
