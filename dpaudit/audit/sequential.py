@@ -226,7 +226,8 @@ def log_ratio(job: Job, pair: Pair) -> Callable[[NDArray[np.float64]], NDArray[n
             found: NDArray[np.float64] = density(pair.left, outputs) - density(pair.right, outputs)
         # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
         # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
-        return np.round(np.where(np.isnan(found), 0.0, found), DIGITS)
+        told: NDArray[np.float64] = np.where(np.isnan(found), 0.0, found)
+        return told.round(DIGITS)
 
     return ratio
 
