@@ -14,7 +14,7 @@ from dpaudit.adversary.features import Boosted, Column, Density, Encoder, Floats
 from dpaudit.adversary.mixed import Mixed
 from dpaudit.adversary.scales import Scale, cut
 
-FITTED = 200_000
+FITTED = 400_000
 """Runs a side on which weights and trees are learned."""
 BOOSTED_FROM = 1_000
 """Runs a side below which trees show noise alone."""

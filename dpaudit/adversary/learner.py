@@ -30,6 +30,8 @@ POOL = 400_000
 REFIT, REFIT_LATE = 1.5, 2.0
 """Growth of the pool after which everything is learned anew; the second from LATE runs on, both sides together."""
 LATE = 50_000
+REFIT_LAST = 1.2
+"""The same when an event is frozen, and no runs to come will teach anything."""
 CAUTION = 0.5
 """By how much of what chance may have added an event's shares are mistrusted when its bound is foreseen. At 1 rare
 events never won, and they are what certifies most; at 0 the luckiest would."""
@@ -113,6 +115,11 @@ class Learner:
                     block = self._block(values[start : start + CHUNK], side)
                     self._rows.append(block)
                     self._uncounted.append(block)
+
+    def settle(self) -> None:
+        """Learn from all runs so far, before an event is frozen: scales are a little behind them otherwise."""
+        if min(self._kept):
+            self._learn(self._atoms.block, growth=REFIT_LAST)
 
     def grow(self, *, epsilon: float, delta: float) -> Witness:
         """The event that promises the e-process of H0: p ≤ e^ε q + δ the fastest growth.
@@ -201,11 +208,12 @@ class Learner:
             atom_sets(found, atoms, self._rows, sizes, last=last)
         return found
 
-    def _learn(self, atoms: Block) -> None:
-        """Bring the scales up to date with the pool."""
+    def _learn(self, atoms: Block, *, growth: float | None = None) -> None:
+        """Bring the scales up to date with the pool, where that grew by this factor."""
         pool = sum(self._kept)
+        if growth is None:
+            growth = REFIT if pool < LATE else REFIT_LATE
         # with twice the rows that are used at most there is nothing new to learn from
-        growth = REFIT if pool < LATE else REFIT_LATE
         if pool >= growth * self._fitted and (self._fitted < 4 * FITTED or not self._rows):
             with one_thread():
                 self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)

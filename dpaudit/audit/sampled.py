@@ -78,7 +78,7 @@ def certify(
     if out.cut_short or budget < 1:
         return
     for number, track in enumerate(tracks, 1):
-        witness = _frozen(job, state, track, budget, len(tracks), soon=state.refuted and not certify)
+        witness = _frozen(job, state, track, budget, len(tracks), certify=certify)
         what = f"certifying, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
         for runs, bound in _count(
             job, state, track, witness, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
@@ -89,17 +89,20 @@ def certify(
             return
 
 
-def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, *, soon: bool) -> Witness:
+def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool) -> Witness:
     """The event to certify: that of the bit patterns where they count and show more.
 
-    Args:
-        soon: choose what refutes the claim after the fewest runs, not what all of the budget would certify most with.
+    Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
+    one does even after its discount for having been chosen: what certifies most may be much rarer, and known worse.
     """
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     own = float(track.process.log_values[state.at])
     learner = track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
-    if soon:
-        return learner.grow(epsilon=epsilon, delta=delta)
+    learner.settle()
+    if not certify:
+        grown = learner.grow(epsilon=epsilon, delta=delta)
+        if state.refuted or grown.p > math.exp(epsilon) * grown.q + delta:
+            return grown
     return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
 
 

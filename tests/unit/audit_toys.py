@@ -77,6 +77,20 @@ class Leak(Mechanism):
 
 
 @dataclass(frozen=True)
+class TwoLeaks(Mechanism):
+    """Claims ε = 0.3; a common output has a loss of 0.42, a rare one of 1.2."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(0.3)
+
+    def run(self, dataset: Any) -> Categorical:
+        (bit,) = dataset
+        common, rare = 0.4 * math.exp(-0.42 * bit), 0.004 * math.exp(-1.2 * bit)
+        return Categorical(("common", "rare", "other"), (common, rare, 1 - common - rare))
+
+
+@dataclass(frozen=True)
 class Counting(Mechanism):
     """A Laplace count, rounded up and cut to 0, …, `most`."""
 

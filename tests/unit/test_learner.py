@@ -14,6 +14,7 @@ from numpy.random import Generator, default_rng
 from scipy import stats
 
 from dpaudit.adversary import candidates
+from dpaudit.adversary import learner as learner_module
 from dpaudit.adversary.blocks import Sample
 from dpaudit.adversary.learner import Learner, Witness
 from dpaudit.adversary.worth import expected_bound, log_ratios
@@ -325,3 +326,24 @@ def test_a_handful_of_runs_of_any_kind(sides: tuple[list[Any], list[Any]]) -> No
         ):
             assert 0 <= witness.q <= 1
             assert 0 <= witness.x <= witness.n
+
+
+def test_scales_settle_on_all_runs_before_an_event_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While runs come in they lag behind, which saves time; what is frozen has no later runs to be mended by."""
+    fits: list[int] = []
+    fitted = learner_module.fitted
+
+    def counting(atoms: Any, rows: Any, **more: Any) -> Any:
+        fits.append(sum(len(block.values) for block in rows))
+        return fitted(atoms, rows, **more)
+
+    monkeypatch.setattr(learner_module, "fitted", counting)
+    draw, rng = laplace(1.0), default_rng(5)
+    learner = Learner(seed=0)
+    for size in (4_000, 1_500):
+        learner.add(outputs(draw(rng, 0, size)), outputs(draw(rng, 1, size)))
+        learner.grow(epsilon=0.5, delta=0.0)
+    assert fits == [8_000]
+    learner.settle()
+    learner.settle()
+    assert fits == [8_000, 11_000]

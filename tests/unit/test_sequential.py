@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_toys import PAIR, NoisySum, Response, response, responses
+from audit_toys import PAIR, NoisySum, Response, TwoLeaks, response, responses
 from numpy.random import Generator
 
 from dpaudit.audit import accounting, engine, sampled
@@ -49,6 +49,22 @@ def test_certify_uses_all_runs_and_sharpens() -> None:
     (counts,) = all_of_it.sampled
     assert counts.n == 20_000 - accounting.learning_runs(20_000)
     assert counts.alpha == pytest.approx(0.8 * 0.001)
+
+
+def test_for_the_verdict_the_event_that_speaks_most_against_the_claim_is_frozen() -> None:
+    """Not the rarer one that would certify the larger bound: that is what `certify` asks for."""
+    rare = {"output is 'rare'"}
+    learning = accounting.learning_runs(20_000)
+    undecided = 0
+    for seed in range(40):
+        found = audit(TwoLeaks(), seed=seed, alpha=0.01)
+        assert found.sequential is not None
+        if found.sequential.refuted_at is None or found.sequential.refuted_at > learning:
+            undecided += 1
+            assert {counts.event.description for counts in found.sampled}.isdisjoint(rare), seed
+    assert undecided >= 10
+    sharpened = [audit(TwoLeaks(), seed=seed, alpha=0.01, certify=True) for seed in range(4)]
+    assert rare & {counts.event.description for found in sharpened for counts in found.sampled}
 
 
 def test_the_evidence_plot_tells_the_story() -> None:
