@@ -1,4 +1,4 @@
-"""The command line: `dpaudit list`, `show`, `check`, `report`, `replay`.
+"""The command line: `dpaudit list`, `show`, `check`, `verify`, `report`, `replay`.
 
 stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
 configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
@@ -6,7 +6,6 @@ configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130
 
 from __future__ import annotations
 
-import ast
 import json as json_module
 import os
 import shlex
@@ -18,11 +17,10 @@ import typer
 from rich.console import Console
 
 from dpaudit.audit import engine, registry, store
-from dpaudit.audit.carry import evidence_of
-from dpaudit.audit.datasets import parse_dataset
 from dpaudit.audit.events import CheckFinished
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import Result, Verdict
+from dpaudit.cli_requests import check_request, verify_request
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.language import Card
 from dpaudit.reporting import files, json_form
@@ -167,7 +165,7 @@ def check_command(
     quiet: Quiet = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
-    request = _request(
+    request = check_request(
         targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
         black_box, evidence, seed, jobs,
     )
@@ -177,20 +175,43 @@ def check_command(
     # nights may add up in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and evidence != json else []
     files.refuse_unwritable(html, json, [*_sources(request), *datasets, *earlier])
-    result = _run(request, quiet=quiet, stdout_taken=json == "-")
-    failures = files.write(result, html, json)
-    try:
-        _keep(result)
-    except UsageError as error:
-        _complain(str(error))
-    for failure in failures:
-        _complain(str(failure))
-    if result.interrupted:
-        if quiet and json == "-":
-            _complain("Interrupted; the results of the audits that had ended are written.")
-        raise typer.Exit(130)
-    code = _expected_code(result) if expect else result.exit_code
-    raise typer.Exit(2 if failures else code)
+    _finish(request, html, json, quiet=quiet, expect=expect)
+
+
+@app.command("verify")
+def verify_command(
+    targets: Annotated[
+        list[str], typer.Argument(metavar="NAME|module:object|file.py:object", help="What to verify; must have a law.")
+    ],
+    domain: Annotated[
+        int | None, typer.Option(help="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Records of a dataset.")] = 4,
+    groups: Annotated[int, typer.Option(help="Verify group privacy too, up to groups of so many.")] = 3,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
+    ] = False,
+    epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
+    relation: Annotated[str | None, typer.Option(help="replace-one or add-remove-one.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
+    ] = None,
+    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    jobs: Jobs = None,
+    json: JsonOut = None,
+    html: Html = None,
+    quiet: Quiet = False,
+) -> None:
+    """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    request = verify_request(
+        targets, domain, size, groups, data, ordered, epsilon, delta, relation, param, time, jobs
+    )
+    files.refuse_unwritable(html, json, _sources(request))
+    _finish(request, html, json, quiet=quiet)
 
 
 @app.command("report")
@@ -274,60 +295,30 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _request(
-    targets: list[str] | None,
-    every: bool,
-    corpus: bool,
-    epsilon: float | None,
-    delta: float | None,
-    relation: str | None,
-    pair: tuple[str, str] | None,
-    data: str | None,
-    size: int | None,
-    param: list[str] | None,
-    runs: int | None,
-    time: float | None,
-    alpha: float,
-    certify: bool,
-    bits: bool,
-    black_box: bool,
-    evidence: str | None,
-    seed: int,
-    jobs: int | None,
-    **_: Any,
-) -> Request:
-    if sum((every, corpus, bool(targets))) > 1:
-        raise UsageError("Give names, --all or --corpus, not several of them.")
-    groups = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
-    carried = evidence_of(files.read(evidence), where=evidence, seed=seed) if evidence is not None else {}
-    return Request(
-        targets=tuple(registry.names(groups[0])) if groups else tuple(targets or ()),
-        seed=seed,
-        alpha=alpha,
-        runs=runs,
-        seconds=time,
-        jobs=jobs if jobs is not None else os.cpu_count() or 1,
-        epsilon=epsilon,
-        delta=delta,
-        relation=relation,
-        pair=None if pair is None else (parse_dataset(pair[0]), parse_dataset(pair[1])),
-        data=data,
-        size=size,
-        parameters=dict(_parameter(text) for text in param or ()),
-        certify=certify,
-        bits=bits,
-        black_box=black_box,
-        carried=carried,
-        carried_from=evidence,
-    )
+def _finish(request: Request, html: str | None, json: str | None, *, quiet: bool, expect: bool = False) -> None:
+    """Run, show, write, keep, and exit with the code that the result asks for."""
+    result = _run(request, quiet=quiet, stdout_taken=json == "-")
+    failures = files.write(result, html, json)
+    try:
+        _keep(result)
+    except UsageError as error:
+        _complain(str(error))
+    for failure in failures:
+        _complain(str(failure))
+    if result.interrupted:
+        if quiet and json == "-":
+            _complain("Interrupted; the results of the audits that had ended are written.")
+        raise typer.Exit(130)
+    code = _expected_code(result) if expect else result.exit_code
+    raise typer.Exit(2 if failures else code)
 
 
 def _parsed(command: str, jobs: int | None) -> Request:
     """The request of a stored command line, read by the same parser that read it first."""
-    words = shlex.split(command)[2:]
+    _, name, *words = shlex.split(command)
     group: Any = typer.main.get_command(app)
-    values = group.commands["check"].make_context("check", words).params
-    return _request(**{**values, "jobs": jobs})
+    values = {**group.commands[name].make_context(name, words).params, "jobs": jobs}
+    return verify_request(**values) if name == "verify" else check_request(**values)
 
 
 def _sources(request: Request) -> list[str]:
@@ -379,16 +370,6 @@ def _keep(result: Result) -> None:
 def _audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
     return [json_module.dumps(audit) for audit in json_form.to_object(result)["audits"]]
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip().isidentifier():
-        raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")
-    try:
-        return name.strip(), ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError):
-        return name.strip(), value.strip()
 
 
 def _sentence(error: Exception) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import ADD_REMOVE_ONE, Multiplicity, Multiset
+from dpaudit.language import ADD_REMOVE_ONE, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 
 TWO, THREE = Multiplicity((0, 1)), Multiplicity((0, 1, 2))
@@ -87,5 +88,15 @@ def lead(records: int, moved: int) -> Pair:
     return Pair(left, right, f"a lead of {records} against one of {records - 2 * moved}")
 
 
-PLAN = Plan("ADist", cases)
-CORRECTED_PLAN = Plan("ADistCorrected", corrected_cases)
+def _small(kind: type[ADist] | type[ADistCorrected]) -> Callable[[int, int], tuple[Mechanism, Scope]]:
+    """δ is so large that few records pass the threshold."""
+
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        points = tuple(range(domain))
+        return kind(1.0, 0.05, Multiplicity(points)), Scope(points, records)
+
+    return small
+
+
+PLAN = Plan("ADist", cases, _small(ADist))
+CORRECTED_PLAN = Plan("ADistCorrected", corrected_cases, _small(ADistCorrected))

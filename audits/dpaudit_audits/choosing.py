@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Multiplicity, Multiset, Quality, Scores
+from dpaudit.language import Mechanism, Multiplicity, Multiset, Quality, Scores
 from dpaudit_algorithms.choosing import ChoosingMechanism
 
 
@@ -72,4 +72,10 @@ def _pair(counts: tuple[int, int], moved: int) -> Pair:
     return Pair(left, right, f"{zeros} against {ones}, {moved} moved")
 
 
-PLAN = Plan("ChoosingMechanism", cases)
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """The multiplicities of so many points."""
+    points = tuple(range(domain))
+    return ChoosingMechanism(0.9, 2.0, 0.2, Multiplicity(points)), Scope(points, records)
+
+
+PLAN = Plan("ChoosingMechanism", cases, small)

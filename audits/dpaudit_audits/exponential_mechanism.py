@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Multiplicity, Multiset
+from dpaudit.language import Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 
 
@@ -33,4 +33,10 @@ def _pair(zeros: int, ones: int, moved: int) -> Pair:
     return Pair(left, right, f"{zeros} against {ones}, {moved} moved")
 
 
-PLAN = Plan("ExponentialMechanism", cases)
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """The multiplicities of so many points."""
+    points = tuple(range(domain))
+    return ExponentialMechanism(1.0, Multiplicity(points)), Scope(points, records)
+
+
+PLAN = Plan("ExponentialMechanism", cases, small)

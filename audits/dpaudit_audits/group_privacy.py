@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Multiset
+from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.group_privacy import GroupPrivacy
 
 
@@ -38,4 +38,9 @@ def _pair(ones: int, moved: int) -> Pair:
     return Pair(left, right, f"{ones} ones against {ones + moved}")
 
 
-PLAN = Plan("GroupPrivacy", cases)
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """Records are 0 or 1, whatever the domain; it counts the ones."""
+    return GroupPrivacy(0.5, 0.001), Scope((0, 1), records)
+
+
+PLAN = Plan("GroupPrivacy", cases, small)

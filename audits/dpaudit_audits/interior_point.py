@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Multiset
+from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
 
 
@@ -45,5 +47,11 @@ def _pairs(moved: int) -> tuple[Pair, ...]:
     )
 
 
-PLAN = Plan("InteriorPointByMedian", cases)
-CORRECTED_PLAN = Plan("InteriorPointByMedianCorrected", corrected_cases)
+def _small(
+    kind: type[InteriorPointByMedian] | type[InteriorPointByMedianCorrected],
+) -> Callable[[int, int], tuple[Mechanism, Scope]]:
+    return lambda domain, records: (kind(1.0, domain), Scope(tuple(range(1, domain + 1)), records))
+
+
+PLAN = Plan("InteriorPointByMedian", cases, _small(InteriorPointByMedian))
+CORRECTED_PLAN = Plan("InteriorPointByMedianCorrected", corrected_cases, _small(InteriorPointByMedianCorrected))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Multiset
+from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanism, LaplaceMechanismRounded
 
 
@@ -38,5 +38,10 @@ def _pair(moved: int) -> Pair:
     return Pair(left, right, f"a count of 0 against one of {moved}")
 
 
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """The number of ones, rounded and clipped; records are 0 or 1, whatever the domain."""
+    return LaplaceMechanismRounded(1.0, Count(1), -2, records + 2), Scope((0, 1), records)
+
+
 PLAN = Plan("LaplaceMechanism", cases)
-ROUNDED_PLAN = Plan("LaplaceMechanismRounded", rounded_cases)
+ROUNDED_PLAN = Plan("LaplaceMechanismRounded", rounded_cases, small)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Multiset
+from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
 
 EXAMPLES = ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -48,5 +50,16 @@ def _positive(records: int, moved: int) -> Pair:
     return Pair(left, right, f"{records} positive examples of one point, {moved} moved to another")
 
 
-PLAN = Plan("LearnPoints", cases)
-CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases)
+def _small(
+    kind: type[LearnPoints] | type[LearnPointsCorrected],
+) -> Callable[[int, int], tuple[Mechanism, Scope]]:
+    """δ is so large that few records pass A_dist's threshold."""
+
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        return kind(1.0, 0.05, domain), Scope(tuple((x, y) for x in range(domain) for y in (0, 1)), records)
+
+    return small
+
+
+PLAN = Plan("LearnPoints", cases, _small(LearnPoints))
+CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases, _small(LearnPointsCorrected))

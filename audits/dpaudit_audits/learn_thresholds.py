@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Multiset
+from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
 
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
@@ -39,7 +39,12 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
             *(Case(f"group of {g}", group, _group_pairs(g), group.claim.group(g), runs=100_000) for g in (2, 3)),
         )
 
-    return Plan(name, cases)
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        # base 2 makes the recursion as deep as it can be; the privacy proof does not use it
+        examples = tuple((x, y) for x in range(domain) for y in (0, 1))
+        return make(domain, 0.5, 1.0, 1e-6, base=2), Scope(examples, records)
+
+    return Plan(name, cases, small)
 
 
 def _two_peaks() -> Pair:

@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Multiset, Quality, Scores
+from dpaudit.language import Mechanism, Multiset, Quality, Scores
 from dpaudit_algorithms.learn_thresholds import Consistency
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
@@ -119,7 +119,13 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
             ),
         )
 
-    return Plan(name, cases)
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        # the promise is what a dataset that some threshold agrees with keeps
+        examples = tuple((x, y) for x in range(domain) for y in (0, 1))
+        quality = Consistency(domain)
+        return make(domain - 1, quality, float(records), 0.5, 0.5, 1e-6, base=2), Scope(examples, records)
+
+    return Plan(name, cases, small)
 
 
 def _labelled_pairs() -> tuple[Pair, ...]:

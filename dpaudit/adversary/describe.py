@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from numpy.random import Generator
@@ -46,6 +47,10 @@ class Records(ABC):
         """Different records at which programs break, the extremes first: ends, 0, ±1 and what lies next to an end."""
         return _different(self.extremes)
 
+    def every(self, most: int) -> tuple[Any, ...] | None:
+        """All records of this kind; None where there are more than `most`."""
+        return None
+
     def nearest(self, value: Any) -> Any:
         """A record as close to `value` as there is, and different from it; `value` itself where it is the only one."""
         low, high = self.extremes
@@ -69,6 +74,9 @@ class Integers(Records):
 
     def draw(self, rng: Generator) -> int:
         return int(rng.integers(self.low, self.high + 1))
+
+    def every(self, most: int) -> tuple[Any, ...] | None:
+        return tuple(range(self.low, self.high + 1)) if self.high - self.low < most else None
 
     @property
     def extremes(self) -> tuple[Any, Any]:
@@ -140,6 +148,9 @@ class SampledFrom(Records):
     def draw(self, rng: Generator) -> Any:
         return self.choices[int(rng.integers(len(self.choices)))]
 
+    def every(self, most: int) -> tuple[Any, ...] | None:
+        return self.choices if len(self.choices) <= most else None
+
     @property
     def extremes(self) -> tuple[Any, Any]:
         return self.choices[0], self.choices[-1]
@@ -172,6 +183,12 @@ class Tuples(Records):
 
     def draw(self, rng: Generator) -> Any:
         return tuple(part.draw(rng) for part in self.parts)
+
+    def every(self, most: int) -> tuple[Any, ...] | None:
+        parts = [part.every(most) for part in self.parts]
+        known = [part for part in parts if part is not None]
+        small = len(known) == len(parts) and math.prod(map(len, known)) <= most
+        return tuple(product(*known)) if small else None
 
     @property
     def extremes(self) -> tuple[Any, Any]:
@@ -275,6 +292,9 @@ class Just(Records):
 
     def draw(self, rng: Generator) -> Any:
         return self.value
+
+    def every(self, most: int) -> tuple[Any, ...] | None:
+        return (self.value,)
 
     @property
     def extremes(self) -> tuple[Any, Any]:

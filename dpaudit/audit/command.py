@@ -11,7 +11,7 @@ from dpaudit.audit.request import DEFAULT_ALPHA, Request
 
 def command_line(request: Request) -> str:
     """What to type to get the same result again (number of workers and report files left out)."""
-    words = ["dpaudit", "check"]
+    words = ["dpaudit", "check" if request.every is None else "verify"]
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     if request.epsilon is not None:
         words += ["--epsilon", repr(float(request.epsilon))]
@@ -25,6 +25,10 @@ def command_line(request: Request) -> str:
         words += ["--data", request.data]
     if request.size is not None:
         words += ["--size", str(request.size)]
+    if request.every is not None:
+        words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
+        words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]
+        words += ["--ordered"] if request.every.ordered else []
     for key, value in request.parameters.items():
         # a string is quoted, so that "1" does not come back as 1
         words += ["--param", f"{key}={value!r}"]
@@ -43,5 +47,6 @@ def command_line(request: Request) -> str:
     ]
     if request.carried_from is not None:
         words += ["--evidence", request.carried_from]
-    words += ["--seed", str(request.seed)]
+    if request.every is None:
+        words += ["--seed", str(request.seed)]
     return shlex.join(words)

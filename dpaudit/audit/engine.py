@@ -9,12 +9,13 @@ import platform
 import sys
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from dpaudit.adversary import Pair, every_pair
+from dpaudit.adversary import Pair
 from dpaudit.audit import pictures, sampled, search, sequential
 from dpaudit.audit.accounting import shares
 from dpaudit.audit.carry import carry_key, carry_notes
@@ -22,7 +23,9 @@ from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.exact import compare, evidence, pair_record, worse
+from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
+from dpaudit.audit.plan import Scope
 from dpaudit.audit.request import Job, Request, jobs_of
 from dpaudit.audit.results import (
     Audit,
@@ -32,15 +35,18 @@ from dpaudit.audit.results import (
     FloatingPoint,
     LedgerRow,
     OutputPlot,
+    Proof,
     Result,
     SequentialEvidence,
     Timings,
 )
 from dpaudit.audit.runner import WORTH_A_POOL, Runner
 from dpaudit.audit.side_by_side import Work, side_by_side
-from dpaudit.audit.verdict import Findings, decide
+from dpaudit.audit.sweep import exceeds, sweep
+from dpaudit.audit.verdict import Findings, at_least, decide
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret import LawCache
+from dpaudit.language import Mechanism
 
 SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
@@ -84,7 +90,7 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
             Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in jobs
         ]
         while work:
-            if runner.jobs > 1 and len(work) > 1 and time.monotonic() - clock > WORTH_A_POOL:
+            if request.every is None and runner.jobs > 1 and len(work) > 1 and time.monotonic() - clock > WORTH_A_POOL:
                 steps = _side_by_side(work, request, runner)
                 work = []
             else:
@@ -99,6 +105,7 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
         return
     finally:
         runner.close()
+        forget()
     yield CheckFinished(result())
 
 
@@ -254,28 +261,59 @@ def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvi
 
 def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     """Every pair of the scope; only the worst are kept in the result."""
-    scope = job.case.scope
+    scope, mechanism = job.case.scope, job.target.mechanism
     assert scope is not None
-    with runner.limited():
-        pairs = list(every_pair(job.claim.relation, scope.domain, scope.records, ordered=scope.ordered))
-    kept: list[ExactEvidence] = []
-    last = time.monotonic()
-    try:
-        for i, pair in enumerate(pairs):
-            with runner.limited():
-                kept.append(_compare(job, pair, cache, found))
-            kept.sort(key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta), reverse=True)
-            del kept[SHOWN_EXHAUSTIVE:]
-            found.enumerated += 1
-            if time.monotonic() - last > 0.1:
-                last = time.monotonic()
-                worst = found.worst.epsilon if found.worst is not None else None
-                yield Progress(i + 1, len(pairs), f"exact laws, pair {i + 1:,} of {len(pairs):,}", worst)
-    finally:
+    assert mechanism is not None
+    swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
+    if not swept.complete:
         # a violation stands though the time ran out before the last pair
-        found.exact += kept
+        if swept.worst is not None and exceeds(swept.worst, job.claim):
+            found.exact.append(_compare(job, swept.worst.pair, cache, found))
+        raise TimeLimitError("The time limit ran out")
+    found.enumerated = swept.pairs
     found.scope_done = True
-    found.scope = f"all {len(pairs):,} {job.claim.relation.name} pairs of {scope}"
+    found.scope = f"all {swept.pairs:,} {job.claim.relation.name} pairs of {scope}"
+    if swept.worst is None:
+        return
+    worst = swept.worst
+    found.refuted_by_scope = exceeds(worst, job.claim)
+    # where rounding alone makes it infinite, what a shade more δ needs
+    low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
+    found.proof = Proof(
+        _finite(low), _finite(worst.epsilon.high), _finite(worst.at_most), swept.datasets, swept.pairs
+    )
+    for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
+        with runner.limited():
+            found.exact.append(_compare(job, pair, cache, found))
+    # the pair that needs the largest δ at the claimed ε may be another one
+    found.delta = max(found.delta or 0.0, swept.delta)
+    if found.refuted_by_scope:
+        yield from _smallest(job, mechanism, scope, cache, found, runner)
+
+
+def _smallest(
+    job: Job, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """The violating pair of fewest records, where fewer than the scope's are enough."""
+    for records in range(1, scope.records):
+        try:
+            swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
+        except MechanismError:
+            # a mechanism may ask for so many records
+            continue
+        if swept.worst is not None and exceeds(swept.worst, job.claim):
+            with runner.limited():
+                found.exact.append(_compare(job, swept.worst.pair, cache, found))
+            found.notes.append(
+                f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
+                f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "
+                f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."
+            )
+            return
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:
@@ -334,6 +372,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         sequential=_sequential(job, state, request) if state is not None else None,
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=pictures.evidence(state) if state is not None else None,
+        proof=found.proof,
     )
 
 

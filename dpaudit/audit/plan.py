@@ -71,3 +71,6 @@ class Plan:
 
     name: str
     cases: Callable[[], tuple[Case, ...]]
+    small: Callable[[int, int], tuple[Mechanism, Scope]] | None = None
+    """(points of the domain, records) → the algorithm on so small a domain, and all its datasets, for `dpaudit verify`;
+    None where it has no exact law."""

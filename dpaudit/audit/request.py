@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 from numpy.random import default_rng
@@ -27,6 +27,9 @@ LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
 DEFAULT_RUNS = 100_000
 DEFAULT_SIZE = 10
+DEFAULT_DOMAIN = 8
+MOST_DOMAIN = 10_000
+"""Different records of a scope; of more there are too many pairs, however few records a dataset has."""
 TESTS_OF_FOUND_PAIRS = 3
 """How many of the pairs that a search found are bet on and certified."""
 
@@ -47,8 +50,31 @@ class Carried:
 
 
 @dataclass(frozen=True)
+class Everything:
+    """A scope of which every pair is wanted.
+
+    Args:
+        domain: points of the domain; None for the records of a description.
+        records: size of the datasets.
+        groups: group privacy up to groups of so many.
+        ordered: whether the order of the records matters.
+    """
+
+    domain: int | None
+    records: int
+    groups: int = 1
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            whole("--domain", self.domain, least=1)
+        whole("--size", self.records, least=1)
+        whole("--groups", self.groups, least=1)
+
+
+@dataclass(frozen=True)
 class Request:
-    """One invocation of `dpaudit check`.
+    """One invocation of `dpaudit check`, or of `dpaudit verify` where `every` is given.
 
     Args:
         targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
@@ -67,6 +93,7 @@ class Request:
         black_box: use runs alone: no exact law, no density of the mechanism's own.
         carried: e-values of earlier, independent results, by `carry_key` of their cases.
         carried_from: the file that they come from, for the record.
+        every: the scope of which every pair is to be verified by exact laws.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -87,6 +114,7 @@ class Request:
     black_box: bool = False
     carried: dict[str, Carried] = field(default_factory=dict)
     carried_from: str | None = None
+    every: Everything | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -107,6 +135,8 @@ class Request:
             whole("--size", self.size, least=1)
         if self.data is not None and self.pair is not None:
             raise UsageError("Give --pair or --data, not both.")
+        if self.every is not None and self.every.domain is not None and self.data is not None:
+            raise UsageError("Give --domain or --data, not both.")
         if self.size is not None and self.data is None:
             raise UsageError("--size says how many records found pairs have; it goes with --data.")
         named = [target for target in self.targets if isinstance(target, str)]
@@ -137,6 +167,7 @@ class Request:
             "bits": self.bits,
             "black_box": self.black_box,
             "carried": {key: [value.log_e, *value.seeds] for key, value in sorted(self.carried.items())},
+            **({} if self.every is None else {"every": list(astuple(self.every))}),
         }
 
 
@@ -186,7 +217,10 @@ def jobs_of(request: Request) -> list[Job]:
     jobs: list[Job] = []
     changed = set[str]()
     for target in request.targets:
-        if isinstance(target, str) and ":" not in target and not target.endswith(".py"):
+        if request.every is not None:
+            jobs += _scope_jobs(request, request.every, target, changed)
+        elif _in_catalogue(target):
+            assert isinstance(target, str)
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
         else:
             jobs.append(_own_job(request, target, changed))
@@ -226,7 +260,98 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
         yield _job(request, target, made, claim, card, expected)
 
 
+def _in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
+    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
+    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
+
+
+def _scope_jobs(
+    request: Request, every: Everything, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> Iterable[Job]:
+    """The claim on every pair of a scope, and group privacy on every group."""
+    mechanism: Any
+    card = None
+    if _in_catalogue(target):
+        assert isinstance(target, str)
+        name = registry.canonical_name(target)
+        mechanism, scope = _small(request, every, name)
+        card = mechanism.card
+        source = card.source if card is not None else type(mechanism).__module__
+        if request.parameters:
+            mechanism = with_parameters(mechanism, request.parameters)
+            changed |= set(request.parameters)
+    else:
+        mechanism, name, source = _subject(request, target, changed)
+        if not isinstance(mechanism, Mechanism):
+            raise UsageError(
+                f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
+                "can be computed."
+            )
+        card = mechanism.card
+        scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
+    claim = _claim(request, mechanism.claim, name)
+    for k in range(1, every.groups + 1):
+        if k > every.records:
+            break
+        label = f"every pair of {every.records} records" if k == 1 else f"every group of {k} of {every.records} records"
+        stated = claim if k == 1 else claim.group(k)
+        case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
+        yield _job(request, Target(name, source, mechanism), case, stated, card, None)
+
+
+def _small(request: Request, every: Everything, name: str) -> tuple[Mechanism, Scope]:
+    """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
+    plan = registry.plan(name)
+    if request.data is not None:
+        cases = plan.cases()
+        if not cases:
+            raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
+        return cases[0].mechanism, Scope(_domain(request, every), every.records, ordered=every.ordered)
+    if plan.small is None:
+        raise UsageError(
+            f"{name} has no law that can be enumerated on a small domain, so it cannot be verified; "
+            f"`dpaudit check {name}` samples it."
+        )
+    return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+
+
+def _domain(request: Request, every: Everything) -> tuple[Any, ...]:
+    """All records of the description, or the whole numbers below --domain."""
+    if request.data is None:
+        return tuple(range(every.domain or DEFAULT_DOMAIN))
+    domain = parse_records(request.data).every(MOST_DOMAIN)
+    if domain is None:
+        raise UsageError(
+            f"--data {request.data!r} has more than {MOST_DOMAIN:,} records, or infinitely many; every pair of them "
+            "cannot be verified."
+        )
+    return domain
+
+
 def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
+    subject, name, source = _subject(request, given, changed)
+    if isinstance(subject, Mechanism):
+        own, card = subject.claim, subject.card
+        target = Target(name, source, subject)
+    else:
+        own, card = None, None
+        target = function_target(subject, name, source)
+    claim = _claim(request, own, name)
+    if not _given(request):
+        raise UsageError(
+            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
+            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
+        )
+    pairs = _pairs_wanted(request, claim)
+    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
+    case = Case("given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism))
+    return _job(request, target, case, claim, card, None)
+
+
+def _subject(
+    request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> tuple[Any, str, str]:
+    """A mechanism or function of the user's own, its name, and where it is from."""
     subject: Any = given
     name, source = getattr(given, "__name__", type(given).__name__), "python"
     if isinstance(given, str):
@@ -238,24 +363,9 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     elif isinstance(subject, Mechanism) and request.parameters:
         subject = with_parameters(subject, request.parameters)
         changed |= set(request.parameters)
-    if isinstance(subject, Mechanism):
-        own, card = subject.claim, subject.card
-        target = Target(name, source, subject)
-    elif callable(subject):
-        own, card = None, None
-        target = function_target(subject, name, source)
-    else:
+    if not isinstance(subject, Mechanism) and not callable(subject):
         raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
-    claim = _claim(request, own, name)
-    if not _given(request):
-        raise UsageError(
-            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
-            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
-        )
-    pairs = _pairs_wanted(request, claim)
-    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
-    case = Case("given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism))
-    return _job(request, target, case, claim, card, None)
+    return subject, name, source
 
 
 class _NoMechanism(Mechanism):
@@ -317,7 +427,8 @@ def _job(
             pair.distance(claim.relation)
         except PairError as error:
             raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
-    records = parse_records(request.data) if request.data is not None else None
+    searched = request.data is not None and request.every is None
+    records = parse_records(request.data) if searched and request.data is not None else None
     pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
     tests = pairs if case.runs else 0
     # the source tells two functions of one name apart

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-FORMAT_VERSION = "1.1"
+FORMAT_VERSION = "1.2"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings."""
 
 Json: TypeAlias = Any
@@ -163,6 +163,23 @@ class ExactEvidence:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """What is certain of every pair of a scope: laws in ball arithmetic, bounds rounded outward.
+
+    Args:
+        epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
+        epsilon_most: no pair of the scope needs more, at a δ that is larger by 1e-11; None when infinite.
+        datasets, pairs: how many there are in the scope.
+    """
+
+    epsilon_low: float | None
+    epsilon_high: float | None
+    epsilon_most: float | None
+    datasets: int
+    pairs: int
+
+
+@dataclass(frozen=True)
 class ProfilePlot:
     """δ against ε on the deciding pair.  All lists have the length of `epsilon`."""
 
@@ -269,6 +286,8 @@ class Audit:
     floating_point: FloatingPoint | None = None
     """None where no output was a double from a continuous draw, or nothing was sampled."""
     evidence_plot: EvidencePlot | None = None
+    proof: Proof | None = None
+    """None where no scope was enumerated."""
 
     @property
     def as_expected(self) -> bool | None:

@@ -9,8 +9,9 @@ from dpaudit.adversary import Event, Pair
 from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.exact import Comparison, refutes
 from dpaudit.audit.request import Job, Request
-from dpaudit.audit.results import EvidenceKind, ExactEvidence, SampledEvidence, Verdict
+from dpaudit.audit.results import EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
 from dpaudit.audit.sampled import Collected
+from dpaudit.audit.sweep import TOLERANCE
 from dpaudit.language import Claim
 from dpaudit.stats import power
 
@@ -31,6 +32,9 @@ class Findings:
     comparison: Comparison | None = None
     scope: str | None = None
     scope_done: bool = False
+    proof: Proof | None = None
+    refuted_by_scope: bool = False
+    """Whether its worst pair exceeds the claim."""
     enumerated: int = 0
     collected: Collected | None = None
     searched: int = 0
@@ -51,7 +55,7 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
     best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
     state = found.collected.sequential if found.collected is not None else None
-    refuted_exactly = found.worst is not None and any(refutes(e, claim) for e in found.exact)
+    refuted_exactly = found.refuted_by_scope or any(refutes(e, claim) for e in found.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
     if refuted_exactly:
         if found.crash is not None:
@@ -128,10 +132,17 @@ def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
 
 def _exact_refutation(found: Findings, claim: Claim) -> str:
     worst = max(
-        (e for e in found.exact if refutes(e, claim)),
+        found.exact,
         key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
     )
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
+    proof = found.proof
+    if found.refuted_by_scope and proof is not None:
+        return (
+            f"The exact laws of {found.scope} refute the claim: in ball arithmetic the worst pair needs "
+            f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and up to δ = "
+            f"{found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
+        )
     return (
         f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
         f"and up to δ = {found.delta or 0.0:.6g} at ε = {claim.epsilon:.6g}."
@@ -159,20 +170,30 @@ def _by_bits(collected: Collected) -> bool:
 
 
 def _proof(found: Findings, claim: Claim) -> str:
-    assert found.worst is not None or found.enumerated == 0
-    if found.worst is None:
+    proof = found.proof
+    if proof is None:
         return f"There is no pair in {found.scope}."
-    worst = "no finite ε" if found.worst.epsilon is None else f"ε = {found.worst.epsilon:.7g}"
+    met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * TOLERANCE * max(1.0, claim.epsilon)
+    how = "met with equality" if met else f"claimed {claim.epsilon:.6g}"
+    most = "no bound" if proof.epsilon_most is None else f"more than {proof.epsilon_most:.12g}"
     return (
-        f"The exact laws of {found.scope} keep the claim; the worst pair needs {worst} at δ = {claim.delta:.6g} "
-        f"(claimed {claim.epsilon:.6g})."
+        f"The exact laws of {found.scope} keep the claim. In ball arithmetic the worst pair needs "
+        f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within the "
+        f"rounding of the algorithm's own numbers ({TOLERANCE:g})."
     )
 
 
-def _floor(bound: float) -> str:
-    """Three digits, never rounded up: a certified bound must not be overstated."""
-    scale = 10.0 ** (2 - math.floor(math.log10(bound))) if bound > 0 else 1.0
-    return f"{math.floor(bound * scale) / scale:.3g}"
+def at_least(epsilon: float | None) -> str:
+    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
+    if epsilon is None or math.isinf(epsilon):
+        return "no finite ε"
+    return f"ε ≥ {_floor(epsilon, 12)}" if epsilon > 0 else "ε = 0"
+
+
+def _floor(bound: float, digits: int = 3) -> str:
+    """So many digits, never rounded up: a bound must not be overstated."""
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
+    return f"{math.floor(bound * scale) / scale:.{digits}g}"
 
 
 def _pairs(number: int) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
+from dpaudit.interpret.balls import PRECISION, Ball, probabilities
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.distributions import Then, plain
@@ -108,18 +110,74 @@ class _Mixture:
         return Law(tuple(merged), np.array(list(merged.values())))
 
 
+@dataclass(frozen=True)
+class BallLaw:
+    """A finite distribution of outputs whose probabilities are balls (see `balls`): `probs[i]` contains that of
+    `values[i]`."""
+
+    values: tuple[Hashable, ...]
+    probs: tuple[Ball, ...]
+
+    def __len__(self) -> int:
+        return len(self.probs)
+
+    def as_dict(self) -> dict[Hashable, Ball]:
+        """Output → the ball of its probability."""
+        return dict(zip(self.values, self.probs, strict=True))
+
+
+@dataclass
+class _BallMixture:
+    """Sums weighted laws in balls."""
+
+    masses: dict[Hashable, Ball] = field(default_factory=dict)
+
+    def add(self, output: Any, mass: Ball) -> None:
+        key = canonical(output)
+        self.masses[key] = self.masses[key] + mass if key in self.masses else mass
+
+    def add_all(self, values: Any, probs: Iterable[Ball], mass: Ball) -> None:
+        for value, p in zip(plain(values), probs, strict=True):
+            self.add(value, mass * p)
+
+    def law(self) -> BallLaw:
+        return BallLaw(tuple(self.masses), tuple(self.masses.values()))
+
+
+@dataclass(frozen=True)
+class _Arithmetic:
+    """In which numbers a law is computed.
+
+    Args:
+        one: of these numbers.
+        probabilities: of a finite draw, in the order of its values.
+        impossible: whether a probability is surely 0.
+        mixture: an empty sum of laws.
+    """
+
+    name: str
+    one: Any
+    probabilities: Callable[[Finite], Any]
+    impossible: Callable[[Any], bool]
+    mixture: Callable[[], Any]
+
+
+_DOUBLES = _Arithmetic("doubles", 1.0, lambda draw: draw.probs, lambda p: not p > 0, _Mixture)
+_BALLS = _Arithmetic("balls", arb(1), probabilities, lambda p: bool(p.is_zero()), _BallMixture)
+
+
 class LawCache:
     """Laws of sub-mechanisms already computed, by mechanism and dataset: equal states are merged through it."""
 
     def __init__(self) -> None:
-        self._laws: dict[Hashable, Law] = {}
+        self._laws: dict[Hashable, Any] = {}
         self.paths = 0
         """Executions of any mechanism's text so far."""
 
-    def law(self, mechanism: Mechanism, dataset: Any, compute: Callable[[], Law]) -> Law:
+    def law(self, mechanism: Mechanism, dataset: Any, arithmetic: str, compute: Callable[[], Any]) -> Any:
         """The stored law, or the computed one; mechanisms or datasets that do not hash are computed anew."""
         # by their images too, because (1,) and (True,) are equal and a mechanism may tell them apart
-        key: Hashable = (mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
+        key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
         try:
             hash(key)
         except TypeError:
@@ -131,10 +189,11 @@ class LawCache:
 
 @dataclass
 class _Budget:
-    """The paths that one call of `law` may still take, its sub-mechanisms' included."""
+    """The paths that one call of `law` may still take, its sub-mechanisms' included, and its arithmetic."""
 
     limit: int
     cache: LawCache
+    arithmetic: _Arithmetic
     taken: int = 0
 
     def take(self, mechanism: Mechanism) -> None:
@@ -159,16 +218,48 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
         NotEnumerableError: a draw cannot be enumerated (it names the draw and the remedy), or too many paths.
         NondeterministicMechanismError, MechanismError: as in `sample`.
     """
-    return _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache))
+    found: Law = _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache, _DOUBLES))
+    return found
 
 
-def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
-    return budget.cache.law(mechanism, dataset, lambda: _enumerate(mechanism, dataset, budget))
+def ball_law(
+    mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+) -> BallLaw:
+    """The law of the output with probabilities that are certain to lie in balls (about 38 digits wide).
+
+    Exact are the numbers that the text hands to its draws, as doubles or fractions: what the text itself has rounded,
+    1/ε say, stays rounded.
+
+    Args, Raises: as for `law`.
+    """
+    with ctx.workprec(PRECISION):
+        found: BallLaw = _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache, _BALLS))
+    return found
 
 
-def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
-    mixture = _Mixture()
-    pending: list[tuple[Path, float]] = [((), 1.0)]
+def ball_laws(
+    mechanism: Mechanism, left: Any, right: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+) -> tuple[list[Ball], list[Ball]]:
+    """Both laws over the union of their outcomes, in balls: probabilities on the left, on the right.
+
+    Args, Raises: as for `law`.
+    """
+    shared = LawCache() if cache is None else cache
+    p, q = (ball_law(mechanism, side, cache=shared, path_limit=path_limit).as_dict() for side in (left, right))
+    union = dict.fromkeys([*p, *q])
+    nothing = arb(0)
+    return [p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union]
+
+
+def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
+    return budget.cache.law(
+        mechanism, dataset, budget.arithmetic.name, lambda: _enumerate(mechanism, dataset, budget)
+    )
+
+
+def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
+    mixture = budget.arithmetic.mixture()
+    pending: list[tuple[Path, Any]] = [((), budget.arithmetic.one)]
     watch = Watch(mechanism, dataset)
     while pending:
         path, mass = pending.pop()
@@ -178,7 +269,7 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
             image = fingerprint(run.node)
             where = f"draw {len(run.path) + 1} of {mechanism.name}"
             with blaming(mechanism):
-                branches = [(v, p) for v, p in _branches(run.node, budget, where) if p > 0]
+                branches = list(_branches(run.node, budget, where))
             (value, p), *others = branches
             if len(others) + len(pending) > budget.limit:
                 raise NotEnumerableError(
@@ -195,31 +286,35 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
     return mixture.law()
 
 
-def _mix(end: Any, mass: float, mixture: _Mixture, budget: _Budget, where: str) -> None:
+def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None:
     if isinstance(end, Applied):
         part = _law(end.mechanism, end.dataset, budget)
         mixture.add_all(part.values, part.probs, mass)
     elif isinstance(end, Then):
         for value, p in _branches(end.base, budget, where):
-            if p > 0:
-                _mix(end.continuation(value), mass * p, mixture, budget, where)
+            _mix(end.continuation(value), mass * p, mixture, budget, where)
     elif isinstance(end, Finite) and end.finite:
-        mixture.add_all(end.values, end.probs, mass)
+        mixture.add_all(end.values, budget.arithmetic.probabilities(end), mass)
     elif isinstance(end, Distribution):
         raise _refusal(end, where)
     else:
         mixture.add(end, mass)
 
 
-def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, float]]:
+def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, Any]]:
+    """What may come of a draw, and how probable it is."""
+    arithmetic = budget.arithmetic
     if isinstance(node, Finite) and node.finite:
-        return zip(plain(node.values), node.probs.tolist(), strict=True)
-    if isinstance(node, Distribution) and not isinstance(node, Then):
+        values, probs = node.values, arithmetic.probabilities(node)
+    elif isinstance(node, Distribution) and not isinstance(node, Then):
         raise _refusal(node, where)
-    part = _Mixture()
-    _mix(node, 1.0, part, budget, where)
-    merged = part.law()
-    return zip(plain(merged.values), merged.probs.tolist(), strict=True)
+    else:
+        part = arithmetic.mixture()
+        _mix(node, arithmetic.one, part, budget, where)
+        merged = part.law()
+        values, probs = merged.values, merged.probs
+    each = zip(plain(values), plain(probs), strict=True)
+    return ((value, p) for value, p in each if not arithmetic.impossible(p))
 
 
 def _refusal(node: Distribution, where: str) -> NotEnumerableError:

@@ -26,7 +26,7 @@ CONTRACT = [
 ]
 
 
-NEW_IN_1_1 = {"audit": {"sequential", "floating_point", "evidence_plot"}, "sampled": {"family"}}
+NEW_SINCE_1_0 = {"audit": {"sequential", "floating_point", "evidence_plot", "proof"}, "sampled": {"family"}}
 """What a file of format 1.0 lacks."""
 
 
@@ -65,6 +65,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "bound_plot": results.BoundPlot,
         "evidence_plot": results.EvidencePlot,
         "ledger_row": results.LedgerRow,
+        "proof": results.Proof,
         "timings": results.Timings,
         "audit": results.Audit,
     }
@@ -75,12 +76,12 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
     ):
         fields = {f.name for f in dataclasses.fields(cls)}
         assert set(of["properties"]) == fields, name
-        assert set(of["required"]) == fields - NEW_IN_1_1.get(name, set()), name
+        assert set(of["required"]) == fields - NEW_SINCE_1_0.get(name, set()), name
 
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.1",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.2",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
     assert list(value)[:4] == ["format_version", "seed", "alpha", "audits"]
@@ -180,7 +181,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.1"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.2"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),
@@ -239,7 +240,7 @@ def test_reads_format_1_0() -> None:
     text = (Path(__file__).parents[1] / "snapshots" / "result_1_0.json").read_text(encoding="utf-8")
     value = json.loads(text)
     assert value["format_version"] == "1.0"
-    assert not NEW_IN_1_1["audit"] & value["audits"][0].keys()
+    assert not NEW_SINCE_1_0["audit"] & value["audits"][0].keys()
     read = from_json(text, where="result_1_0.json")
     audit = read.audits[0]
     assert (audit.sequential, audit.floating_point, audit.evidence_plot) == (None, None, None)
@@ -248,7 +249,7 @@ def test_reads_format_1_0() -> None:
     # what it had is written as it was
     again = json.loads(to_json(read))
     for audit_again in again["audits"]:
-        for key in NEW_IN_1_1["audit"]:
+        for key in NEW_SINCE_1_0["audit"]:
             assert audit_again.pop(key) is None
         for evidence in audit_again["sampled"]:
             assert evidence.pop("family") == ""

@@ -152,10 +152,13 @@ class Bernoulli(Finite):
     Args:
         p: in [0, 1].
         complement: 1 − p where that is known more exactly than by subtraction (tails of noise).
+        event: what `p` is the rounded probability of, where it came from a comparison of noise with a number; then the
+            probability can be computed to any precision.
     """
 
     p: float
     complement: float | None = None
+    event: Tail | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         probability("p of a Bernoulli", self.p)
@@ -174,7 +177,23 @@ class Bernoulli(Finite):
 
     def __invert__(self) -> Bernoulli:
         """The opposite event."""
-        return Bernoulli(*self.probs[::-1].tolist(), claim=self.claim)
+        event = None if self.event is None else self.event.opposite
+        return Bernoulli(*self.probs[::-1].tolist(), event=event, claim=self.claim)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The event that `noise` is below the number t (`low`) or above it, or equals it (`closed`)."""
+
+    noise: Any
+    t: float
+    low: bool
+    closed: bool
+
+    @property
+    def opposite(self) -> Tail:
+        """The event that it is not."""
+        return Tail(self.noise, self.t, not self.low, not self.closed)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+
+Number = TypeVar("Number", float, Fraction)
 
 ENUMERATED_RECORDS = 48
 """Pairings of more records than this are drawn, never enumerated."""
@@ -97,20 +100,32 @@ class RandomPairing(Finite):
 
     @cached_property
     def _law(self) -> dict[Multiset, float]:
+        return self._enumerated(1.0)
+
+    def fractions(self) -> dict[Multiset, Fraction]:
+        """The probability of every outcome, exactly, in the order of `values`.
+
+        Raises:
+            NotEnumerableError: too many records, or too many states on the way.
+        """
+        return self._enumerated(Fraction(1))
+
+    def _enumerated(self, one: Number) -> dict[Multiset, Number]:
+        """The law in the arithmetic of `one`."""
         if not self.finite:
             raise NotEnumerableError(f"A random pairing of {len(self.records):,} records is too large: {self.remedy}.")
         images, place = self._images
         if len(self.records.items) == 1:
             pairs = len(self.records) // 2
-            return {Multiset(((images[0], pairs),) if pairs else ()): 1.0}
+            return {Multiset(((images[0], pairs),) if pairs else ()): one}
         counts = tuple(self.records.counts.tolist())
         none = (0,) * len(images)
-        states: dict[tuple[tuple[int, ...], tuple[int, ...]], float]
-        states = {(counts, none): 1.0} if len(self.records) % 2 == 0 else {
-            (_less(counts, i), none): c / len(self.records) for i, c in enumerate(counts) if c
+        states: dict[tuple[tuple[int, ...], tuple[int, ...]], Number]
+        states = {(counts, none): one} if len(self.records) % 2 == 0 else {
+            (_less(counts, i), none): one * c / len(self.records) for i, c in enumerate(counts) if c
         }
         for _ in range(len(self.records) // 2):
-            following: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+            following: dict[tuple[tuple[int, ...], tuple[int, ...]], Number] = {}
             for (left, seen), p in states.items():
                 # by symmetry the next pair may be the one that holds the least record left
                 i = next(k for k, c in enumerate(left) if c)
@@ -119,17 +134,17 @@ class RandomPairing(Finite):
                 for j, c in enumerate(rest):
                     if c:
                         key = (_less(rest, j), _more(seen, int(place[i, j])))
-                        following[key] = following.get(key, 0.0) + p * c / total
+                        following[key] = following.get(key, 0 * one) + p * c / total
             states = following
             if len(states) > ENUMERATED_STATES:
                 raise NotEnumerableError(
                     f"A random pairing of {self.records!r} has more than {ENUMERATED_STATES:,} states; "
                     "use fewer records or fewer distinct values."
                 )
-        law: dict[Multiset, float] = {}
+        law: dict[Multiset, Number] = {}
         for (_, seen), p in states.items():
             outcome = Multiset(tuple((v, c) for v, c in zip(images, seen, strict=True) if c))
-            law[outcome] = law.get(outcome, 0.0) + p
+            law[outcome] = law.get(outcome, 0 * one) + p
         return law
 
     @property

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
-from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Values
+from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Tail, Values
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,13 @@ class Real(Distribution):
 
     def _event(self, t: Any, *, low: bool, closed: bool) -> Bernoulli:
         t = number("the number that noise is compared with", t)
-        below, above, at = self.below(t), self.above(t), self.at(t)
-        if low:
-            return Bernoulli(min(1.0, below + at * closed), min(1.0, above + at * (not closed)), claim=self.claim)
-        return Bernoulli(min(1.0, above + at * closed), min(1.0, below + at * (not closed)), claim=self.claim)
+        inside, outside, at = self.below(t), self.above(t), self.at(t)
+        if not low:
+            inside, outside = outside, inside
+        return Bernoulli(
+            min(1.0, inside + at * closed), min(1.0, outside + at * (not closed)),
+            event=Tail(self, t, low, closed), claim=self.claim,
+        )
 
     def __lt__(self, t: float) -> Bernoulli:
         return self._event(t, low=True, closed=False)

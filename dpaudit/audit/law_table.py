@@ -1,0 +1,236 @@
+"""The laws of a mechanism on every dataset of a finite scope, enclosed by doubles; kept while they are computed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import pickle
+import sys
+import time
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from multiprocessing import TimeoutError as PoolTimeoutError
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+
+from dpaudit.audit import store
+from dpaudit.audit.crash import blamed
+from dpaudit.audit.events import Progress
+from dpaudit.audit.plan import Scope
+from dpaudit.audit.runner import WORTH_A_POOL, Runner
+from dpaudit.errors import TimeLimitError, UsageError
+from dpaudit.interpret import LawCache, ball_law
+from dpaudit.language import Dataset, Mechanism, Relation
+from dpaudit.language.fingerprint import fingerprint
+from dpaudit.stats.enclosure import outward
+
+Floats = NDArray[np.float64]
+
+PATHS = 200_000
+"""Paths of one law that an audit enumerates on its own account."""
+MOST_ENTRIES = 400_000_000
+"""Probabilities of a table: 6.4 GB."""
+MOST_DATASETS = 20_000_000
+KEPT_EVERY = 10.0
+"""Seconds of work after which a table in the making is kept on disk."""
+
+Part = tuple[tuple[Hashable, ...], Floats, Floats]
+"""Outcomes, and the lower and upper ends of their probabilities."""
+
+
+@dataclass(frozen=True)
+class LawTable:
+    """Every law of a scope.
+
+    Args:
+        datasets: all of them.
+        outcomes: all outputs that any of them has.
+        low, high: doubles around the probabilities, shape (datasets, outcomes).
+        complete: False where the time limit came before the last dataset.
+    """
+
+    datasets: tuple[Dataset, ...]
+    outcomes: tuple[Hashable, ...]
+    low: Floats
+    high: Floats
+    complete: bool = True
+
+
+def law_table(
+    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str
+) -> Generator[Progress, None, LawTable]:
+    """The table; progress is told on the way, and what was computed before an interruption is found again.
+
+    Where the time limit comes first, the table is of the datasets whose laws are known by then.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or too large a one.
+        UsageError: the scope is too large.
+    """
+    domain = tuple(dict.fromkeys(scope.domain))
+    if _number(relation, len(domain), scope) > MOST_DATASETS:
+        raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
+    key = (fingerprint(mechanism), domain, scope.records, scope.ordered, relation.kind)
+    if key in _LATEST:
+        return _LATEST[key]
+    datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
+    kept = _Kept(hashlib.sha256(repr(key).encode()).hexdigest()[:16])
+    parts: dict[int, Part] = kept.parts
+    chunks = _chunks(len(datasets))
+    missing = [i for i in range(len(chunks)) if i not in parts]
+    done = 0
+    try:
+        for part in _parts(mechanism, [datasets[slice(*chunks[i])] for i in missing], runner, name):
+            parts[missing[done]] = part
+            done += 1
+            kept.keep(parts)
+            ready = sum(len(low) for _, low, _ in parts.values())
+            yield Progress(ready, len(datasets), f"exact laws, {ready:,} of {len(datasets):,} datasets", None)
+    except TimeLimitError:
+        kept.keep(parts, now=True)
+        known = [dataset for i in sorted(parts) for dataset in datasets[slice(*chunks[i])]]
+        return replace(_joined(tuple(known), [parts[i] for i in sorted(parts)]), complete=False)
+    except BaseException:
+        kept.keep(parts, now=True)
+        raise
+    table = _joined(datasets, [parts[i] for i in range(len(chunks))])
+    kept.drop()
+    _LATEST.clear()
+    _LATEST[key] = table
+    return table
+
+
+def _parts(
+    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str
+) -> Iterator[Part]:
+    """The laws of every chunk in order; on worker processes once it is known that there is enough to do."""
+    cache, begun = LawCache(), time.monotonic()
+    done = 0
+    for chunk in chunks:
+        rest = len(chunks) - done
+        ahead = (time.monotonic() - begun) / max(1, done) * rest
+        if runner.jobs > 1 and rest > 1 and ahead > WORTH_A_POOL:
+            break
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+            part = _laws(mechanism, chunk, cache)
+        yield part
+        done += 1
+    else:
+        return
+    with blamed(name):
+        payload = cloudpickle.dumps(mechanism)
+    pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
+    work = iter(pool(delayed(_pickled)(payload, chunk) for chunk in chunks[done:]))
+    for _ in chunks[done:]:
+        try:
+            with runner.limited():
+                part = next(work)
+        except (PoolTimeoutError, TimeoutError):
+            raise TimeLimitError("The time limit ran out") from None
+        yield part
+
+
+_LATEST: dict[Hashable, LawTable] = {}
+"""The table that was made last: groups of 1, 2, 3 need the same one."""
+
+
+def forget() -> None:
+    """Let the last table go: it may be large."""
+    _LATEST.clear()
+
+
+class _Kept:
+    """Parts of a table on disk, beside the store."""
+
+    def __init__(self, key: str) -> None:
+        self._path: Path = store.location().parent / "laws" / f"{key}.pickle"
+        self._written = time.monotonic()
+        self._any = False
+        self.parts: dict[int, Part] = {}
+        with contextlib.suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+            self.parts = pickle.loads(self._path.read_bytes())
+            self._any = True
+
+    def keep(self, parts: dict[int, Part], *, now: bool = False) -> None:
+        """Write them, now and then; a disk that is full is no reason to stop."""
+        if not parts or (not now and time.monotonic() - self._written < KEPT_EVERY):
+            return
+        if now and not self._any and time.monotonic() - self._written < 1:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self._path.with_suffix(".new")
+            beside.write_bytes(pickle.dumps(parts))
+            beside.replace(self._path)
+            self._any = True
+        self._written = time.monotonic()
+
+    def drop(self) -> None:
+        """The table is complete."""
+        if self._any:
+            self._path.unlink(missing_ok=True)
+
+
+def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
+    place: dict[Hashable, int] = {}
+    rows: list[list[tuple[int, float, float]]] = []
+    for dataset in datasets:
+        row = []
+        for value, p in ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict().items():
+            around = outward(p)
+            row.append((place.setdefault(value, len(place)), max(0.0, around.low), min(1.0, around.high)))
+        rows.append(row)
+    low, high = np.zeros((2, len(datasets), len(place)))
+    for i, row in enumerate(rows):
+        for at, below, above in row:
+            low[i, at], high[i, at] = below, above
+    return tuple(place), low, high
+
+
+def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
+    """In a worker process."""
+    return _laws(cloudpickle.loads(payload), datasets, LawCache())
+
+
+def _joined(datasets: tuple[Dataset, ...], parts: Sequence[Part]) -> LawTable:
+    place: dict[Hashable, int] = {}
+    for outcomes, _, _ in parts:
+        for value in outcomes:
+            place.setdefault(value, len(place))
+    if len(place) * len(datasets) > MOST_ENTRIES:
+        raise UsageError(
+            f"{len(datasets):,} datasets with {len(place):,} outcomes are too many probabilities to hold; "
+            "make the domain or the size smaller."
+        )
+    low, high = np.zeros((2, len(datasets), len(place)))
+    start = 0
+    for outcomes, below, above in parts:
+        at = [place[value] for value in outcomes]
+        rows = slice(start, start + len(below))
+        low[rows, at], high[rows, at] = below, above
+        start += len(below)
+    return LawTable(datasets, tuple(place), low, high)
+
+
+def _chunks(datasets: int) -> list[tuple[int, int]]:
+    """Small ones first, so that progress and pace are known soon."""
+    chunks, start, size = [], 0, 4
+    while start < datasets:
+        chunks.append((start, min(datasets, start + size)))
+        start, size = start + size, min(128, 2 * size)
+    return chunks
+
+
+def _number(relation: Relation, domain: int, scope: Scope) -> float:
+    """Datasets of a scope, or so."""
+    if scope.ordered:
+        return float(domain) ** scope.records
+    found = math.comb(domain + scope.records - 1, scope.records)
+    return float(found if relation.kind == "replace-one" else 2 * found)
+
+

@@ -1,0 +1,110 @@
+"""From the words of a command line to a request."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import Any
+
+from dpaudit.audit import registry
+from dpaudit.audit.carry import evidence_of
+from dpaudit.audit.datasets import parse_dataset
+from dpaudit.audit.request import Everything, Request
+from dpaudit.errors import UsageError
+from dpaudit.reporting import files
+
+
+def check_request(
+    targets: list[str] | None,
+    every: bool,
+    corpus: bool,
+    epsilon: float | None,
+    delta: float | None,
+    relation: str | None,
+    pair: tuple[str, str] | None,
+    data: str | None,
+    size: int | None,
+    param: list[str] | None,
+    runs: int | None,
+    time: float | None,
+    alpha: float,
+    certify: bool,
+    bits: bool,
+    black_box: bool,
+    evidence: str | None,
+    seed: int,
+    jobs: int | None,
+    **_: Any,
+) -> Request:
+    """What `dpaudit check` asks for; options that only say what to write are passed over.
+
+    Raises:
+        UsageError and its kinds: options that do not go together, or values that cannot be.
+    """
+    if sum((every, corpus, bool(targets))) > 1:
+        raise UsageError("Give names, --all or --corpus, not several of them.")
+    groups = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
+    carried = evidence_of(files.read(evidence), where=evidence, seed=seed) if evidence is not None else {}
+    return Request(
+        targets=tuple(registry.names(groups[0])) if groups else tuple(targets or ()),
+        seed=seed,
+        alpha=alpha,
+        runs=runs,
+        seconds=time,
+        jobs=jobs if jobs is not None else os.cpu_count() or 1,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        pair=None if pair is None else (parse_dataset(pair[0]), parse_dataset(pair[1])),
+        data=data,
+        size=size,
+        parameters=dict(_parameter(text) for text in param or ()),
+        certify=certify,
+        bits=bits,
+        black_box=black_box,
+        carried=carried,
+        carried_from=evidence,
+    )
+
+
+def verify_request(
+    targets: list[str],
+    domain: int | None,
+    size: int,
+    groups: int,
+    data: str | None,
+    ordered: bool,
+    epsilon: float | None,
+    delta: float | None,
+    relation: str | None,
+    param: list[str] | None,
+    time: float | None,
+    jobs: int | None,
+    **_: Any,
+) -> Request:
+    """What `dpaudit verify` asks for.
+
+    Raises:
+        UsageError and its kinds: as for `check_request`.
+    """
+    return Request(
+        targets=tuple(targets),
+        seconds=time,
+        jobs=jobs if jobs is not None else os.cpu_count() or 1,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        data=data,
+        parameters=dict(_parameter(text) for text in param or ()),
+        every=Everything(domain, size, groups, ordered),
+    )
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+        return name.strip(), value.strip()

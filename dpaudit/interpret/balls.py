@@ -1,0 +1,258 @@
+"""The probabilities of a finite draw as balls: intervals that contain them, whatever was rounded on the way.
+
+What is taken as exact are the numbers that the algorithm's text hands to its draws, each a double or a fraction:
+scores, scales, thresholds. From them on every number is a ball of Arb (F. Johansson, "Arb: efficient
+arbitrary-precision midpoint-radius interval arithmetic", IEEE Transactions on Computers 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from fractions import Fraction
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from flint import arb, fmpq
+
+from dpaudit.errors import NotEnumerableError
+from dpaudit.language.distributions import (
+    Bernoulli,
+    Clipped,
+    ClippedInteger,
+    DiscreteLaplace,
+    Finite,
+    Gaussian,
+    Laplace,
+    Mapped,
+    Product,
+    RandomPairing,
+    Snapping,
+    Softmax,
+    Uniform,
+)
+from dpaudit.language.distributions.base import Tail
+from dpaudit.language.distributions.derived import plain
+from dpaudit.language.outputs import canonical
+
+Ball: TypeAlias = Any
+"""An `arb`: the package has no types."""
+
+PRECISION = 128
+"""Bits in which balls are computed: sums of a million terms still have more than thirty digits."""
+HALF = arb(0.5)
+
+
+def ball(number: Any) -> Ball:
+    """The exact ball of an integer, a double or a fraction."""
+    if isinstance(number, Fraction):
+        return arb(fmpq(number.numerator, number.denominator))
+    return arb(int(number)) if isinstance(number, int) else arb(float(number))
+
+
+@singledispatch
+def probabilities(draw: Finite) -> list[Ball]:
+    """The probabilities of a draw's values, in their order.
+
+    A draw of a kind that is not known here counts as a table of doubles, which is scaled to sum to 1.
+
+    Raises:
+        NotEnumerableError: a part of it cannot be enumerated.
+    """
+    return _scaled([arb(p) for p in draw.probs.tolist()])
+
+
+@probabilities.register
+def _(draw: Bernoulli) -> list[Ball]:
+    if draw.event is not None:
+        return [_tail(draw.event), _tail(draw.event.opposite)]
+    if draw.complement is None or draw.p < draw.complement:
+        return [arb(draw.p), 1 - arb(draw.p)]
+    return [1 - arb(draw.complement), arb(draw.complement)]
+
+
+@probabilities.register
+def _(draw: Uniform) -> list[Ball]:
+    return [1 / arb(len(draw.outcomes))] * len(draw.outcomes)
+
+
+@probabilities.register
+def _(draw: Softmax) -> list[Ball]:
+    coefficient = ball(draw.coefficient)
+    scores = draw.scores.tolist()
+    top = ball(max(scores) if draw.coefficient > 0 else min(scores))
+    weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}
+    return _scaled([weights[score] for score in scores])
+
+
+@probabilities.register
+def _(draw: Mapped) -> list[Ball]:
+    if not isinstance(draw.base, Finite):
+        raise NotEnumerableError(f"{draw.base!r} cannot be enumerated: {draw.base.remedy}.")
+    merged: dict[Hashable, Ball] = {}
+    for value, p in zip(plain(draw.base.values), probabilities(draw.base), strict=True):
+        image = canonical(draw.function(value))
+        merged[image] = merged[image] + p if image in merged else p
+    return list(merged.values())
+
+
+@probabilities.register
+def _(draw: Product) -> list[Ball]:
+    joint = [arb(1)]
+    for part in draw.parts:
+        if not isinstance(part, Finite):
+            raise NotEnumerableError(f"{part!r} cannot be enumerated: {part.remedy}.")
+        each = probabilities(part)
+        joint = [p * q for p in joint for q in each]
+    return joint
+
+
+@probabilities.register
+def _(draw: RandomPairing) -> list[Ball]:
+    return [ball(p) for p in draw.fractions().values()]
+
+
+@probabilities.register
+def _(draw: ClippedInteger) -> list[Ball]:
+    cuts = [c + (0 if draw.up else 1) for c in range(draw.low, draw.high)]
+    if not cuts:
+        return [arb(1)]
+    noise = draw.base
+    tails = [_below(noise, c) + (_at(noise, c) if draw.up else 0) for c in cuts]
+    inner = [high - low for low, high in pairwise(tails)]
+    return [tails[0], *inner, _above(noise, cuts[-1]) + (0 if draw.up else _at(noise, cuts[-1]))]
+
+
+def _scaled(weights: list[Ball]) -> list[Ball]:
+    total = arb(0)
+    for weight in weights:
+        total += weight
+    return [weight / total for weight in weights]
+
+
+def _tail(event: Tail) -> Ball:
+    side = _below(event.noise, event.t) if event.low else _above(event.noise, event.t)
+    return side + _at(event.noise, event.t) if event.closed else side
+
+
+@singledispatch
+def _below(noise: Any, t: float) -> Ball:
+    """Pr[noise < t]."""
+    raise NotEnumerableError(f"{noise!r} has no probabilities to any precision; use Laplace or Gaussian noise.")
+
+
+@singledispatch
+def _above(noise: Any, t: float) -> Ball:
+    """Pr[noise > t]; of a symmetric noise by its mirror image."""
+    return 1 - _below(noise, t) - _at(noise, t)
+
+
+@singledispatch
+def _at(noise: Any, t: float) -> Ball:
+    """Pr[noise = t]."""
+    return arb(0)
+
+
+@_below.register
+def _(noise: Laplace, t: float) -> Ball:
+    return _laplace_below((ball(t) - ball(noise.loc)) / ball(noise.scale), left=t < noise.loc)
+
+
+@_above.register
+def _(noise: Laplace, t: float) -> Ball:
+    return _laplace_below((ball(noise.loc) - ball(t)) / ball(noise.scale), left=t > noise.loc)
+
+
+@_below.register
+def _(noise: Gaussian, t: float) -> Ball:
+    return ((ball(noise.mean) - ball(t)) / (ball(noise.sigma) * arb(2).sqrt())).erfc() * HALF
+
+
+@_above.register
+def _(noise: Gaussian, t: float) -> Ball:
+    return ((ball(t) - ball(noise.mean)) / (ball(noise.sigma) * arb(2).sqrt())).erfc() * HALF
+
+
+@_below.register
+def _(noise: Clipped, t: float) -> Ball:
+    return arb(0) if t <= noise.low else arb(1) if t > noise.high else _below(noise.base, t)
+
+
+@_above.register
+def _(noise: Clipped, t: float) -> Ball:
+    return arb(0) if t >= noise.high else arb(1) if t < noise.low else _above(noise.base, t)
+
+
+@_at.register
+def _(noise: Clipped, t: float) -> Ball:
+    if noise.low == noise.high == t:
+        return arb(1)
+    if t == noise.low:
+        return _below(noise.base, t) + _at(noise.base, t)
+    if t == noise.high:
+        return _above(noise.base, t) + _at(noise.base, t)
+    return _at(noise.base, t) if noise.low < t < noise.high else arb(0)
+
+
+@_below.register
+def _(noise: DiscreteLaplace, t: float) -> Ball:
+    return _geometric_from(noise, noise.loc - (math.ceil(t) - 1)) if math.isfinite(t) else arb(float(t > 0))
+
+
+@_above.register
+def _(noise: DiscreteLaplace, t: float) -> Ball:
+    return _geometric_from(noise, math.floor(t) + 1 - noise.loc) if math.isfinite(t) else arb(float(t < 0))
+
+
+@_at.register
+def _(noise: DiscreteLaplace, t: float) -> Ball:
+    if not math.isfinite(t) or t != math.floor(t):
+        return arb(0)
+    a = (-1 / ball(noise.scale)).exp()
+    return (1 - a) / (1 + a) * (-abs(int(t) - noise.loc) / ball(noise.scale)).exp()
+
+
+@_below.register
+def _(noise: Snapping, t: float) -> Ball:
+    if t <= -noise.bound:
+        return arb(0)
+    return arb(1) if t > noise.bound else _snapped_below(noise, math.ceil(t / noise.step))
+
+
+@_above.register
+def _(noise: Snapping, t: float) -> Ball:
+    if t >= noise.bound:
+        return arb(0)
+    return arb(1) if t < -noise.bound else 1 - _snapped_below(noise, math.floor(t / noise.step) + 1)
+
+
+@_at.register
+def _(noise: Snapping, t: float) -> Ball:
+    if t == -noise.bound:
+        return _snapped_below(noise, math.floor(t / noise.step) + 1)
+    if t == noise.bound:
+        return 1 - _snapped_below(noise, math.ceil(t / noise.step))
+    if abs(t) > noise.bound or t % noise.step != 0:
+        return arb(0)
+    k = round(t / noise.step)
+    return _snapped_below(noise, k + 1) - _snapped_below(noise, k)
+
+
+def _laplace_below(z: Ball, *, left: bool) -> Ball:
+    """Pr[X < z] for Laplace noise of scale 1; `left`: z < 0."""
+    return z.exp() * HALF if left else 1 - (-z).exp() * HALF
+
+
+def _geometric_from(noise: DiscreteLaplace, steps: int) -> Ball:
+    """Pr[X ≥ loc + steps], and by symmetry Pr[X ≤ loc − steps]."""
+    scale = ball(noise.scale)
+    over = 1 + (-1 / scale).exp()
+    return (-steps / scale).exp() / over if steps > 0 else 1 - (-(1 - steps) / scale).exp() / over
+
+
+def _snapped_below(noise: Snapping, k: int) -> Ball:
+    """Pr[snapped noise < k·Λ], in real arithmetic."""
+    cut = (k - HALF) * ball(noise.step)
+    centre = min(max(noise.value, -noise.bound), noise.bound)
+    return _laplace_below((cut - ball(centre)) / ball(noise.scale), left=(k - 0.5) * noise.step < centre)

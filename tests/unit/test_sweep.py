@@ -1,0 +1,155 @@
+"""Sweeps of small scopes against brute force over every pair, and laws that are kept when one is interrupted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from audit_toys import Leak
+
+from dpaudit.adversary import every_pair
+from dpaudit.audit import law_table
+from dpaudit.audit.plan import Scope
+from dpaudit.audit.runner import Runner
+from dpaudit.audit.sweep import Swept, exceeds, sweep
+from dpaudit.interpret import LawCache, align, law
+from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Multiplicity
+from dpaudit.stats import hockey_stick
+from dpaudit_algorithms.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.choosing import ChoosingMechanism
+from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.learn_thresholds import LearnThresholds
+
+Value = TypeVar("Value")
+EXAMPLES = tuple((x, y) for x in range(4) for y in (0, 1))
+
+
+def end_of(steps: Generator[Any, None, Value]) -> Value:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+
+
+def swept(mechanism: Mechanism, scope: Scope, claim: Claim, jobs: int = 1) -> Swept:
+    return end_of(sweep(mechanism, scope, claim, Runner(jobs), "a mechanism"))
+
+
+def brute_force(mechanism: Mechanism, scope: Scope, claim: Claim) -> tuple[int, float, float]:
+    """Pairs, the largest ε at the claimed δ, the largest δ at the claimed ε, by doubles and one pair at a time."""
+    cache = LawCache()
+    pairs, epsilon, delta = 0, 0.0, 0.0
+    for pair in every_pair(claim.relation, scope.domain, scope.records, ordered=scope.ordered):
+        _, p, q = align(law(mechanism, pair.left, cache=cache), law(mechanism, pair.right, cache=cache))
+        pairs += 1
+        for a, b in ((p, q), (q, p)):
+            epsilon = max(epsilon, hockey_stick.epsilon_at(a, b, claim.delta))
+            delta = max(delta, hockey_stick.hockey_stick(a, b, claim.epsilon))
+    return pairs, epsilon, delta
+
+
+THREE = Multiplicity((0, 1, 2))
+CASES: list[tuple[str, Mechanism, Scope, Claim | None]] = [
+    ("two outcomes", ExponentialMechanism(1.0, Multiplicity((0, 1))), Scope((0, 1), 6), None),
+    ("three outcomes", ExponentialMechanism(2.0, THREE), Scope((0, 1, 2), 5), None),
+    ("refuted", ADist(1.0, 0.05, THREE), Scope((0, 1, 2), 6), None),
+    ("mended", ADistCorrected(1.0, 0.05, THREE), Scope((0, 1, 2), 6), None),
+    ("choosing", ChoosingMechanism(0.9, 2.0, 0.2, THREE), Scope((0, 1, 2), 7), None),
+    ("labelled", LearnThresholds(4, 0.5, 1.0, 1e-6, base=2), Scope(EXAMPLES, 3), None),
+    ("add or remove", ADist(1.0, 0.05, THREE), Scope((0, 1, 2), 5), Claim(1.0, 0.05, ADD_REMOVE_ONE)),
+    ("rows in order", ExponentialMechanism(1.0, THREE), Scope((0, 1, 2), 3, ordered=True), None),
+]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize(("mechanism", "scope", "claim"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_the_worst_pair_is_that_of_brute_force(
+    mechanism: Mechanism, scope: Scope, claim: Claim | None, k: int
+) -> None:
+    stated = claim or mechanism.claim
+    assert stated is not None
+    stated = stated.group(k) if k > 1 else stated
+    found = swept(mechanism, scope, stated)
+    pairs, epsilon, delta = brute_force(mechanism, scope, stated)
+    assert found.pairs == pairs
+    assert found.worst is not None
+    assert found.delta == pytest.approx(delta, rel=1e-9, abs=1e-12)
+    assert found.worst.epsilon.low == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+    assert found.worst.epsilon.high - found.worst.epsilon.low <= 1e-14 * (1 + epsilon)
+    assert found.worst.at_most == pytest.approx(found.worst.epsilon.low, rel=3e-11, abs=3e-11)
+    # the pair that is shown is the one that needs it
+    p, q = (law(mechanism, side) for side in (found.worst.pair.left, found.worst.pair.right))
+    _, left, right = align(p, q)
+    top, bottom = (left, right) if found.worst.direction == "left/right" else (right, left)
+    assert hockey_stick.epsilon_at(top, bottom, stated.delta) == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+
+
+def test_a_claim_met_with_equality_is_not_exceeded() -> None:
+    """A leak with probability δ is exactly (ε, δ): its text rounds, and that must not refute it."""
+    for epsilon, delta in ((1.0, 0.1), (0.3, 1e-6), (2.5, 0.01)):
+        mechanism = Leak(epsilon, delta)
+        found = swept(mechanism, Scope((0, 1), 1, ordered=True), mechanism.claim)
+        assert found.worst is not None
+        assert found.worst.at_least == pytest.approx(epsilon, rel=1e-9)
+        assert found.worst.at_least <= found.worst.at_most <= epsilon * (1 + 1e-10)
+        assert not exceeds(found.worst, mechanism.claim)
+        assert exceeds(found.worst, Claim(epsilon * (1 - 1e-9), delta))
+
+
+def test_mass_beyond_delta_on_one_side_alone_is_infinite() -> None:
+    found = swept(Leak(1.0, 0.1), Scope((0, 1), 1, ordered=True), Claim(1.0, 0.05))
+    assert found.worst is not None
+    assert found.worst.epsilon.low == math.inf
+
+
+def test_a_scope_without_pairs() -> None:
+    found = swept(ExponentialMechanism(1.0, THREE), Scope((0,), 3), Claim(1.0))
+    assert (found.pairs, found.worst) == (0, None)
+
+
+def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, scope = LearnThresholds(4, 0.5, 1.0, 1e-6, base=2), Scope(EXAMPLES, 4)
+    assert mechanism.claim is not None
+    alone = swept(mechanism, scope, mechanism.claim)
+    law_table.forget()
+    monkeypatch.setattr(law_table, "WORTH_A_POOL", 0.0)
+    runner = Runner(2)
+    try:
+        assert end_of(sweep(mechanism, scope, mechanism.claim, runner, "a mechanism")) == alone
+    finally:
+        runner.close()
+
+
+def test_laws_computed_before_an_interruption_are_found_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DPAUDIT_STORE", str(tmp_path / "audits.sqlite3"))
+    monkeypatch.setattr(law_table, "KEPT_EVERY", 0.0)
+    mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12)
+    computed: list[int] = []
+    laws = law_table._laws
+
+    def counting(*args: Any) -> Any:
+        computed.append(len(args[1]))
+        if len(computed) == 4:
+            raise KeyboardInterrupt
+        return laws(*args)
+
+    monkeypatch.setattr(law_table, "_laws", counting)
+    with pytest.raises(KeyboardInterrupt):
+        swept(mechanism, scope, Claim(0.7))
+    first = sum(computed[:3])
+    assert len(list((tmp_path / "laws").iterdir())) == 1
+    computed.append(0)
+    found = swept(mechanism, scope, Claim(0.7))
+    assert sum(computed[5:]) == 91 - first
+    # what is complete needs no file any more
+    assert not list((tmp_path / "laws").iterdir())
+    monkeypatch.undo()
+    law_table.forget()
+    assert found == swept(mechanism, scope, Claim(0.7))
