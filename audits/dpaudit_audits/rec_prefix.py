@@ -126,7 +126,7 @@ def _moved(label: str, counts: dict[int, int], old: int, new: int, times: int = 
 
 def verified(domain: int, records: int) -> tuple[Mechanism, Scope]:
     """k and the base case are made small: the privacy proof does not use them."""
-    return RecPrefix(domain, 16.0, 1e-3, 0.9, k=1, base=4), Scope(tuple(range(domain)), records)
+    return RecPrefix(domain, 4.0, 1e-3, 0.9, k=1, base=4), Scope(tuple(range(domain)), records)
 
 
 PLAN = Plan("RecPrefix", cases, verified)
