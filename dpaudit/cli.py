@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json as json_module
 import os
+import re
 import shlex
 import sys
 from dataclasses import fields, is_dataclass, replace
@@ -385,6 +386,9 @@ def _parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")
+    power = re.fullmatch(r"(\d{1,4})\*\*(\d{1,4})", value.strip())
+    if power is not None:  # sizes of domains are written so
+        return name.strip(), int(power[1]) ** int(power[2])
     try:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
+from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.distributions import Then, plain
@@ -23,7 +24,9 @@ PATH_LIMIT = 1_000_000
 class Law:
     """A finite distribution of outputs: distinct `values` (integers as an array), `probs` of the same length.
 
-    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed.
+    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed. Where whole numbers are
+    too many to be listed, some of `values` are a `Span` of them: its probability is that of all of them, who share it
+    alike.
     """
 
     values: tuple[Hashable, ...] | NDArray[np.int64]
@@ -37,7 +40,14 @@ class Law:
         return dict(zip(plain(self.values), self.probs.tolist(), strict=True))
 
     def probability(self, event: Callable[[Hashable], bool]) -> float:
-        """Pr[event]."""
+        """Pr[event].
+
+        Raises:
+            NotEnumerableError: there are spans with too many members to ask the event about each.
+        """
+        values, probs = members(self.values, self.probs, "law")
+        if values is not self.values:
+            return Law(values, probs).probability(event)
         return float(sum(p for value, p in self.as_dict().items() if event(value)))
 
 
@@ -54,6 +64,8 @@ def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[
         p[np.searchsorted(values, left.values)] = left.probs
         q[np.searchsorted(values, right.values)] = right.probs
         return values, p, q
+    if has_spans(left.values) or has_spans(right.values):
+        return aligned(left.values, left.probs, right.values, right.probs)
     a, b = left.as_dict(), right.as_dict()
     union = tuple(dict.fromkeys([*a, *b]))
     return union, np.array([a.get(v, 0.0) for v in union]), np.array([b.get(v, 0.0) for v in union])
@@ -61,13 +73,14 @@ def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[
 
 @dataclass
 class _Mixture:
-    """Sums weighted laws; integer outcomes in one dense array over their range, the rest in a dictionary."""
+    """Sums weighted laws; integer outcomes in one dense array over their range, spans and the rest apart."""
 
     masses: dict[Hashable, float] = field(default_factory=dict)
     low: int = 0
     dense: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     entries: int = 0
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
+    spans: SpanMixture = field(default_factory=SpanMixture)
 
     def add(self, output: Any, mass: float) -> None:
         key = canonical(output)
@@ -82,6 +95,13 @@ class _Mixture:
                 return
         for value, p in zip(plain(values), probs.tolist(), strict=True):
             self.add(value, mass * p)
+
+    def add_law(self, part: Law, mass: float) -> None:
+        if not has_spans(part.values):
+            self.add_all(part.values, part.probs, mass)
+            return
+        for value, share in self.spans.add_all(part.values, part.probs, mass):
+            self.add(value, share)
 
     def _make_room(self, low: int, high: int, entries: int) -> bool:
         """Let the dense range hold low … high; False when it would be mostly empty."""
@@ -98,6 +118,10 @@ class _Mixture:
         return True
 
     def law(self) -> Law:
+        single = self._single()
+        return Law(*self.spans.law(plain(single.values), single.probs)) if self.spans else single
+
+    def _single(self) -> Law:
         at = np.flatnonzero(self.dense)
         integers, masses = at + self.low, self.dense[at]
         if not self.masses:
@@ -197,8 +221,7 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Law:
 
 def _mix(end: Any, mass: float, mixture: _Mixture, budget: _Budget, where: str) -> None:
     if isinstance(end, Applied):
-        part = _law(end.mechanism, end.dataset, budget)
-        mixture.add_all(part.values, part.probs, mass)
+        mixture.add_law(_law(end.mechanism, end.dataset, budget), mass)
     elif isinstance(end, Then):
         for value, p in _branches(end.base, budget, where):
             if p > 0:
@@ -206,7 +229,10 @@ def _mix(end: Any, mass: float, mixture: _Mixture, budget: _Budget, where: str) 
     elif isinstance(end, Finite) and end.finite:
         mixture.add_all(end.values, end.probs, mass)
     elif isinstance(end, Distribution):
-        raise _refusal(end, where)
+        spread = end.spread
+        if spread is None:
+            raise _refusal(end, where)
+        mixture.spans.add(spread, mass)
     else:
         mixture.add(end, mass)
 
@@ -214,12 +240,13 @@ def _mix(end: Any, mass: float, mixture: _Mixture, budget: _Budget, where: str) 
 def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, float]]:
     if isinstance(node, Finite) and node.finite:
         return zip(plain(node.values), node.probs.tolist(), strict=True)
-    if isinstance(node, Distribution) and not isinstance(node, Then):
+    if isinstance(node, Distribution) and not isinstance(node, Then) and node.spread is None:
         raise _refusal(node, where)
     part = _Mixture()
     _mix(node, 1.0, part, budget, where)
     merged = part.law()
-    return zip(plain(merged.values), merged.probs.tolist(), strict=True)
+    values, probs = members(merged.values, merged.probs, where)
+    return zip(plain(values), probs.tolist(), strict=True)
 
 
 def _refusal(node: Distribution, where: str) -> NotEnumerableError:
