@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from typing import Any
 
 from dpaudit.audit import registry
@@ -104,6 +105,9 @@ def _parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")
+    power = re.fullmatch(r"(\d{1,4})\*\*(\d{1,4})", value.strip())
+    if power is not None:  # sizes of domains are written so
+        return name.strip(), int(power[1]) ** int(power[2])
     try:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError):

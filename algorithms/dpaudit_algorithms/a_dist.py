@@ -84,8 +84,8 @@ class ADist(Mechanism):
 
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
-        if len(scores) < 2:
-            return scores.best().solution if len(scores) else BOTTOM
+        if scores.size < 2:
+            return scores.best().solution if scores.size else BOTTOM
         h1, h2 = scores.two_highest()  # step 1
         gap = h1.score - h2.score  # step 2: gap* = gap + Lap(1/ε)
         if (yield Laplace(gap, 1 / self.epsilon) < self.threshold):  # step 3
@@ -163,8 +163,8 @@ class ADistCorrected(Mechanism):
 
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
-        if len(scores) < 2:
-            return scores.best().solution if len(scores) else BOTTOM
+        if scores.size < 2:
+            return scores.best().solution if scores.size else BOTTOM
         h1, h2 = scores.two_highest()  # step 1
         gap = h1.score - h2.score  # step 2, mended: gap* = gap + Lap(2/ε)
         if (yield Laplace(gap, 2 / self.epsilon) < self.threshold):  # step 3, mended

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.language import (
     BOTTOM,
     THESIS,
+    AnyScores,
     Card,
     Claim,
     Laplace,
@@ -20,8 +18,6 @@ from dpaudit.language import (
     ParameterError,
     Program,
     Quality,
-    Scores,
-    Softmax,
     checks,
 )
 
@@ -97,19 +93,18 @@ class ChoosingMechanism(Mechanism):
 
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
-        optimum = float(scores.values.max()) if len(scores) else 0.0
+        optimum = scores.best().score if scores.size else 0.0
         # step 1: OPT~(S) = OPT(S) + Lap(4/ε)
         if (yield Laplace(optimum, 4 / self.epsilon) < self.threshold):
             return BOTTOM
-        values, solutions = _supported(scores)  # step 2: G(S)
-        if not solutions:
+        supported = _supported(scores)  # step 2: G(S)
+        if not supported.size:
             return BOTTOM
         # "the exponential mechanism with parameter ε/2": probability ∝ exp((ε/2)·q/2)
-        return Softmax(values, self.epsilon / 4, solutions)
+        return supported.softmax(self.epsilon / 4)
 
 
 @lru_cache(maxsize=256)
-def _supported(scores: Scores) -> tuple[NDArray[np.float64], tuple[Any, ...]]:
-    """Scores and solutions of G(S)."""
-    at = np.flatnonzero(scores.values >= 1)
-    return scores.values[at], tuple(scores.solutions[i] for i in at.tolist())
+def _supported(scores: AnyScores) -> AnyScores:
+    """G(S) with its scores."""
+    return scores.at_least(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Card, Claim, Mechanism, ParameterError, Quality, Softmax, checks
+from dpaudit.language import THESIS, Card, Claim, Mechanism, ParameterError, Quality, Softmax, StepSoftmax, checks
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,5 @@ class ExponentialMechanism(Mechanism):
         """ε, Proposition 3.27(i)."""
         return Claim(self.epsilon)
 
-    def run(self, S: Any) -> Softmax:
-        scores = self.quality(S)
-        return Softmax(scores.values, self.epsilon / 2, scores.solutions)  # steps 1 and 2
+    def run(self, S: Any) -> Softmax | StepSoftmax:
+        return self.quality(S).softmax(self.epsilon / 2)  # steps 1 and 2

@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.language import (
     INTERIOR_POINT_NOTES,
+    AnyScores,
     Card,
     Claim,
     DatasetError,
+    Draw,
     Mechanism,
     Multiset,
     Quality,
-    Scores,
-    Softmax,
     checks,
+    step_scores,
 )
 
 _INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
@@ -35,7 +33,7 @@ class MedianUtility(Quality):
 
     domain: int
 
-    def __call__(self, dataset: Any) -> Scores:
+    def __call__(self, dataset: Any) -> AnyScores:
         return _median_utility(self.domain, Multiset.of(dataset))
 
 
@@ -48,7 +46,7 @@ class Depth(Quality):
 
     domain: int
 
-    def __call__(self, dataset: Any) -> Scores:
+    def __call__(self, dataset: Any) -> AnyScores:
         return _depth(self.domain, Multiset.of(dataset))
 
 
@@ -95,9 +93,8 @@ class InteriorPointByMedian(Mechanism):
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
 
-    def run(self, S: Any) -> Softmax:
-        scores = MedianUtility(self.domain)(S)
-        return Softmax(scores.values, self.epsilon / 2, range(1, self.domain + 1))
+    def run(self, S: Any) -> Draw:
+        return MedianUtility(self.domain)(S).softmax(self.epsilon / 2)
 
 
 @dataclass(frozen=True)
@@ -150,30 +147,37 @@ class InteriorPointByMedianCorrected(Mechanism):
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
 
-    def run(self, S: Any) -> Softmax:
-        scores = Depth(self.domain)(S)
-        return Softmax(scores.values, self.epsilon / 2, range(1, self.domain + 1))
+    def run(self, S: Any) -> Draw:
+        return Depth(self.domain)(S).softmax(self.epsilon / 2)
 
 
-def _frequencies(domain: int, dataset: Multiset) -> NDArray[np.int64]:
-    """How often each of 1, …, domain stands in the dataset, shape (domain,)."""
-    frequencies = np.zeros(domain, dtype=np.int64)
+def _at_most(domain: int, dataset: Multiset) -> list[tuple[int, int, int]]:
+    """Every value y of the dataset with #{i: x_i ≤ y} and with how often it stands there, ascending."""
+    found, at_most = [], 0
     for value, count in dataset.items:
         if not 1 <= value <= domain:
             raise DatasetError(f"The records must lie in 1, …, {domain}; {value!r} does not.")
-        frequencies[value - 1] = count
-    return frequencies
+        at_most += count
+        found.append((value, at_most, count))
+    return found
 
 
 @lru_cache(maxsize=256)
-def _median_utility(domain: int, dataset: Multiset) -> Scores:
-    at_most = np.cumsum(_frequencies(domain, dataset))
-    return Scores(-np.abs(len(dataset) / 2 - at_most), range(1, domain + 1))
+def _median_utility(domain: int, dataset: Multiset) -> AnyScores:
+    # constant from one value of the dataset to the next
+    scores = {1: -len(dataset) / 2}
+    for value, at_most, _ in _at_most(domain, dataset):
+        scores[value] = -abs(len(dataset) / 2 - at_most)
+    return step_scores(list(scores), list(scores.values()), domain + 1)
 
 
 @lru_cache(maxsize=256)
-def _depth(domain: int, dataset: Multiset) -> Scores:
-    frequencies = _frequencies(domain, dataset)
-    at_most = np.cumsum(frequencies)
-    at_least = len(dataset) - at_most + frequencies
-    return Scores(np.minimum(at_least, at_most), range(1, domain + 1))
+def _depth(domain: int, dataset: Multiset) -> AnyScores:
+    # constant between the values of the dataset, each of which has a score of its own
+    scores = {1: 0}
+    for value, at_most, count in _at_most(domain, dataset):
+        at_least = len(dataset) - at_most + count
+        scores[value] = min(at_least, at_most)
+        if value < domain:
+            scores[value + 1] = min(at_least - count, at_most)
+    return step_scores(list(scores), list(scores.values()), domain + 1)

@@ -7,7 +7,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpaudit.language import BOTTOM, THESIS, Card, Claim, Mechanism, Multiset, Program, Quality, Scores, Uniform, checks
+from dpaudit.language import (
+    BOTTOM,
+    THESIS,
+    AnyScores,
+    Card,
+    Claim,
+    DatasetError,
+    Mechanism,
+    Multiset,
+    Program,
+    Quality,
+    Uniform,
+    checks,
+    step_scores,
+)
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 
 _INPUTS = (
@@ -27,17 +41,21 @@ class PositiveExamples(Quality):
     domain: int
     growth = 1
 
-    def __call__(self, dataset: Any) -> Scores:
+    def __call__(self, dataset: Any) -> AnyScores:
         return _positive(self.domain, Multiset.of(dataset))
 
 
 @lru_cache(maxsize=256)
-def _positive(domain: int, dataset: Multiset) -> Scores:
-    counts = [0] * domain
+def _positive(domain: int, dataset: Multiset) -> AnyScores:
+    counts = {0: 0}
     for (x, y), count in dataset.items:
+        if not 0 <= x < domain:
+            raise DatasetError(f"The points must lie in 0, …, {domain - 1}; {x!r} does not.")
         if y == 1:
             counts[x] = count
-    return Scores(counts)
+            if x + 1 < domain:
+                counts[x + 1] = 0
+    return step_scores(list(counts), list(counts.values()), domain)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, ClassVar
-
-import numpy as np
 
 from dpaudit.language import (
     THESIS,
+    AnyScores,
     Card,
     Claim,
     DatasetError,
@@ -19,9 +19,9 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Quality,
-    Scores,
     checks,
     log_star,
+    step_scores,
 )
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
@@ -40,7 +40,7 @@ class Consistency(Quality):
 
     size: int
 
-    def __call__(self, dataset: Any) -> Scores:
+    def __call__(self, dataset: Any) -> AnyScores:
         return _consistent(self.size, Multiset.of(dataset))
 
 
@@ -77,7 +77,7 @@ class _LearnThresholds(Mechanism):
 
     def enough(self, beta: float) -> int:
         """n ≥ 8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|, N times): then error_S ≤ α/2 with probability 1 − β/2."""
-        iterated = float(self.size)
+        iterated: float = self.size
         for _ in range(self.depth):
             iterated = math.log2(iterated)
         logs = math.log2(12 * self.depth / (beta * self.delta)) + iterated
@@ -168,13 +168,14 @@ class LearnThresholdsCorrected(_LearnThresholds):
 
 
 @lru_cache(maxsize=64)
-def _consistent(size: int, S: Multiset) -> Scores:
-    change, zeros = np.zeros(size), 0
+def _consistent(size: int, S: Multiset) -> AnyScores:
+    change, score = {0: 0}, 0
     for record, count in S.items:
         if not (isinstance(record, tuple) and len(record) == 2 and 0 <= record[0] < size and record[1] in (0, 1)):
             raise DatasetError(f"An example is (x, y) with x in 0, …, {size - 1} and y in 0, 1, not {record!r}.")
         x, y = record
         # from j = x on, c_j labels x with 1
-        change[x] += count if y else -count
-        zeros += 0 if y else count
-    return Scores(zeros + np.cumsum(change))
+        change[x] = change.get(x, 0) + (count if y else -count)
+        score += 0 if y else count
+    starts = sorted(change)
+    return step_scores(starts, [score + gained for gained in accumulate(change[x] for x in starts)], size)

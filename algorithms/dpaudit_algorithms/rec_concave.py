@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Self, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import accumulate
+from typing import Any, ClassVar, Self
 
 from dpaudit.language import (
     BOTTOM,
     THESIS,
+    AnyScores,
     Card,
     Claim,
     DatasetError,
@@ -23,13 +23,12 @@ from dpaudit.language import (
     Program,
     Quality,
     Scores,
-    Softmax,
+    Span,
+    StepScores,
     ceil_log2,
     checks,
 )
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _INPUTS = "a dataset; T, a 1-sensitive quality with T + 1 real scores, the promise r, alpha, epsilon, delta, N; base"
 _OUTPUT = "an index j in {0, …, T}, meant to have Q(S, j) ≥ (1 − α)·r"
@@ -100,23 +99,25 @@ class _RecConcave(Mechanism):
 
     def run(self, S: Any) -> Program | Draw:
         Q = self.quality(S)
-        if len(Q) != self.T + 1:
-            raise DatasetError(f"The quality gives {len(Q)} scores; the range [0, {self.T}] needs {self.T + 1}.")
+        if Q.size != self.T + 1:
+            raise DatasetError(f"The quality gives {Q.size} scores; the range [0, {self.T}] needs {self.T + 1}.")
+        if Q.steps.starts[0] != 0 or Q.steps.stops[-1] != self.T + 1:
+            raise DatasetError(f"The solutions that RecConcave scores are 0, …, {self.T}; give them these numbers.")
         if self.base >= self.T or self.N == 1:  # step 1
-            return Softmax(Q.values, self.epsilon / 2).spending(Claim(self.epsilon))
+            return Q.softmax(self.epsilon / 2).spending(Claim(self.epsilon))
         return self._recurse(Q)
 
-    def _recurse(self, Q: Scores) -> Program:
-        lengths, families = _intervals(Q, self.promise, self.alpha)  # steps 2–5, and 7, 8 for every K
+    def _recurse(self, Q: AnyScores) -> Program:
+        lengths, families = _intervals(Q.steps, self.promise, self.alpha)  # steps 2–5, and 7, 8 for every K
         k = yield self.next_level.on(lengths)  # step 6
         a_family, b_family = families[k]
         A = yield self.a_dist.on(a_family)  # step 9
         B = yield self.a_dist.on(b_family)
         K = 1 << k
-        chosen = _union(A, B, K, self.T)
-        if not len(chosen):
+        chosen = Q.only(_union(A, B, K, self.T))
+        if not chosen.size:
             return 0
-        return Softmax(Q.values[chosen], self.epsilon / 2, chosen).spending(Claim(self.epsilon))  # step 10
+        return chosen.softmax(self.epsilon / 2).spending(Claim(self.epsilon))  # step 10
 
 
 @dataclass(frozen=True)
@@ -200,47 +201,55 @@ class RecConcaveCorrected(_RecConcave):
 
 
 @lru_cache(maxsize=64)
-def _intervals(Q: Scores, r: float, alpha: float) -> tuple[Scores, tuple[tuple[Scores, Scores], ...]]:
-    """Steps 2 to 5 and 8, in time and memory O(T) but for a factor log T in the time of L.
+def _intervals(Q: StepScores, r: float, alpha: float) -> tuple[Scores, tuple[tuple[StepScores, StepScores], ...]]:
+    """Steps 2 to 5 and 8, in time and memory of log T times the number of pieces of Q.
 
     Returns:
         q(S, ·) on {0, …, log T′}, and for every K = 2^k the qualities u(S, ·) of the A_i and of the B_i.
     """
-    values, T = Q.values, len(Q) - 1
-    log_T = ceil_log2(T)
-    padded = np.full((1 << log_T) + 1, min(0.0, values[T]))  # step 2
-    padded[: T + 1] = values
-    # step 3: minima over all windows of length 2^j from those of length 2^(j−1)
-    window, L = padded.copy(), [float(padded.max())]
-    for j in range(1, log_T + 1):
-        half = 1 << (j - 1)
-        window = np.minimum(window[:-half], window[half:])
-        L.append(float(window.max()))
+    log_T = ceil_log2(Q.size - 1)
+    padded = Q.extended((1 << log_T) + 1, min(0.0, float(Q.values[-1])))  # step 2
+    # step 3: L(j), the best that an interval of length 2^j has throughout
+    best = [-math.inf] * (log_T + 1)
+    for score, length in _lengths_above(padded):
+        j = length.bit_length() - 1
+        best[j] = max(best[j], score)
+    L = [*accumulate(reversed(best), max)][::-1]
     L.append(min(0.0, L[log_T]))
     q = [min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)]  # step 4
     # steps 7, 8: maxima over aligned blocks of 4K; A_i joins blocks 2i and 2i + 1, B_i blocks 2i + 1 and 2i + 2
-    blocks = _joined(_joined(padded))
+    blocks = padded.joined().joined()
     families = []
     for _ in range(log_T + 1):
-        families.append((Scores(_joined(blocks)), Scores(_joined(blocks[1:]))))
-        blocks = _joined(blocks)
+        families.append((blocks.joined(), blocks.without_first().joined()))
+        blocks = blocks.joined()
     return Scores(q), tuple(families)
 
 
-def _joined(blocks: Floats) -> Floats:
-    """Maxima of neighbours 2i, 2i + 1; an odd last one stays alone."""
-    pairs = np.maximum(blocks[: len(blocks) // 2 * 2 : 2], blocks[1::2])
-    return np.append(pairs, blocks[-1]) if len(blocks) % 2 else pairs
+def _lengths_above(Q: StepScores) -> list[tuple[float, int]]:
+    """Scores h and lengths of intervals with no score below h: for every score of Q one that cannot be made longer.
+
+    In time linear in the pieces: one that waits has not met a lower score on its right.
+    """
+    found: list[tuple[float, int]] = []
+    waiting: list[tuple[int, float]] = []  # where its interval begins, and its score; scores ascend
+    end = int(Q.stops[-1])
+    for start, value in [*zip(Q.starts.tolist(), Q.values.tolist(), strict=True), (end, -math.inf)]:
+        begin = start
+        while waiting and waiting[-1][1] >= value:
+            begin, score = waiting.pop()
+            found.append((score, start - begin))
+        waiting.append((begin, value))
+    return found
 
 
-@lru_cache(maxsize=256)
-def _union(A: Any, B: Any, K: int, T: int) -> NDArray[np.int64]:
+def _union(A: Any, B: Any, K: int, T: int) -> list[Span]:
     """A ∪ B within [0, T], ascending: A_A = [8KA, 8KA + 8K), B_B = [8KB + 4K, 8KB + 12K)."""
     starts = sorted(8 * K * i + shift for i, shift in ((A, 0), (B, 4 * K)) if i is not BOTTOM)
     parts, reached = [], 0
     for start in starts:
-        parts.append(np.arange(max(start, reached), min(start + 8 * K, T + 1)))
+        first, stop = max(start, reached), min(start + 8 * K, T + 1)
+        if first < stop:
+            parts.append(Span(first, stop))
         reached = start + 8 * K
-    union: NDArray[np.int64] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-    union.flags.writeable = False
-    return union
+    return parts

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Mechanism, Multiset, Quality, Scores
+from dpaudit.language import AnyScores, Mechanism, Multiset, Quality, step_scores
 from dpaudit_algorithms.learn_thresholds import Consistency
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
@@ -32,12 +30,13 @@ class Steps(Quality):
     T: int
     pieces: tuple[tuple[int, float, float], ...]
 
-    def __call__(self, dataset: Any) -> Scores:
+    def __call__(self, dataset: Any) -> AnyScores:
         return _steps(self, sum(dataset))
 
 
-def three_calls(epsilon: float, delta: float) -> tuple[float, Steps]:
-    """The promise r and the quality that refute (3Nε, 3Nδ) at N = 3: T = 4096, base = 4, α = 1/2.
+def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Steps]:
+    """The promise r and the quality that refute (3Nε, 3Nδ) at N = 3, α = 1/2: with T = 4096 for base = 4, with T > 2^32
+    for the printed base = 32.
 
     With t = log₂(1/δ)/ε, A_dist's threshold, replacing the record 0 by 1 moves every gap in the way of the event
     "j in [2048, 2303]" by 2 between t and t ± 2: see FINDINGS.md for which, and why ε(5 + 4 + 1) comes near.
@@ -47,7 +46,7 @@ def three_calls(epsilon: float, delta: float) -> tuple[float, Steps]:
     top = 0.71875 * r + c / 2  # makes k = 0 and k = 1 differ by c in the last call
     middle, low = top - t - 2, top - 2 * t
     return r, Steps(
-        4096,
+        T,
         (
             (0, top, -1),
             (2, top - 6 / epsilon, -1),
@@ -153,9 +152,9 @@ def _replaced(label: str, left: Multiset, old: Any, new: Any, times: int = 1) ->
 
 
 @lru_cache(maxsize=64)
-def _steps(quality: Steps, ones: int) -> Scores:
-    lengths = np.diff([start for start, _, _ in quality.pieces] + [quality.T + 1])
-    return Scores(np.repeat([height + ones * change for _, height, change in quality.pieces], lengths))
+def _steps(quality: Steps, ones: int) -> AnyScores:
+    scores = [height + ones * change for _, height, change in quality.pieces]
+    return step_scores([start for start, _, _ in quality.pieces], scores, quality.T + 1)
 
 
 PLAN = plan("RecConcave", True, RecConcave)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.adversary.features import Axis, Column, Numbers
 from dpaudit.interpret import Outputs
+from dpaudit.language import Span
 
 Interval = tuple[float, float]
 """(low, high] on the real score; ends may be infinite."""
@@ -19,7 +21,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Event:
-    """Outputs that are one of `atoms`, or have a score in one of the `intervals`.
+    """Outputs that are one of `atoms`, are whole numbers in `spans`, or have a score in one of the `intervals`.
 
     Without an axis only outputs that hold floats have a score, with an axis all that it can read.
 
@@ -29,6 +31,7 @@ class Event:
         weights: shape (d,) for real vectors; None for numbers.
         rule: (operator, threshold) when the atoms are those of a half-line, for the sentence.
         axis: what scores the outputs instead, when it was learned or is more than a weighted sum.
+        spans: disjoint, ascending; whole numbers that are too many to be listed among the atoms.
     """
 
     atoms: frozenset[Hashable] = frozenset()
@@ -36,10 +39,12 @@ class Event:
     weights: tuple[float, ...] | None = None
     rule: tuple[str, float] | None = None
     axis: Axis | None = None
+    spans: tuple[Span, ...] = ()
 
     def count(self, outputs: Outputs) -> int:
         """How many of the runs fell in the event."""
-        if self.axis is None and len(self.atoms) < len(outputs.counts) and not self.intervals:
+        lone = self.axis is None and not self.intervals and not self.spans
+        if lone and len(self.atoms) < len(outputs.counts):
             hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)
         elif outputs.counts:
             times = np.fromiter(outputs.counts.values(), dtype=np.int64, count=len(outputs.counts))
@@ -59,7 +64,18 @@ class Event:
             inside |= _inside(self.scores(values), self.intervals)
         if self.atoms and not isinstance(values, np.ndarray):
             inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
+        if self.spans and not isinstance(values, np.ndarray):
+            inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
         return inside
+
+    def _spanned(self, value: Hashable) -> bool:
+        """Whether one of the spans holds it; a span of a law, which no span of the event cuts, goes by its start."""
+        if isinstance(value, Span):
+            value = value.start
+        if not isinstance(value, int | float):
+            return False
+        at = bisect_right(self.spans, value, key=lambda span: span.start) - 1
+        return at >= 0 and value in self.spans[at]
 
     def scores(self, values: Sequence[Hashable] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Where outputs lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
@@ -85,8 +101,8 @@ class Event:
             others = [a for a in self.atoms if isinstance(a, bool) or not isinstance(a, int | float)]
             if others:
                 parts.append(_listed(others))
-        elif self.atoms:
-            parts.append(_listed(list(self.atoms)))
+        elif self.atoms or self.spans:
+            parts.append(_listed(list(self.atoms), self.spans))
         if self.intervals and self.rule is None:
             parts.append(" or ".join(_interval(self.axis_name, low, high) for low, high in self.intervals[:4]))
             if len(self.intervals) > 4:
@@ -96,7 +112,7 @@ class Event:
     @property
     def spec(self) -> Any:
         """JSON form; three or more consecutive whole numbers are a range [first, last], an axis stands in "score"."""
-        ranges, others = _ranges(self.atoms)
+        ranges, others = _ranges(self.atoms, self.spans)
         spec: dict[str, Any] = {
             "atoms": [jsonable(a) for a in _ordered(others)],
             "ranges": [list(ends) for ends in ranges],
@@ -149,8 +165,8 @@ def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDA
     return inside
 
 
-def _listed(atoms: list[Any]) -> str:
-    ranges, others = _ranges(frozenset(atoms))
+def _listed(atoms: list[Any], spans: tuple[Span, ...] = ()) -> str:
+    ranges, others = _ranges(frozenset(atoms), spans)
     # an atom stands for itself, a range by its first number for all of it
     names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (repr(a), 1) for a in others}
     ordered = [names[a] for a in _ordered(list(names))]
@@ -158,11 +174,11 @@ def _listed(atoms: list[Any]) -> str:
     if len(texts) > 8:
         hidden = sum(size for _, size in ordered[6:])
         return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
-    return f"output is {texts[0]}" if len(atoms) == 1 else f"output is one of {{{', '.join(texts)}}}"
+    return f"output is {texts[0]}" if len(atoms) == 1 and not spans else f"output is one of {{{', '.join(texts)}}}"
 
 
-def _ranges(atoms: frozenset[Any]) -> tuple[list[tuple[int, int]], list[Any]]:
-    """Runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
+def _ranges(atoms: frozenset[Any], spans: tuple[Span, ...] = ()) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Spans and runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
     whole = sorted(a for a in atoms if isinstance(a, int) and not isinstance(a, bool))
     ranges: list[tuple[int, int]] = []
     others = [a for a in atoms if not isinstance(a, int) or isinstance(a, bool)]
@@ -172,7 +188,7 @@ def _ranges(atoms: frozenset[Any]) -> tuple[list[tuple[int, int]], list[Any]]:
             ranges.append((members[0], members[-1]))
         else:
             others += members
-    return ranges, others
+    return sorted([*ranges, *((span.start, span.stop - 1) for span in spans)]), others
 
 
 def _ordered(atoms: list[Any]) -> list[Any]:

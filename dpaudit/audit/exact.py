@@ -13,8 +13,9 @@ from dpaudit.audit.datasets import dataset_to_json
 from dpaudit.audit.results import EventRecord, ExactEvidence, PairRecord
 from dpaudit.interpret import LawCache, align, law
 from dpaudit.interpret.law import Support
-from dpaudit.language import Claim, Mechanism
+from dpaudit.language import Claim, Mechanism, Span
 from dpaudit.language.distributions import plain
+from dpaudit.language.spans import together
 from dpaudit.stats import hockey_stick
 
 ROUNDING = 1e-9
@@ -40,7 +41,11 @@ class Comparison:
     def event(self, chosen: NDArray[np.bool_]) -> Event:
         """The event of the chosen outcomes."""
         values = plain(self.values)
-        return Event(frozenset(values[i] for i in np.flatnonzero(chosen).tolist()))
+        inside = [values[i] for i in np.flatnonzero(chosen).tolist()]
+        if not any(isinstance(value, Span) for value in inside):
+            return Event(frozenset(inside))
+        spans = sorted(v if isinstance(v, Span) else Span(v, v + 1) for v in inside if isinstance(v, Span | int))
+        return Event(frozenset(v for v in inside if not isinstance(v, Span | int)), spans=tuple(together(spans)))
 
 
 def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:

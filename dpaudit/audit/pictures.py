@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,13 +16,16 @@ from dpaudit.audit.results import BoundPlot, EvidencePlot, ExactEvidence, Output
 from dpaudit.audit.sampled import Certified
 from dpaudit.audit.sequential import Sequential
 from dpaudit.interpret import Outputs
-from dpaudit.language import Claim
+from dpaudit.language import Claim, Span
 from dpaudit.language.distributions import plain
+from dpaudit.language.spans import wholes
 from dpaudit.stats import clopper_pearson, hockey_stick
 
 POINTS = 81
 SHOWN_OUTCOMES = 40
 BINS = 40
+WIDE = 1 << 32
+"""A range wider than this has bins of about equal mass: in those of equal width all that matters might be one bin."""
 WITHOUT_SCORE = "other outputs"
 """Label of real outputs that the event's score cannot read; they are outside."""
 
@@ -66,7 +70,7 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     """The laws of both datasets, the event marked."""
     values = plain(comparison.values)
     if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
-        return _binned("exact", np.asarray(values), comparison.left, comparison.right, event)
+        return _binned("exact", values, comparison.left, comparison.right, event)
     order = _reading_order(values)
     heavy = set(np.argsort(-(comparison.left + comparison.right), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in order if i in heavy]
@@ -88,7 +92,7 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     # `runs` adds up all counts, so it is asked once
     p, q = (np.array([side.counts.get(v, 0) for v in values]) / side.runs for side in (left, right))
     if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
-        return _binned("sampled", np.asarray(values), p, q, event)
+        return _binned("sampled", values, p, q, event)
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
@@ -146,30 +150,41 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
 
 
 def _binned(
-    kind: str, values: NDArray[Any], left: NDArray[np.float64], right: NDArray[np.float64], event: Event
+    kind: str, values: Sequence[Any], left: NDArray[np.float64], right: NDArray[np.float64], event: Event
 ) -> OutputPlot:
-    """Whole numbers in bins of equal width; a bin is marked when most of its mass is in the event."""
-    low, high = int(values.min()), int(values.max())
-    width = math.ceil((high - low + 1) / BINS)
-    at = (values - low) // width
-    number = int(at.max()) + 1
-    inside = event.marks(values.tolist())
-    p, q = (np.bincount(at, side, number) for side in (left, right))
-    share = np.bincount(at, (left + right) * inside, number)
-    starts = [low + width * i for i in range(number)]
-    labels = [str(s) if width == 1 else f"{s}–{min(s + width - 1, high)}" for s in starts]
-    return OutputPlot(kind, labels, p.tolist(), q.tolist(), (share > (p + q) / 2).tolist(), 0)
+    """Whole numbers in bins, whatever their size; a bin is marked when most of its mass is in the event."""
+    starts = wholes(value.start if isinstance(value, Span) else value for value in values)
+    stops = wholes(value.stop if isinstance(value, Span) else value + 1 for value in values)
+    low, stop = int(starts.min()), int(stops.max())
+    if stop - low <= WIDE:
+        ends = wholes([*range(low, stop, -(-(stop - low) // BINS)), stop])
+    else:
+        order = np.argsort(starts, kind="stable")
+        before = np.cumsum((left + right)[order]) - (left + right)[order]
+        _, fresh = np.unique((before * BINS / 2).astype(np.int64), return_index=True)
+        ends = np.append(starts[order][fresh], wholes([stop]))
+    first = np.searchsorted(ends, starts, side="right") - 1
+    reach = np.searchsorted(ends, stops, side="left") - first
+    # a span reaches into several bins of equal width
+    part = np.repeat(np.arange(len(first)), reach)
+    at = np.repeat(first - np.cumsum(reach) + reach, reach) + np.arange(reach.sum())
+    overlap = np.minimum(stops[part], ends[at + 1]) - np.maximum(starts[part], ends[at])
+    share = (overlap / (stops - starts)[part]).astype(np.float64)
+    sides = (left, right, (left + right) * event.marks(values))
+    p, q, inside = (np.bincount(at, share * side[part], len(ends) - 1) for side in sides)
+    labels = [str(Span(*pair)) for pair in pairwise(ends.tolist())]
+    return OutputPlot(kind, labels, p.tolist(), q.tolist(), (inside > (p + q) / 2).tolist(), 0)
 
 
 def _binnable(value: Any) -> bool:
-    """Whether it is a whole number of which differences fit into 64 bits."""
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**62
+    """Whether it is a whole number, or several."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Span)
 
 
 def _reading_order(values: Any) -> list[int]:
     """Indices: numbers ascending, then everything else by its name."""
     def key(i: int) -> tuple[int, float, str]:
-        v = values[i]
+        v = values[i].start if isinstance(values[i], Span) else values[i]
         # whole numbers beyond floats are compared as they are
         return (0, v, "") if isinstance(v, int | float) else (1, 0.0, str(v))
 

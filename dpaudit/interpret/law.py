@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.interpret.balls import PRECISION, Ball, probabilities
+from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.distributions import Then, plain
@@ -25,7 +26,9 @@ PATH_LIMIT = 1_000_000
 class Law:
     """A finite distribution of outputs: distinct `values` (integers as an array), `probs` of the same length.
 
-    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed.
+    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed. Where whole numbers are
+    too many to be listed, some of `values` are a `Span` of them: its probability is that of all of them, who share it
+    alike.
     """
 
     values: tuple[Hashable, ...] | NDArray[np.int64]
@@ -39,7 +42,14 @@ class Law:
         return dict(zip(plain(self.values), self.probs.tolist(), strict=True))
 
     def probability(self, event: Callable[[Hashable], bool]) -> float:
-        """Pr[event]."""
+        """Pr[event].
+
+        Raises:
+            NotEnumerableError: there are spans with too many members to ask the event about each.
+        """
+        values, probs = members(self.values, self.probs, "law")
+        if values is not self.values:
+            return Law(values, probs).probability(event)
         return float(sum(p for value, p in self.as_dict().items() if event(value)))
 
 
@@ -56,6 +66,8 @@ def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[
         p[np.searchsorted(values, left.values)] = left.probs
         q[np.searchsorted(values, right.values)] = right.probs
         return values, p, q
+    if has_spans(left.values) or has_spans(right.values):
+        return aligned(left.values, left.probs, right.values, right.probs)
     a, b = left.as_dict(), right.as_dict()
     union = tuple(dict.fromkeys([*a, *b]))
     return union, np.array([a.get(v, 0.0) for v in union]), np.array([b.get(v, 0.0) for v in union])
@@ -63,13 +75,14 @@ def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[
 
 @dataclass
 class _Mixture:
-    """Sums weighted laws; integer outcomes in one dense array over their range, the rest in a dictionary."""
+    """Sums weighted laws; integer outcomes in one dense array over their range, spans and the rest apart."""
 
     masses: dict[Hashable, float] = field(default_factory=dict)
     low: int = 0
     dense: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     entries: int = 0
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
+    spans: SpanMixture = field(default_factory=SpanMixture)
 
     def add(self, output: Any, mass: float) -> None:
         key = canonical(output)
@@ -84,6 +97,13 @@ class _Mixture:
                 return
         for value, p in zip(plain(values), probs.tolist(), strict=True):
             self.add(value, mass * p)
+
+    def add_law(self, part: Law, mass: float) -> None:
+        if not has_spans(part.values):
+            self.add_all(part.values, part.probs, mass)
+            return
+        for value, share in self.spans.add_all(part.values, part.probs, mass):
+            self.add(value, share)
 
     def _make_room(self, low: int, high: int, entries: int) -> bool:
         """Let the dense range hold low … high; False when it would be mostly empty."""
@@ -100,6 +120,10 @@ class _Mixture:
         return True
 
     def law(self) -> Law:
+        single = self._single()
+        return Law(*self.spans.law(plain(single.values), single.probs)) if self.spans else single
+
+    def _single(self) -> Law:
         at = np.flatnonzero(self.dense)
         integers, masses = at + self.low, self.dense[at]
         if not self.masses:
@@ -135,6 +159,9 @@ class _BallMixture:
     def add(self, output: Any, mass: Ball) -> None:
         key = canonical(output)
         self.masses[key] = self.masses[key] + mass if key in self.masses else mass
+
+    def add_law(self, part: BallLaw, mass: Ball) -> None:
+        self.add_all(part.values, part.probs, mass)
 
     def add_all(self, values: Any, probs: Iterable[Ball], mass: Ball) -> None:
         for value, p in zip(plain(values), probs, strict=True):
@@ -288,15 +315,19 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
 
 def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None:
     if isinstance(end, Applied):
-        part = _law(end.mechanism, end.dataset, budget)
-        mixture.add_all(part.values, part.probs, mass)
+        mixture.add_law(_law(end.mechanism, end.dataset, budget), mass)
     elif isinstance(end, Then):
         for value, p in _branches(end.base, budget, where):
             _mix(end.continuation(value), mass * p, mixture, budget, where)
     elif isinstance(end, Finite) and end.finite:
         mixture.add_all(end.values, budget.arithmetic.probabilities(end), mass)
     elif isinstance(end, Distribution):
-        raise _refusal(end, where)
+        spread = end.spread
+        if spread is None:
+            raise _refusal(end, where)
+        if budget.arithmetic is _BALLS:
+            raise NotEnumerableError(f"The {where} is {end!r}, which is too long to be enumerated in balls.")
+        mixture.spans.add(spread, mass)
     else:
         mixture.add(end, mass)
 
@@ -306,13 +337,13 @@ def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iter
     arithmetic = budget.arithmetic
     if isinstance(node, Finite) and node.finite:
         values, probs = node.values, arithmetic.probabilities(node)
-    elif isinstance(node, Distribution) and not isinstance(node, Then):
+    elif isinstance(node, Distribution) and not isinstance(node, Then) and node.spread is None:
         raise _refusal(node, where)
     else:
         part = arithmetic.mixture()
         _mix(node, arithmetic.one, part, budget, where)
         merged = part.law()
-        values, probs = merged.values, merged.probs
+        values, probs = members(merged.values, merged.probs, where)
     each = zip(plain(values), plain(probs), strict=True)
     return ((value, p) for value, p in each if not arithmetic.impossible(p))
 

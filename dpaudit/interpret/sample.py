@@ -75,6 +75,10 @@ class Tally:
                 self.counts[row] = self.counts.get(row, 0) + times
         else:
             several = list(drawn)
+            if set(map(type, several)) == {int}:  # of any size: whole numbers are their own canonical form
+                for value, times in Counter(several).items():
+                    self.counts[value] = self.counts.get(value, 0) + times
+                return
             # where few objects stand many times (symbols, shared tuples), each is looked at once
             objects = {id(value): value for value in several}
             if 2 * len(objects) > len(several):

@@ -28,6 +28,7 @@ from dpaudit.language.distributions import (
     Real,
     Snapping,
     Softmax,
+    StepSoftmax,
     Uniform,
     independent,
 )
@@ -35,7 +36,7 @@ from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
 from dpaudit.language.outputs import BOTTOM, Bottom, canonical
-from dpaudit.language.quality import Given, Multiplicity, Quality, Scored, Scores
+from dpaudit.language.quality import Given, Multiplicity, Quality
 from dpaudit.language.relation import (
     ADD_REMOVE_ONE,
     ANSWERS_L1,
@@ -50,6 +51,9 @@ from dpaudit.language.relation import (
     ReplaceOne,
     relation_named,
 )
+from dpaudit.language.scores import AnyScores, Scores, step_scores
+from dpaudit.language.spans import Span
+from dpaudit.language.step_scores import Scored, StepScores
 from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 
 __all__ = [
@@ -70,6 +74,7 @@ __all__ = [
     "Answers",
     "AnswersL1",
     "AnswersLInf",
+    "AnyScores",
     "Applied",
     "Bernoulli",
     "Bottom",
@@ -100,7 +105,10 @@ __all__ = [
     "Scores",
     "Snapping",
     "Softmax",
+    "Span",
     "Specimen",
+    "StepScores",
+    "StepSoftmax",
     "Uniform",
     "advanced_composition",
     "basic_composition",
@@ -111,6 +119,7 @@ __all__ = [
     "log_star",
     "optimal_composition",
     "relation_named",
+    "step_scores",
     "zcdp_delta",
     "zcdp_delta_by_moments",
     "zcdp_of_pure",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import OutputError
+from dpaudit.language.spans import Span
 
 
 class Bottom(Enum):
@@ -33,13 +34,15 @@ def canonical(output: Any) -> Hashable:
 
     Raises:
         OutputError: NaN, or something that does not hash or is equal to itself alone (dict, set, a function, an
-            object of a class without `__eq__`).
+            object of a class without `__eq__`), or a `Span`.
     """
     kind = type(output)
     if kind in _PLAIN:
         if output != output:
             raise OutputError("A run returned NaN; return ⊥, None or a string for an answer that is no number.")
         return output  # type: ignore[no-any-return]
+    if kind is Span:
+        raise OutputError("A Span cannot be counted: laws have it for all its members; return (start, stop) instead.")
     if isinstance(output, np.generic):
         item = output.item()
         return output if isinstance(item, np.generic) else canonical(item)

@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpaudit.errors import DatasetError, MechanismError, ParameterError
-from dpaudit.interpret import align, law, ledger, sample
-from dpaudit.language import Given, Scores
+from dpaudit.interpret import Law, align, law, ledger, sample
+from dpaudit.interpret.span_laws import members
+from dpaudit.language import Given, Scores, Span, StepScores
+from dpaudit.language.distributions import plain
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected, _intervals
@@ -27,13 +31,72 @@ def test_vectorised_steps_are_the_definitions(T: int) -> None:
     Q = [*values.tolist(), *[min(0.0, values[T])] * (end - T)]
     L = [max(min(Q[a : a + 2**j]) for a in range(end + 2 - 2**j)) for j in range(log_T + 1)]
     L.append(min(0.0, L[-1]))
-    lengths, families = _intervals(Scores(values), r, alpha)
+    lengths, families = _intervals(Scores(values).steps, r, alpha)
     assert lengths.values.tolist() == [min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)]
     assert len(families) == log_T + 1
     for k, (a_family, b_family) in enumerate(families):
         K = 2**k
-        assert a_family.values.tolist() == [max(Q[s : s + 8 * K]) for s in range(0, end + 1, 8 * K)]
-        assert b_family.values.tolist() == [max(Q[s : s + 8 * K]) for s in range(4 * K, end + 1, 8 * K)]
+        assert listed(a_family) == [max(Q[s : s + 8 * K]) for s in range(0, end + 1, 8 * K)]
+        assert listed(b_family) == [max(Q[s : s + 8 * K]) for s in range(4 * K, end + 1, 8 * K)]
+
+
+def listed(scores: StepScores) -> list[float]:
+    return [value for a, b, value in zip(scores.starts, scores.stops, scores.values, strict=True) for _ in range(a, b)]
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.lists(st.integers(-3, 6), min_size=3, max_size=70), st.sampled_from([1, 2, 3, 4]), st.booleans())
+def test_pieces_and_lists_have_one_law(heights: list[int], base: int, big: bool) -> None:
+    """Step functions of few scores, so that ties abound: in pieces and one by one, to the last digit but rounding."""
+    heights = [heights[i // 3 if big else i] for i in range(len(heights))]
+    mechanism = RecConcave(len(heights) - 1, Given(), 3.0, 0.4, 1.5, 0.05, base=base)
+    one_by_one = law(mechanism, Scores(heights)).as_dict()
+    pieces = law(mechanism, Scores(heights).steps)
+    values, probs = members(pieces.values, pieces.probs, "law")
+    assert sum(one_by_one.values()) == pytest.approx(1, abs=1e-12)
+    found = dict(zip(plain(values), probs.tolist(), strict=True))
+    assert found.keys() >= one_by_one.keys()
+    for value, p in found.items():
+        assert p == pytest.approx(one_by_one.get(value, 0.0), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("T", [2**33, 2**40, 2**64 - 1])
+def test_the_law_gives_three_calls_of_the_printed_base(T: int) -> None:
+    """Depth 3 as printed begins past 2^32: the law itself, to be held against `piecewise` below."""
+    epsilon, delta = 0.5, 1e-9
+    r, steps = three_calls(epsilon, delta, T)
+    printed, mended = (v(T, steps, r, 0.5, epsilon, delta) for v in (RecConcave, RecConcaveCorrected))
+    assert printed.calls == 3
+    left, right = law(printed, (0,)), law(printed, (1,))
+    _, p, q = align(left, right)
+    assert epsilon_at_symmetric(p, q, 9 * delta) == pytest.approx(4.9115, abs=1e-4)
+    for record, exact in ((0, left), (1, right)):
+        pieces = [(start, height + record * change) for start, height, change in steps.pieces]
+        expected = piecewise(pieces, T, r, 0.5, epsilon, delta, 32)
+        starts = [start for start, _, _ in steps.pieces]
+        for probability, a, b in zip(expected, starts, [*starts[1:], T + 1], strict=True):
+            assert mass(exact, a, b) == pytest.approx(probability, rel=1e-9)
+    _, p, q = align(law(mended, (0,)), law(mended, (1,)))
+    assert epsilon_at_symmetric(p, q, 9 * delta) < 9 * epsilon
+
+
+def mass(exact: Law, start: int, stop: int) -> float:
+    """Of the outcomes start, …, stop − 1."""
+    spans = [v if isinstance(v, Span) else Span(v, v + 1) for v in exact.values]  # type: ignore[arg-type,operator]
+    shares = [max(0, min(s.stop, stop) - max(s.start, start)) / s.size for s in spans]
+    return math.fsum(p * share for p, share in zip(exact.probs.tolist(), shares, strict=True))
+
+
+def test_huge_ranges_are_sampled_as_their_law_says() -> None:
+    T = 2**100
+    r, steps = three_calls(0.5, 0.01, T)
+    mechanism, runs = RecConcave(T, steps, r, 0.5, 0.5, 0.01), 100_000
+    exact, counts = law(mechanism, (1,)), sample(mechanism, (1,), runs, seed=101).counts
+    for a, b in ((0, 1), (2, 8), (8, 1024), (2048, 2304), (3072, T // 2), (T // 2, T + 1)):
+        p = mass(exact, a, b)
+        seen = sum(times for j, times in counts.items() if a <= int(str(j)) < b)
+        # six standard deviations, and one run for the rarest
+        assert abs(seen - runs * p) <= 6 * math.sqrt(runs * p * (1 - p)) + 1
 
 
 @pytest.mark.parametrize(("T", "N", "calls"), [(32, None, 1), (33, None, 2), (2**32, None, 2), (2**32 + 1, None, 3),
@@ -80,6 +143,10 @@ def test_two_bottoms_give_index_zero() -> None:
 def test_wrong_inputs_are_named() -> None:
     with pytest.raises((DatasetError, MechanismError), match="needs 41"):
         law(RecConcave(40, Given(), 1.0, 0.5, 1.0, 1e-3), Scores([1.0, 2.0]))
+    gap = StepScores((0,), (1.0,), 50).only([Span(0, 40), Span(49, 50)])
+    for scores in (Scores(np.ones(41), range(1, 42)), StepScores((1,), (1.0,), 42), gap):
+        with pytest.raises((DatasetError, MechanismError), match=r"are 0, …, 40"):
+            law(RecConcave(40, Given(), 1.0, 0.5, 1.0, 1e-3), scores)
     for wrong in ({"T": -1}, {"alpha": 0.0}, {"epsilon": -1.0}, {"delta": 1.0}, {"N": 0}, {"base": 0}):
         values = {"T": 40, "quality": Given(), "promise": 1.0, "alpha": 0.5, "epsilon": 1.0, "delta": 0.1} | wrong
         with pytest.raises(ParameterError):

@@ -5,6 +5,7 @@ from dpaudit.language.distributions.derived import Mapped, Product, Then, indepe
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
+from dpaudit.language.distributions.stepwise import StepSoftmax
 
 __all__ = [
     "Bernoulli",
@@ -23,6 +24,7 @@ __all__ = [
     "Real",
     "Snapping",
     "Softmax",
+    "StepSoftmax",
     "Then",
     "Uniform",
     "independent",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import MechanismError, ParameterError
 from dpaudit.language.checks import number, probability
 from dpaudit.language.outputs import canonical
+from dpaudit.language.spans import Spread, below, wholes
 
 if TYPE_CHECKING:
     from dpaudit.language.claim import Claim
@@ -62,6 +63,11 @@ class Distribution(ABC):
     def remedy(self) -> str:
         """What to do when the exact law is wanted and this cannot be enumerated."""
         return "compare it with a number, or round and clip it, so that it takes finitely many values"
+
+    @property
+    def spread(self) -> Spread | None:
+        """Its exact law in spans, for whole numbers that are too many to be enumerated one by one."""
+        return None
 
     def map(self, function: Callable[[Any], Hashable]) -> Distribution:
         """The distribution of `function(value)`; equal images are merged."""
@@ -239,21 +245,35 @@ class Uniform(Finite):
     outcomes: Sequence[Any]
 
     def __post_init__(self) -> None:
-        if not len(self.outcomes):
+        if not self._size:
             raise ParameterError("A Uniform needs at least one value.")
+
+    @cached_property
+    def _size(self) -> int:
+        # `len` holds no more than 2^63 − 1
+        if isinstance(self.outcomes, range):
+            return max(0, -(-(self.outcomes.stop - self.outcomes.start) // self.outcomes.step))
+        return len(self.outcomes)
 
     @property
     def finite(self) -> bool:
-        return len(self.outcomes) <= ENUMERATED_VALUES
+        return self._size <= ENUMERATED_VALUES
 
     @property
     def remedy(self) -> str:
         return f"choose among at most {ENUMERATED_VALUES:,} values"
 
+    @property
+    def spread(self) -> Spread | None:
+        if self.finite or not (isinstance(self.outcomes, range) and self.outcomes.step == 1):
+            return None
+        return Spread(wholes([self.outcomes.start]), wholes([self.outcomes.stop]), np.ones(1))
+
     def draw(self, rng: Generator, size: int) -> Any:
         if self.finite:
             return super().draw(rng, size)
-        return [self.outcomes[i] for i in rng.integers(len(self.outcomes), size=size).tolist()]
+        places = rng.integers(self._size, size=size).tolist() if self._size < 1 << 63 else below(rng, self._size, size)
+        return [self.outcomes[i] for i in places]
 
     @property
     def values(self) -> Values:

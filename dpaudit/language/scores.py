@@ -1,0 +1,148 @@
+"""Scores of solutions on a dataset, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.distributions import Softmax
+from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.spans import Span
+from dpaudit.language.step_scores import Scored, StepScores
+
+LISTED = 1 << 16
+"""Scores of more solutions than this are held in pieces, and so are the laws of what is chosen by them."""
+
+
+class Scores:
+    """The score of every solution, as an array; compares and hashes by content.
+
+    Args:
+        values: shape (k,), finite.
+        solutions: k distinct hashable solutions; 0, …, k − 1 without them. Their order breaks ties and must not
+            depend on the data.
+
+    Raises:
+        ParameterError: not a vector of finite numbers, or another number of solutions.
+    """
+
+    def __init__(self, values: Any, solutions: Sequence[Any] | None = None) -> None:
+        self.values: NDArray[np.float64] = np.array(values, dtype=np.float64)
+        if self.values.ndim != 1 or not np.all(np.isfinite(self.values)):
+            raise ParameterError("Scores must be a vector of finite numbers.")
+        self.solutions: Sequence[Any] = range(len(self.values)) if solutions is None else solutions
+        if len(self.solutions) != len(self.values):
+            raise ParameterError(f"There are {len(self.values)} scores and {len(self.solutions)} solutions.")
+        self.values.flags.writeable = False
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that stand for the content."""
+        image = blake2b(self.values.tobytes(), digest_size=16)
+        image.update(repr(fingerprint(self.solutions)).encode())
+        return image.digest()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def size(self) -> int:
+        """How many solutions there are."""
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Scores) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Scores of {len(self)} solutions" if len(self) > 8 else f"Scores({self.values.tolist()})"
+
+    def __fingerprint__(self) -> Hashable:
+        return self.digest
+
+    def two_highest(self) -> tuple[Scored, Scored]:
+        """The best solution and the next; ties go to the earlier solution, whatever the data.
+
+        Raises:
+            ParameterError: fewer than two solutions.
+        """
+        if len(self) < 2:
+            raise ParameterError("Two highest scores need at least two solutions.")
+        first = int(np.argmax(self.values))
+        others = (_argmax(self.values, 0, first), _argmax(self.values, first + 1, len(self)))
+        second = max((i for i in others if i >= 0), key=lambda i: (self.values[i], -i))
+        return self._scored(first), self._scored(second)
+
+    def best(self) -> Scored:
+        """The best solution; ties go to the earlier one."""
+        return self._scored(int(np.argmax(self.values)))
+
+    @cached_property
+    def steps(self) -> StepScores:
+        """The same scores in pieces, where the solutions are consecutive whole numbers.
+
+        Raises:
+            ParameterError: other solutions.
+        """
+        return StepScores.of_list(self.values, self._first)
+
+    def only(self, spans: Iterable[Span]) -> Scores:
+        """The scores of the solutions in some spans, which are disjoint and ascending.
+
+        Raises:
+            ParameterError: the solutions are not consecutive whole numbers.
+        """
+        first = self._first
+        ends = [(max(span.start - first, 0), min(span.stop - first, self.size)) for span in spans]
+        kept = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(a, b) for a, b in ends if a < b)])
+        return Scores(self.values[kept], kept + first)  # type: ignore[arg-type]
+
+    @property
+    def _first(self) -> int:
+        """The first of consecutive whole numbers."""
+        if isinstance(self.solutions, range) and self.solutions.step == 1:
+            return self.solutions.start
+        raise ParameterError("Scores have pieces where the solutions are consecutive whole numbers: give them a range.")
+
+    def at_least(self, least: float) -> Scores:
+        """The solutions whose score is at least this."""
+        at = np.flatnonzero(self.values >= least)
+        return Scores(self.values[at], tuple(self.solutions[i] for i in at.tolist()))
+
+    def softmax(self, coefficient: float) -> Softmax:
+        """The exponential mechanism's draw: a solution with probability ∝ exp(coefficient · score)."""
+        return Softmax(self.values, coefficient, self.solutions)
+
+    def _scored(self, i: int) -> Scored:
+        return Scored(self.solutions[i], float(self.values[i]))
+
+
+AnyScores: TypeAlias = Scores | StepScores
+"""What a quality gives: both kinds can do the same, for few solutions or for few pieces."""
+
+
+def step_scores(starts: Sequence[int], values: Sequence[float], stop: int) -> AnyScores:
+    """Scores that are values[i] from starts[i] on, of the solutions starts[0], …, stop − 1.
+
+    Listed one by one up to `LISTED` solutions, so that the outcomes of a small law stand one by one as well; beyond
+    that in pieces.
+
+    Raises:
+        ParameterError: as `StepScores` does.
+    """
+    steps = StepScores(starts, values, stop)
+    if steps.size > LISTED:
+        return steps
+    return Scores(np.repeat(steps.values, (steps.stops - steps.starts).astype(np.int64)), range(starts[0], stop))
+
+
+def _argmax(values: NDArray[np.float64], low: int, high: int) -> int:
+    return low + int(np.argmax(values[low:high])) if low < high else -1
