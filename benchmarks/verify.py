@@ -83,8 +83,8 @@ def main() -> None:
         "# What verifying a scope costs", "",
         f"`python benchmarks/verify.py --write`; {JOBS} processes, {platform.machine()}, Python "
         f"{platform.python_version()}. Rows: whether the algorithm's indifference to the order of rows is used",
-        "(multisets) or not (sequences). Seconds: all laws in balls and every pair of neighbours; then all groups of 2 and",
-        "3 on the same laws, where rows do not count in their order.",
+        "(multisets) or not (sequences). Seconds: all laws in balls and every pair of neighbours; then all groups of 2",
+        "and 3 on the same laws, where rows do not count in their order.",
         "MiB: peak of the main process above its imports.", "",
         "| algorithm | domain | records | rows | datasets | pairs | worst ε | claim | seconds | groups | MiB |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -103,7 +103,8 @@ def main() -> None:
         print(lines[-1], file=sys.stderr, flush=True)
     lines += [
         "",
-        "Ignoring the order of rows saves a factor of up to n! in datasets, at the same worst ε. No other symmetry is used.",
+        "Ignoring the order of rows saves a factor of up to n! in datasets, at the same worst ε. No other symmetry is",
+        "used.",
     ]
     text = "\n".join(lines) + "\n"
     if "--write" in sys.argv:
