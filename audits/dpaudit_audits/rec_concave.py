@@ -62,6 +62,9 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Ste
 TWO_SPIKES = Steps(40, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0), (20, 101, -1), (21, -1000, 0)))
 """The best intervals change from those of 20 to those of 5, which come first: the gap is 2, then 0."""
 
+PRINTED_T = 2**33
+"""Three calls with the base case of 32."""
+
 ONE_RECORD = (Pair((0,), (1,), "every gap moves by 2"),)
 
 
@@ -110,6 +113,14 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 runs=100_000_000,
                 expected=fails,
                 note="Both gaps of both outer calls move by 2; runs share paths, so a hundred million cost little.",
+            ),
+            Case(
+                "three calls, every constant as printed",
+                make(PRINTED_T, three_calls(0.5, 1e-9, PRINTED_T)[1], r, 0.5, 0.5, 1e-9),
+                runs=0,
+                scope=Scope((0, 1), 1),
+                expected=fails,
+                note="Base case 32: three calls need T > 2^32. The scope is one record that is 0 or 1.",
             ),
             *natural,
             *(

@@ -272,7 +272,9 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
         raise TimeLimitError("The time limit ran out")
     found.enumerated = swept.pairs
     found.scope_done = True
-    found.scope = f"all {swept.pairs:,} {job.claim.relation.name} pairs of {scope}"
+    relation = job.claim.relation.name
+    pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
+    found.scope = f"{pairs} of {scope}"
     if swept.worst is None:
         return
     worst = swept.worst

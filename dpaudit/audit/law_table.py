@@ -8,6 +8,7 @@ import math
 import pickle
 import sys
 import time
+from bisect import bisect_left
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import TimeoutError as PoolTimeoutError
@@ -25,8 +26,11 @@ from dpaudit.audit.plan import Scope
 from dpaudit.audit.runner import WORTH_A_POOL, Runner
 from dpaudit.errors import TimeLimitError, UsageError
 from dpaudit.interpret import LawCache, ball_law
+from dpaudit.interpret.ball_spans import cuts_of
+from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.spans import Span
 from dpaudit.stats.enclosure import outward
 
 Floats = NDArray[np.float64]
@@ -198,6 +202,7 @@ def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
 
 
 def _joined(datasets: tuple[Dataset, ...], parts: Sequence[Part]) -> LawTable:
+    parts = _refined(parts)
     place: dict[Hashable, int] = {}
     for outcomes, _, _ in parts:
         for value in outcomes:
@@ -210,11 +215,42 @@ def _joined(datasets: tuple[Dataset, ...], parts: Sequence[Part]) -> LawTable:
     low, high = np.zeros((2, len(datasets), len(place)))
     start = 0
     for outcomes, below, above in parts:
-        at = [place[value] for value in outcomes]
         rows = slice(start, start + len(below))
-        low[rows, at], high[rows, at] = below, above
+        for column, value in enumerate(outcomes):
+            # two spans of a part may have a piece in common, but not in one law
+            low[rows, place[value]] += below[:, column]
+            high[rows, place[value]] += above[:, column]
         start += len(below)
     return LawTable(datasets, tuple(place), low, high)
+
+
+def _refined(parts: Sequence[Part]) -> Sequence[Part]:
+    """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
+    every = [value for outcomes, _, _ in parts for value in outcomes]
+    if not has_spans(tuple(every)):
+        return parts
+    cuts = sorted(cuts_of(every))
+    found: list[Part] = []
+    for outcomes, low, high in parts:
+        values: list[Hashable] = []
+        columns: list[int] = []
+        shares: list[float] = []
+        for at, value in enumerate(outcomes):
+            if not isinstance(value, Span):
+                values, columns, shares = [*values, value], [*columns, at], [*shares, 1.0]
+                continue
+            first, last = bisect_left(cuts, value.start), bisect_left(cuts, value.stop)
+            for start, stop in zip(cuts[first:last], cuts[first + 1 : last + 1], strict=True):
+                values.append(start if stop == start + 1 else Span(start, stop))
+                columns.append(at)
+                shares.append((stop - start) / value.size)
+        # a share and its product are rounded by 2^-53 each
+        below, above = np.array(shares) * (1 - 4e-16), np.array(shares) * (1 + 4e-16)
+        one = np.array(shares) == 1.0
+        found.append((
+            tuple(values), low[:, columns] * np.where(one, 1.0, below), high[:, columns] * np.where(one, 1.0, above)
+        ))
+    return found
 
 
 def _chunks(datasets: int) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ class Scope:
     def __str__(self) -> str:
         kind = "sequences" if self.ordered else "multisets"
         domain = "{" + ", ".join(map(str, self.domain)) + "}" if len(self.domain) <= 8 else f"{len(self.domain)} values"
-        return f"{kind} of {self.records} records from {domain}"
+        return f"{kind} of {self.records} record{'' if self.records == 1 else 's'} from {domain}"
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class _Search:
         a, b = self.at
         lenient = self._enclose(a, b)
         return Worst(
-            self.pair(self.at),
+            self.pair(self.at, "worst of the scope"),
             LEFT_RIGHT if a < b else RIGHT_LEFT,
             epsilon_at(*self._laws(a, b), self.claim.delta),
             lenient.low,
@@ -178,9 +178,9 @@ class _Search:
         """δ, and a little more."""
         return self.claim.delta * (1 + TOLERANCE)
 
-    def pair(self, at: tuple[int, int]) -> Pair:
+    def pair(self, at: tuple[int, int], label: str = "of the scope") -> Pair:
         """The pair of two numbers, in the order of the datasets."""
-        return Pair(self.table.datasets[min(at)], self.table.datasets[max(at)], "", "exhaustive")
+        return Pair(self.table.datasets[min(at)], self.table.datasets[max(at)], label, "exhaustive")
 
     def _lead(self, a: int, b: int) -> None:
         if self.at is not None and set(self.at) != {a, b}:

@@ -11,6 +11,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
+from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.balls import PRECISION, Ball, probabilities
 from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
@@ -105,6 +106,12 @@ class _Mixture:
         for value, share in self.spans.add_all(part.values, part.probs, mass):
             self.add(value, share)
 
+    def add_spread(self, draw: Distribution, mass: float, where: str) -> None:
+        """The law of a draw from a long range."""
+        if draw.spread is None:
+            raise _refusal(draw, where)
+        self.spans.add(draw.spread, mass)
+
     def _make_room(self, low: int, high: int, entries: int) -> bool:
         """Let the dense range hold low … high; False when it would be mostly empty."""
         end = self.low + len(self.dense) - 1
@@ -155,20 +162,32 @@ class _BallMixture:
     """Sums weighted laws in balls."""
 
     masses: dict[Hashable, Ball] = field(default_factory=dict)
+    pieces: Pieces = field(default_factory=list)
 
     def add(self, output: Any, mass: Ball) -> None:
-        key = canonical(output)
+        self._add(canonical(output), mass)
+
+    def _add(self, key: Hashable, mass: Ball) -> None:
         self.masses[key] = self.masses[key] + mass if key in self.masses else mass
 
     def add_law(self, part: BallLaw, mass: Ball) -> None:
-        self.add_all(part.values, part.probs, mass)
+        for value, p in zip(part.values, part.probs, strict=True):
+            # spans stand for outcomes and are none themselves
+            self._add(value, mass * p)
 
     def add_all(self, values: Any, probs: Iterable[Ball], mass: Ball) -> None:
         for value, p in zip(plain(values), probs, strict=True):
             self.add(value, mass * p)
 
+    def add_spread(self, draw: Distribution, mass: Ball, where: str) -> None:
+        parts = pieces(draw)
+        if parts is None:
+            raise _refusal(draw, where)
+        self.pieces += [(start, stop, mass * p) for start, stop, p in parts]
+
     def law(self) -> BallLaw:
-        return BallLaw(tuple(self.masses), tuple(self.masses.values()))
+        found = refined(self.masses, self.pieces) if self.pieces or has_spans(tuple(self.masses)) else self.masses
+        return BallLaw(tuple(found), tuple(found.values()))
 
 
 @dataclass(frozen=True)
@@ -273,6 +292,10 @@ def ball_laws(
     """
     shared = LawCache() if cache is None else cache
     p, q = (ball_law(mechanism, side, cache=shared, path_limit=path_limit).as_dict() for side in (left, right))
+    if has_spans((*p, *q)):
+        with ctx.workprec(PRECISION):
+            cuts = cuts_of([*p, *q])
+            p, q = refined(p, [], cuts), refined(q, [], cuts)
     union = dict.fromkeys([*p, *q])
     nothing = arb(0)
     return [p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union]
@@ -322,12 +345,7 @@ def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None
     elif isinstance(end, Finite) and end.finite:
         mixture.add_all(end.values, budget.arithmetic.probabilities(end), mass)
     elif isinstance(end, Distribution):
-        spread = end.spread
-        if spread is None:
-            raise _refusal(end, where)
-        if budget.arithmetic is _BALLS:
-            raise NotEnumerableError(f"The {where} is {end!r}, which is too long to be enumerated in balls.")
-        mixture.spans.add(spread, mass)
+        mixture.add_spread(end, mass, where)
     else:
         mixture.add(end, mass)
 

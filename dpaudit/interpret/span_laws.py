@@ -90,7 +90,9 @@ def members(values: Outcomes, probs: Floats, where: str) -> tuple[Outcomes, Floa
     single: list[Hashable] = []
     for value in values:
         single += range(value.start, value.stop) if isinstance(value, Span) else [value]
-    return tuple(single), np.repeat(probs / np.array(sizes), sizes)
+    # one by one: they may be balls
+    each = np.array([p / size for p, size in zip(probs, sizes, strict=True)])
+    return tuple(single), np.repeat(each, sizes)
 
 
 def _parted(values: Iterable[Any], probs: Floats) -> tuple[Spread, list[tuple[Hashable, float]]]:

@@ -16,10 +16,12 @@ from dpaudit.adversary import Event, Pair
 from dpaudit.audit.exact import Comparison, compare, evidence
 from dpaudit.audit.pictures import exact_outputs, sampled_outputs
 from dpaudit.errors import NotEnumerableError, OutputError
-from dpaudit.interpret import Law, LawCache, Outputs, align, law, sample
+from dpaudit.interpret import Law, LawCache, Outputs, align, ball_law, ball_laws, law, sample
 from dpaudit.interpret.span_laws import members
 from dpaudit.language import BOTTOM, Bernoulli, Claim, Mechanism, Multiset, Scores, Span, StepScores, Uniform
 from dpaudit.language.spans import Spread, below, mixed, together, wholes
+from dpaudit.stats.enclosure import epsilon_at
+from dpaudit.stats.hockey_stick import epsilon_at as epsilon_at_doubles
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
 from dpaudit_algorithms.learn_points import LearnPoints
 from dpaudit_algorithms.learn_thresholds import LearnThresholds
@@ -254,3 +256,27 @@ def test_spans_in_bins() -> None:
     assert plot.labels[-1] == f"{BIG}–{2 * BIG - 1}"
     assert (plot.left[-1], plot.right[-1], plot.event[-1]) == pytest.approx((0.1, 0.5, True))
     assert sum(plot.left) == pytest.approx(sum(plot.right)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("dataset", [0.25, 0.75])
+@pytest.mark.parametrize("mechanism", [Toy(), GoesOn(Toy(64)), Toy(40)], ids=["2^64", "goes on", "40"])
+def test_balls_on_long_ranges_agree_with_doubles(mechanism: Mechanism, dataset: float) -> None:
+    doubles, balls = law(mechanism, dataset).as_dict(), ball_law(mechanism, dataset).as_dict()
+    p, q = ball_laws(mechanism, dataset, 0.5)
+    _, a, b = align(law(mechanism, dataset), law(mechanism, 0.5))
+    assert {v: float(x.mid()) for v, x in balls.items()} == pytest.approx(doubles, rel=1e-12)
+    assert sorted(float(x.mid()) for x in p) == pytest.approx(sorted(a.tolist()), rel=1e-12)
+    assert sorted(float(x.mid()) for x in q) == pytest.approx(sorted(b.tolist()), rel=1e-12)
+
+
+def test_an_enclosure_at_two_to_the_sixty_four() -> None:
+    """The ε of a pair of LearnThresholds, which a thousand examples decide and no list of 2^64 outcomes."""
+    mechanism = LearnThresholds(BIG, 0.5, 2.0, 1e-6)
+    left = Multiset.counted({(2**40, 1): 500, (2**63, 0): 500})
+    right = left.changed(remove=((2**40, 1),), add=((BIG - 1, 0),))
+    _, a, b = align(law(mechanism, left), law(mechanism, right))
+    p, q = ball_laws(mechanism, left, right)
+    for (top, bottom), (x, y) in (((p, q), (a, b)), ((q, p), (b, a))):
+        found = epsilon_at(top, bottom, 1e-6)
+        assert found.low == pytest.approx(epsilon_at_doubles(x, y, 1e-6), rel=1e-9, abs=1e-12)
+        assert found.high - found.low < 1e-14

@@ -153,3 +153,18 @@ def test_laws_computed_before_an_interruption_are_found_again(
     monkeypatch.undo()
     law_table.forget()
     assert found == swept(mechanism, scope, Claim(0.7))
+
+
+def test_laws_in_spans_are_cut_alike() -> None:
+    """Each dataset cuts 2^64 solutions elsewhere; the worst pair is that of brute force all the same."""
+    mechanism = LearnThresholds(2**64, 0.5, 2.0, 1e-6, base=2)
+    points = (5, 2**40, 2**63)
+    scope = Scope(tuple((x, y) for x in points for y in (0, 1)), 2)
+    for claim in (mechanism.claim, mechanism.claim.group(2), Claim(1e-3)):
+        found = swept(mechanism, scope, claim)
+        pairs, epsilon, delta = brute_force(mechanism, scope, claim)
+        assert found.pairs == pairs
+        assert found.worst is not None
+        assert found.worst.epsilon.low == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+        assert found.worst.at_most == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+        assert found.delta == pytest.approx(delta, rel=1e-9, abs=1e-12)
