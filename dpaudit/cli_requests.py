@@ -59,7 +59,7 @@ def check_request(
         pair=None if pair is None else (parse_dataset(pair[0]), parse_dataset(pair[1])),
         data=data,
         size=size,
-        parameters=dict(_parameter(text) for text in param or ()),
+        parameters=dict(parameter(text) for text in param or ()),
         certify=certify,
         bits=bits,
         black_box=black_box,
@@ -96,12 +96,17 @@ def verify_request(
         delta=delta,
         relation=relation,
         data=data,
-        parameters=dict(_parameter(text) for text in param or ()),
+        parameters=dict(parameter(text) for text in param or ()),
         every=Everything(domain, size, groups, ordered),
     )
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def parameter(text: str) -> tuple[str, Any]:
+    """The name and the value of --param NAME=VALUE.
+
+    Raises:
+        UsageError: it is of another form.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise UsageError(f"--param takes NAME=VALUE, not {text!r}.")

@@ -126,7 +126,7 @@ def run(request: Request) -> Result:
 def environment() -> dict[str, str]:
     """Versions that a result depends on."""
     found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
-    for package in ("dpaudit", "numpy", "scipy", "scikit-learn"):
+    for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -164,14 +164,11 @@ class _Search:
         """The worst pair, enclosed."""
         assert self.at is not None
         a, b = self.at
-        lenient = self._enclose(a, b)
-        return Worst(
-            self.pair(self.at, "worst of the scope"),
-            LEFT_RIGHT if a < b else RIGHT_LEFT,
-            epsilon_at(*self._laws(a, b), self.claim.delta),
-            lenient.low,
-            max(self.epsilon, lenient.high),
-        )
+        lenient, strict = self._enclose(a, b), epsilon_at(*self._laws(a, b), self.claim.delta)
+        # a little more δ may need less than this pair does without it: no reader wants a most below the least
+        most = max(self.epsilon, lenient.high, strict.high if math.isfinite(strict.high) else 0.0)
+        direction = LEFT_RIGHT if a < b else RIGHT_LEFT
+        return Worst(self.pair(self.at, "worst of the scope"), direction, strict, lenient.low, most)
 
     @property
     def allowed(self) -> float:

@@ -19,7 +19,7 @@ from dpaudit.audit import events
 from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdict
 from dpaudit.reporting import wording
 from dpaudit.reporting.datasets import Side, compare
-from dpaudit.reporting.numbers import lower, small, stated
+from dpaudit.reporting.numbers import lower, stated
 from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
@@ -174,7 +174,7 @@ def summary(result: Result) -> Rows:
         block.line(expected, indent=0)
     if len(result.audits) > 1 and (leaking := wording.leaking(result.audits)) is not None:
         block.line(leaking, indent=0)
-    block.line(f"seed {result.seed}, family-wise error {small(result.alpha)} over all audits", indent=0)
+    block.line(wording.error_sentence(result), indent=0)
     return block
 
 

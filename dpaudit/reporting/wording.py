@@ -17,6 +17,7 @@ from dpaudit.audit.results import (
     FloatingPoint,
     LedgerRow,
     PairRecord,
+    Result,
     SampledEvidence,
     SequentialEvidence,
     Verdict,
@@ -353,6 +354,14 @@ def expected_total(audits: Sequence[Audit]) -> str | None:
     if wrong:
         return f"{wrong} of {len(asked)} NOT as expected"
     return f"all {len(asked)} as expected"
+
+
+def error_sentence(result: Result) -> str:
+    """Seed and family-wise error; where nothing was run, that there is no error to speak of."""
+    if result.audits and not result.interrupted and not any(audit.runs or audit.crashed for audit in result.audits):
+        return "exact laws alone: nothing was sampled"
+    over = "this audit" if len(result.audits) == 1 else "all audits"
+    return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"
 
 
 def ledger_claim(row: LedgerRow) -> str:

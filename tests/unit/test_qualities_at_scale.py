@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.cli import _parameter
+from dpaudit.cli_requests import parameter
 from dpaudit.errors import DatasetError, MechanismError
 from dpaudit.interpret import law
 from dpaudit.language import Multiplicity, Multiset, Quality
@@ -92,4 +92,4 @@ def test_the_choosing_mechanism_sees_few_of_many_solutions() -> None:
     ("text", "value"), [("size=2**64", 2**64), ("size= 10**2 ", 100), ("size=16", 16), ("size=2**x", "2**x")]
 )
 def test_sizes_on_the_command_line(text: str, value: object) -> None:
-    assert _parameter(text) == ("size", value)
+    assert parameter(text) == ("size", value)
