@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+import os
 import pickle
 import sys
 import time
@@ -19,7 +20,6 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from dpaudit.audit import store
 from dpaudit.audit.crash import blamed
 from dpaudit.audit.events import Progress
 from dpaudit.audit.plan import Scope
@@ -83,7 +83,7 @@ def law_table(
     if key in _LATEST:
         return _LATEST[key]
     datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
-    kept = _Kept(hashlib.sha256(repr(key).encode()).hexdigest()[:16])
+    kept = _Kept(hashlib.sha256(repr((key, _texts(mechanism))).encode()).hexdigest()[:24])
     parts: dict[int, Part] = kept.parts
     chunks = _chunks(len(datasets))
     missing = [i for i in range(len(chunks)) if i not in parts]
@@ -148,11 +148,25 @@ def forget() -> None:
     _LATEST.clear()
 
 
+def _texts(mechanism: Mechanism) -> list[tuple[str, int, int]]:
+    """The files that laws depend on, as they are now: laws of another text must not be taken for this one's."""
+    names = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
+    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in names]
+    found = []
+    for path in {getattr(module, "__file__", None) for module in modules}:
+        if path is not None:
+            with contextlib.suppress(OSError):
+                status = os.stat(path)
+                found.append((path, status.st_mtime_ns, status.st_size))
+    return sorted(found)
+
+
 class _Kept:
-    """Parts of a table on disk, beside the store."""
+    """Parts of a table on disk: in the user's own cache, because what is read back is trusted."""
 
     def __init__(self, key: str) -> None:
-        self._path: Path = store.location().parent / "laws" / f"{key}.pickle"
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self._path = Path(cache) / "dpaudit" / "laws" / f"{key}.pickle"
         self._written = time.monotonic()
         self._any = False
         self.parts: dict[int, Part] = {}

@@ -128,7 +128,7 @@ def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_laws_computed_before_an_interruption_are_found_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DPAUDIT_STORE", str(tmp_path / "audits.sqlite3"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(law_table, "KEPT_EVERY", 0.0)
     mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12)
     computed: list[int] = []
@@ -144,12 +144,13 @@ def test_laws_computed_before_an_interruption_are_found_again(
     with pytest.raises(KeyboardInterrupt):
         swept(mechanism, scope, Claim(0.7))
     first = sum(computed[:3])
-    assert len(list((tmp_path / "laws").iterdir())) == 1
+    laws_kept = tmp_path / "dpaudit" / "laws"
+    assert len(list(laws_kept.iterdir())) == 1
     computed.append(0)
     found = swept(mechanism, scope, Claim(0.7))
     assert sum(computed[5:]) == 91 - first
     # what is complete needs no file any more
-    assert not list((tmp_path / "laws").iterdir())
+    assert not list(laws_kept.iterdir())
     monkeypatch.undo()
     law_table.forget()
     assert found == swept(mechanism, scope, Claim(0.7))
@@ -168,3 +169,26 @@ def test_laws_in_spans_are_cut_alike() -> None:
         assert found.worst.epsilon.low == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
         assert found.worst.at_most == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
         assert found.delta == pytest.approx(delta, rel=1e-9, abs=1e-12)
+
+
+def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The algorithm's file has changed since the interruption."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    mechanism, scope = ExponentialMechanism(0.6, THREE), Scope((0, 1, 2), 9)
+    seen: list[str] = []
+    kept = law_table._Kept.__init__
+
+    def noting(self: Any, key: str) -> None:
+        seen.append(key)
+        kept(self, key)
+
+    monkeypatch.setattr(law_table._Kept, "__init__", noting)
+    for size in (1, 1, 2):
+        law_table.forget()
+        monkeypatch.setattr(law_table, "_texts", lambda _, size=size: [("algorithm.py", 0, size)])
+        swept(mechanism, scope, Claim(0.6))
+    assert seen[0] == seen[1] != seen[2]
+    monkeypatch.undo()
+    texts = law_table._texts(mechanism)
+    assert any(path.endswith("exponential_mechanism.py") for path, _, _ in texts)
+    law_table.forget()
