@@ -1,8 +1,9 @@
 """dpaudit: tests claims of differential privacy.
 
-`check` audits a function or mechanism from Python; `dpaudit --help` is the command line.
+From Python, `check` audits a function or mechanism and `verify` proves or refutes a claim on a small scope;
+`dpaudit --help` is the command line.
 """
 
-from dpaudit.api import check
+from dpaudit.api import check, verify
 
-__all__ = ["check"]
+__all__ = ["check", "verify"]

@@ -1,4 +1,4 @@
-"""The one function for use from Python; everything else is a name in its own package."""
+"""The two functions for use from Python; everything else is a name in its own package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import as_dataset
 from dpaudit.audit.engine import run
-from dpaudit.audit.request import DEFAULT_ALPHA, Request
+from dpaudit.audit.request import DEFAULT_ALPHA, Everything, Request
 from dpaudit.audit.results import Result
 from dpaudit.language import Mechanism
 
@@ -77,5 +77,55 @@ def check(
             bits=bits,
             black_box=black_box,
             carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
+        )
+    )
+
+
+def verify(
+    target: str | Mechanism,
+    *,
+    domain: int | None = None,
+    size: int = 4,
+    groups: int = 1,
+    data: str | None = None,
+    ordered: bool = False,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    seconds: float | None = None,
+    jobs: int = 1,
+    parameters: dict[str, Any] | None = None,
+) -> Result:
+    """Prove or refute a claim on a small scope, by the exact laws of all its datasets in ball arithmetic.
+
+    Args:
+        target: a catalogue name, or a mechanism that has a law.
+        domain: points of the domain, 8 without it; for a mechanism of your own the records are 0, …, domain − 1.
+        size: records of a dataset.
+        groups: group privacy too, up to groups of so many; one audit for each.
+        data: instead of a domain, what records are, e.g. "integers(0, 3)".
+        ordered: whether a mechanism of your own looks at the order of the records.
+        epsilon, delta, relation: the claim; the mechanism's own where None.
+        seconds: time limit.
+        jobs: worker processes.
+        parameters: fields of the mechanism to change.
+
+    Returns:
+        The result; `result.audits[0].proof` holds the interval for the worst ε.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    return run(
+        Request(
+            targets=(target,),
+            seconds=seconds,
+            jobs=jobs,
+            epsilon=epsilon,
+            delta=delta,
+            relation=relation,
+            data=data,
+            parameters=parameters or {},
+            every=Everything(domain, size, groups, ordered),
         )
     )

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from conftest import Typed
 
+import dpaudit
 from dpaudit.audit import engine
 from dpaudit.audit.request import Everything, Request
 from dpaudit.audit.results import EvidenceKind, Verdict
+from dpaudit.language import Multiplicity
+from dpaudit_algorithms.a_dist import ADist
 
 COIN = '''
 import math
@@ -110,6 +113,17 @@ def test_every_verified_algorithm_has_a_verdict() -> None:
         refuted += audit.verdict is Verdict.FAIL
     assert proved >= 10
     assert refuted >= 1
+
+
+def test_from_python() -> None:
+    result = dpaudit.verify("ADistCorrected", domain=2, size=5, groups=2, parameters={"delta": 0.01})
+    assert [audit.verdict for audit in result.audits] == [Verdict.PASS, Verdict.PASS]
+    assert [audit.claim.group for audit in result.audits] == [1, 2]
+    proof = result.audits[0].proof
+    assert proof is not None
+    assert (proof.datasets, proof.pairs) == (6, 5)
+    printed = ADist(1.0, 0.05, Multiplicity((0, 1)))
+    assert dpaudit.verify(printed, data="booleans()", size=4, epsilon=2.0).audits[0].verdict is Verdict.PASS
 
 
 def test_replay_and_json(typed: Typed, tmp_path: Path) -> None:
