@@ -427,6 +427,11 @@ def _job(
             pair.distance(claim.relation)
         except PairError as error:
             raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
+    if case.scope is not None and claim.rho is not None:
+        raise UsageError(
+            f"{target.name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
+            "name --epsilon and --delta."
+        )
     searched = request.data is not None and request.every is None
     records = parse_records(request.data) if searched and request.data is not None else None
     pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)

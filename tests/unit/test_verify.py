@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import dpaudit
 from dpaudit.audit import engine
 from dpaudit.audit.request import Everything, Request
 from dpaudit.audit.results import EvidenceKind, Verdict
-from dpaudit.language import Multiplicity
+from dpaudit.errors import UsageError
+from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
 from dpaudit_algorithms.a_dist import ADist
 
 COIN = '''
@@ -154,6 +156,24 @@ def test_bad_usage_is_one_sentence(typed: Typed, words: list[str], sentence: str
     assert done.code == 2
     assert sentence in " ".join(done.err.split())
     assert "Traceback" not in done.err
+
+
+@dataclass(frozen=True)
+class Concentrated(Mechanism):
+    """Claims what is not said by one (ε, δ)."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim.zcdp(0.1, epsilon=1.0)
+
+    def run(self, dataset: Any) -> Bernoulli:
+        return Bernoulli(0.5 if sum(dataset) else 0.6)
+
+
+def test_a_claim_of_more_than_one_point_is_not_proved_by_one() -> None:
+    with pytest.raises(UsageError, match="name --epsilon and --delta"):
+        dpaudit.verify(Concentrated(), domain=2, size=2)
+    assert dpaudit.verify(Concentrated(), domain=2, size=2, epsilon=0.3, delta=0.0).audits[0].verdict is Verdict.PASS
 
 
 def test_a_scope_too_large_says_so() -> None:
