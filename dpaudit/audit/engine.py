@@ -23,10 +23,11 @@ from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.exact import compare, evidence, pair_record, worse
+from dpaudit.audit.jobs import Job, jobs_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
 from dpaudit.audit.plan import Scope
-from dpaudit.audit.request import Job, Request, jobs_of
+from dpaudit.audit.request import Request
 from dpaudit.audit.results import (
     Audit,
     ClaimRecord,

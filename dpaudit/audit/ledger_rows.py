@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.audit.request import Job
+from dpaudit.audit.jobs import Job
 from dpaudit.audit.results import LedgerRow
 from dpaudit.errors import DpauditError
 from dpaudit.interpret import Entry, ledger

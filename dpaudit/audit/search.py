@@ -10,11 +10,11 @@ from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.learner import Learner
-from dpaudit.adversary.pair_search import climb
+from dpaudit.adversary.pair_search import Pairs, climb
 from dpaudit.adversary.shrink import shrink
 from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.events import Progress
-from dpaudit.audit.request import TESTS_OF_FOUND_PAIRS, Job
+from dpaudit.audit.jobs import TESTS_OF_FOUND_PAIRS, Job
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.sampling import SEARCH, SHRINK, batches, draw
 from dpaudit.audit.sequential import MOST_EPSILON, Sequential, Track, stake
@@ -61,12 +61,12 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
 
     best = list(job.case.pairs)
     search = climb(
-        best, score, relation=job.claim.relation, records=job.records, rng=default_rng([seed, SEARCH]),
+        best, score, Pairs.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
         stop=lambda: found.searched >= 2 * least * ESTIMATES,
     )
     try:
         for state in search:
-            best = [scored.pair for scored in state.best] or best
+            best = [scored.item for scored in state.best] or best
             highest = max((scored.score for scored in state.best), default=0.0)
             what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
             yield Progress(min(found.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from dpaudit.adversary import Event, Pair
 from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.exact import Comparison, refutes
-from dpaudit.audit.request import Job, Request
+from dpaudit.audit.jobs import Job
+from dpaudit.audit.request import Request
 from dpaudit.audit.results import EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
 from dpaudit.audit.sampled import Collected
 from dpaudit.audit.sweep import TOLERANCE

@@ -15,7 +15,8 @@ from conftest import Typed
 import dpaudit
 from dpaudit.audit import engine
 from dpaudit.audit.carry import carry_key, carry_notes, evidence_of
-from dpaudit.audit.request import Request, jobs_of
+from dpaudit.audit.jobs import jobs_of
+from dpaudit.audit.request import Request
 from dpaudit.audit.results import Result, Verdict
 from dpaudit.errors import UsageError
 

@@ -14,10 +14,11 @@ from audit_toys import PAIR, Breaks, Choice, Counting, Leak, NoisySum, Response,
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import accounting, engine, law_table, registry, request, sampled, sampling
+from dpaudit.audit import accounting, engine, jobs, law_table, registry, sampled, sampling
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.audit.jobs import jobs_of
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.request import Request, jobs_of
+from dpaudit.audit.request import Request
 from dpaudit.audit.results import Audit, EvidenceKind, Result, Verdict
 from dpaudit.audit.runner import Runner, Unit
 from dpaudit.errors import MechanismError, UsageError
@@ -433,7 +434,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
 
 def test_found_pairs_only_the_best_go_on() -> None:
     found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
-    assert 1 <= len(found.sampled) <= request.TESTS_OF_FOUND_PAIRS
+    assert 1 <= len(found.sampled) <= jobs.TESTS_OF_FOUND_PAIRS
     assert found.pair is not None
     assert found.pair.left[0] != found.pair.right[0], "only the first record counts"
 

@@ -19,7 +19,7 @@ from numpy.random import default_rng
 
 from dpaudit.adversary.alignment import ABSENT, aligned, joined
 from dpaudit.adversary.describe import Just, Lists, Records, parse_records
-from dpaudit.adversary.pair_search import Climbed, climb, mutations, starting_pairs
+from dpaudit.adversary.pair_search import Climbed, Pairs, climb, mutations, starting_pairs
 from dpaudit.adversary.pairs import Pair
 from dpaudit.adversary.starting_pairs import random_related_pairs
 from dpaudit.errors import DatasetError
@@ -183,7 +183,12 @@ def breaks_ties(pair: Pair) -> float:
     return 3.0 if winners[0] != winners[1] else 0.1
 
 
-def last(states: Any) -> Climbed:
+def wide(starts: list[Pair]) -> Pairs:
+    """Where the climbs of these tests walk."""
+    return Pairs.like(starts, REPLACE_ONE, WIDE)
+
+
+def last(states: Any) -> Climbed[Pair]:
     *_, state = states
     assert isinstance(state, Climbed)
     return state
@@ -208,9 +213,7 @@ def test_flaws_that_starting_pairs_show(score: Callable[[Pair], float], wanted: 
     for seed in range(10):
         starts = starting_pairs(REPLACE_ONE, WIDE, 10, default_rng(seed))
         state = next(
-            climb(
-                starts, lambda pair, _: score(pair), relation=REPLACE_ONE, records=WIDE, rng=default_rng(seed), rounds=1
-            )
+            climb(starts, lambda pair, _: score(pair), wide(starts), rng=default_rng(seed), rounds=1)
         )
         assert state.best[0].score >= wanted
         assert state.calls <= 250
@@ -227,9 +230,7 @@ def test_a_climb_from_random_pairs_alone(score: Callable[[Pair], float], wanted:
         rng = default_rng(seed)
         starts = random_related_pairs(REPLACE_ONE, WIDE, 10, rng, 16)
         state = last(
-            climb(
-                starts, lambda pair, _: score(pair), relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=30, patience=8
-            )
+            climb(starts, lambda pair, _: score(pair), wide(starts), rng=rng, rounds=30, patience=8)
         )
         assert state.best[0].score >= wanted
         assert state.calls <= 2500
@@ -246,8 +247,8 @@ def test_a_noisy_score_still_leads_there() -> None:
             return float(min(scaled_by_own_range(pair), 3) + noise.normal() / math.sqrt(effort))
 
         starts = starting_pairs(REPLACE_ONE, WIDE, 10, rng)
-        state = last(climb(starts, noisy, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=6))
-        found.append(min(scaled_by_own_range(state.best[0].pair), 3))
+        state = last(climb(starts, noisy, wide(starts), rng=rng, rounds=6))
+        found.append(min(scaled_by_own_range(state.best[0].item), 3))
     assert sum(bound == 3 for bound in found) >= 18
     assert min(found) > 2
 
@@ -268,7 +269,7 @@ def test_a_lucky_estimate_is_not_kept() -> None:
             return seen[-1]
 
         starts = starting_pairs(REPLACE_ONE, WIDE, 10, rng)
-        state = last(climb(starts, nothing, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=4))
+        state = last(climb(starts, nothing, wide(starts), rng=rng, rounds=4))
         assert state.calls == len(seen)
         assert state.best[0].effort >= 8
         lasts.append(state.best[0].score)
@@ -284,10 +285,10 @@ def test_what_a_climb_counts_and_promises() -> None:
         asked.append((pair, effort))
         return scaled_by_own_range(pair)
 
-    def run() -> list[Climbed]:
+    def run() -> list[Climbed[Pair]]:
         rng = default_rng(7)
         starts = starting_pairs(REPLACE_ONE, WIDE, 6, rng)
-        return list(climb(starts, score, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=5, width=3, patience=9))
+        return list(climb(starts, score, wide(starts), rng=rng, rounds=5, width=3, patience=9))
 
     states = run()
     assert [state.rounds for state in states] == [1, 2, 3, 4, 5]
@@ -298,7 +299,7 @@ def test_what_a_climb_counts_and_promises() -> None:
     for state in states:
         assert len(state.best) == 3
         assert [s.score for s in state.best] == sorted((s.score for s in state.best), reverse=True)
-        assert all(s.score == scaled_by_own_range(s.pair) for s in state.best)
+        assert all(s.score == scaled_by_own_range(s.item) for s in state.best)
     efforts = [effort for _, effort in asked]
     assert set(efforts) >= {1, 2, 4, 8}
     assert all(efforts.count(e) >= efforts.count(2 * e) for e in (1, 2, 4))
@@ -309,11 +310,11 @@ def test_the_end_of_a_climb() -> None:
     rng = default_rng(0)
     starts = starting_pairs(REPLACE_ONE, WIDE, 6, rng)
     flat = list(
-        climb(starts, lambda pair, _: 0.0, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=50, patience=3)
+        climb(starts, lambda pair, _: 0.0, wide(starts), rng=rng, rounds=50, patience=3)
     )
     assert len(flat) == 4
-    assert list(climb([], lambda pair, _: 0.0, relation=REPLACE_ONE, records=WIDE, rng=rng)) == []
-    nan = last(climb(starts, lambda pair, _: math.nan, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=2))
+    assert list(climb([], lambda pair, _: 0.0, wide([]), rng=rng)) == []
+    nan = last(climb(starts, lambda pair, _: math.nan, wide(starts), rng=rng, rounds=2))
     assert {scored.score for scored in nan.best} == {-math.inf}
 
 
@@ -329,7 +330,7 @@ def test_a_climb_that_is_stopped(after: int) -> None:
     rng = default_rng(0)
     starts = starting_pairs(REPLACE_ONE, WIDE, 6, rng)
     state = last(
-        climb(starts, score, relation=REPLACE_ONE, records=WIDE, rng=rng, rounds=50, stop=lambda: asked >= after)
+        climb(starts, score, wide(starts), rng=rng, rounds=50, stop=lambda: asked >= after)
     )
     assert state.calls == asked == after
     assert bool(state.best) == (after > 0)

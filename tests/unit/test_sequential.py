@@ -91,7 +91,7 @@ def test_evidence_is_averaged_over_pairs() -> None:
 
 def _case(*pairs: Any) -> Any:
     from dpaudit.adversary import Pair
-    from dpaudit.audit.request import jobs_of
+    from dpaudit.audit.jobs import jobs_of
 
     def run(**more: Any) -> Audit:
         request = Request((first_pair_only,), runs=20_000, pair=pairs[0], **more)

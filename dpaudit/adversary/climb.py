@@ -1,0 +1,148 @@
+"""Beam search over anything that a score can be asked for: where it goes is the terrain's to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from numpy.random import Generator
+
+T = TypeVar("T")
+
+
+class Terrain(Protocol[T]):
+    """Where a climb walks."""
+
+    def around(self, kept: Sequence[T], rng: Generator) -> list[T]:
+        """Candidates of the next round besides the kept ones: small changes of them, and some that are new."""
+
+    def key(self, candidate: T) -> Hashable:
+        """Equal for candidates that are the same place."""
+
+
+@dataclass(frozen=True)
+class Scored(Generic[T]):
+    """A candidate with its last score, and the effort of that score."""
+
+    item: T
+    score: float
+    effort: int
+
+
+@dataclass(frozen=True)
+class Climbed(Generic[T]):
+    """Where a climb stands.
+
+    Args:
+        best: the kept candidates, best first.
+        rounds: rounds that are done; the starting candidates are the first.
+        calls: calls of `score` so far.
+        work: their efforts, added up.
+    """
+
+    best: tuple[Scored[T], ...]
+    rounds: int
+    calls: int
+    work: int
+
+
+def climb(
+    starts: Sequence[T],
+    score: Callable[[T, int], float],
+    terrain: Terrain[T],
+    *,
+    rng: Generator,
+    rounds: int = 12,
+    width: int = 4,
+    patience: int = 4,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Climbed[T]]:
+    """Beam search for the candidate of the highest score; yields where it stands after every round.
+
+    A round scores its candidates at effort 1, the better half again at effort 2, and so on until `width` are left
+    (successive halving: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013).
+    Candidates kept from the round before compete again from effort 1, so that a lucky estimate does not survive.
+
+    Args:
+        starts: candidates of the first round.
+        score: (candidate, effort) → score; NaN counts as −∞. The same candidate is asked again and again: an estimate
+            from runs must come from new ones every time, as many as the effort (1, 2, 4, …) says.
+        terrain: what lies around a candidate.
+        rng: for the terrain and for ties; the climb is a function of it and of the scores.
+        rounds: at most so many, the first one included.
+        width: candidates that are kept.
+        patience: rounds without a new best candidate after which it ends.
+        stop: asked before every call of `score`; once it says True, the round is left unfinished. The last state
+            then holds the candidates of the last complete round (of the first one, what has been scored).
+    """
+    if not starts:
+        return
+    race = _Race(score, terrain, width, rng, stop)
+    candidates, kept, idle = list(starts), list[Scored[T]](), 0
+    for done in range(1, rounds + 1):
+        ranked = race.run(candidates)
+        if race.stopped and kept:
+            yield Climbed(tuple(kept), done - 1, race.calls, race.work)
+            return
+        known = {terrain.key(scored.item) for scored in kept}
+        # an old best one may have lost its seat: then it is compared by the last fresh estimate that it had
+        incumbent = max((race.last.get(key, -math.inf) for key in known), default=-math.inf)
+        improved = bool(ranked) and terrain.key(ranked[0].item) not in known and ranked[0].score > incumbent
+        idle = 0 if improved else idle + 1
+        kept = ranked[:width]
+        yield Climbed(tuple(kept), done, race.calls, race.work)
+        if race.stopped or idle >= patience:
+            return
+        every = [scored.item for scored in kept]
+        different: dict[Hashable, T] = {}
+        for item in [*every, *terrain.around(every, rng)]:
+            different.setdefault(terrain.key(item), item)
+        candidates = list(different.values())
+
+
+class _Race(Generic[T]):
+    """Successive halving with a count of what it cost."""
+
+    def __init__(
+        self,
+        score: Callable[[T, int], float],
+        terrain: Terrain[T],
+        width: int,
+        rng: Generator,
+        stop: Callable[[], bool],
+    ) -> None:
+        self.score, self.terrain, self.width, self.rng, self.stop = score, terrain, width, rng, stop
+        self.calls = self.work = 0
+        self.stopped = False
+        self.last: dict[Hashable, float] = {}
+
+    def run(self, items: list[T]) -> list[Scored[T]]:
+        """The last `width`, best first; when stopped, what has been scored, the highest effort first."""
+        effort = 1
+        self.last = {}
+        ranked: list[Scored[T]] = []
+        while True:
+            level: list[Scored[T]] = []
+            for item in items:
+                key = self.terrain.key(item)
+                if self.stop():
+                    self.stopped = True
+                    again = {self.terrain.key(scored.item) for scored in level}
+                    rest = (scored for scored in ranked if self.terrain.key(scored.item) not in again)
+                    return [*self._ranked(level), *rest]
+                value = float(self.score(item, effort))
+                self.calls, self.work = self.calls + 1, self.work + effort
+                self.last[key] = -math.inf if math.isnan(value) else value
+                level.append(Scored(item, self.last[key], effort))
+            ranked = self._ranked(level)
+            if len(ranked) <= self.width:
+                return ranked
+            items = [scored.item for scored in ranked[: max(self.width, (len(ranked) + 1) // 2)]]
+            effort *= 2
+
+    def _ranked(self, level: list[Scored[T]]) -> list[Scored[T]]:
+        """Best first, equal scores in random order: on a plateau the search must wander."""
+        shuffled = [level[i] for i in self.rng.permutation(len(level))]
+        return sorted(shuffled, key=lambda scored: -scored.score)

@@ -1,0 +1,295 @@
+"""The cases that a request comes to: what to run, on which pairs, against which claim."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.describe import Records, parse_records
+from dpaudit.adversary.pair_search import starting_pairs
+from dpaudit.audit import registry
+from dpaudit.audit.plan import Case, Scope
+from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request
+from dpaudit.audit.results import FORMAT_VERSION, Verdict
+from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
+from dpaudit.errors import PairError, UsageError
+from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism
+
+MOST_DOMAIN = 10_000
+"""Different records of a scope; of more there are too many pairs, however few records a dataset has."""
+TESTS_OF_FOUND_PAIRS = 3
+"""How many of the pairs that a search found are bet on and certified."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case made ready: what to run, on which pairs, against which claim."""
+
+    target: Target
+    case: Case
+    claim: Claim
+    card: Card | None
+    expected: Verdict | None
+    tests: int
+    """Pairs that go to certification; each spends one share of α."""
+    replay: str
+    records: Records | None = None
+    """What records are, where pairs are searched for."""
+    black_box: bool = False
+    """Whether the mechanism's law and density are left alone."""
+
+    @property
+    def runs(self) -> int:
+        """Runs a side and pair at most."""
+        return self.case.runs
+
+    @property
+    def scope(self) -> Scope | None:
+        """What is enumerated."""
+        return self.case.scope
+
+
+def jobs_of(request: Request) -> list[Job]:
+    """Every case of a request, in order.
+
+    Raises:
+        UsageError and its kinds: unknown names, claims or pairs missing or unrelated, parameters refused.
+    """
+    jobs: list[Job] = []
+    changed = set[str]()
+    for target in request.targets:
+        if request.every is not None:
+            jobs += _scope_jobs(request, request.every, target, changed)
+        elif _in_catalogue(target):
+            assert isinstance(target, str)
+            jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
+        else:
+            jobs.append(_own_job(request, target, changed))
+    unknown = set(request.parameters) - changed
+    if unknown:
+        key = min(unknown)
+        first = next((job.target.mechanism for job in jobs if job.target.mechanism is not None), None)
+        if first is None:
+            raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
+        with_parameters(first, {key: request.parameters[key]})
+    return jobs
+
+
+def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[Job]:
+    cases = registry.plan(name).cases()
+    if not cases:
+        raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
+    if request.pair is not None or request.data is not None:
+        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label="given pairs"),)
+    for case in cases:
+        fields = set(getattr(case.mechanism, "__dataclass_fields__", {}))
+        wanted = {key: value for key, value in request.parameters.items() if key in fields}
+        changed |= set(wanted)
+        mechanism, claim = case.mechanism, case.tested
+        if wanted:
+            mechanism = with_parameters(case.mechanism, wanted)
+            if case.claim is None:
+                claim = mechanism.claim
+            elif case.mechanism.claim is not None and mechanism.claim is not None:
+                # a group's claim follows the mechanism's
+                claim = mechanism.claim.group(case.claim.relation.size)
+        claim = _claim(request, claim, name)
+        expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
+        made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
+        card = mechanism.card
+        target = Target(name, card.source if card is not None else type(mechanism).__module__, mechanism)
+        yield _job(request, target, made, claim, card, expected)
+
+
+def _in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
+    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
+    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
+
+
+def _scope_jobs(
+    request: Request, every: Everything, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> Iterable[Job]:
+    """The claim on every pair of a scope, and group privacy on every group."""
+    mechanism: Any
+    card = None
+    if _in_catalogue(target):
+        assert isinstance(target, str)
+        name = registry.canonical_name(target)
+        mechanism, scope = _small(request, every, name)
+        card = mechanism.card
+        source = card.source if card is not None else type(mechanism).__module__
+        if request.parameters:
+            mechanism = with_parameters(mechanism, request.parameters)
+            changed |= set(request.parameters)
+    else:
+        mechanism, name, source = _subject(request, target, changed)
+        if not isinstance(mechanism, Mechanism):
+            raise UsageError(
+                f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
+                "can be computed."
+            )
+        card = mechanism.card
+        scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
+    claim = _claim(request, mechanism.claim, name)
+    for k in range(1, every.groups + 1):
+        if k > every.records:
+            break
+        label = f"every pair of {every.records} records" if k == 1 else f"every group of {k} of {every.records} records"
+        stated = claim if k == 1 else claim.group(k)
+        case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
+        yield _job(request, Target(name, source, mechanism), case, stated, card, None)
+
+
+def _small(request: Request, every: Everything, name: str) -> tuple[Mechanism, Scope]:
+    """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
+    plan = registry.plan(name)
+    if request.data is not None:
+        cases = plan.cases()
+        if not cases:
+            raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
+        return cases[0].mechanism, Scope(_domain(request, every), every.records, ordered=every.ordered)
+    if plan.small is None:
+        raise UsageError(
+            f"{name} has no law that can be enumerated on a small domain, so it cannot be verified; "
+            f"`dpaudit check {name}` samples it."
+        )
+    return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+
+
+def _domain(request: Request, every: Everything) -> tuple[Any, ...]:
+    """All records of the description, or the whole numbers below --domain."""
+    if request.data is None:
+        return tuple(range(every.domain or DEFAULT_DOMAIN))
+    domain = parse_records(request.data).every(MOST_DOMAIN)
+    if domain is None:
+        raise UsageError(
+            f"--data {request.data!r} has more than {MOST_DOMAIN:,} records, or infinitely many; every pair of them "
+            "cannot be verified."
+        )
+    return domain
+
+
+def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
+    subject, name, source = _subject(request, given, changed)
+    if isinstance(subject, Mechanism):
+        own, card = subject.claim, subject.card
+        target = Target(name, source, subject)
+    else:
+        own, card = None, None
+        target = function_target(subject, name, source)
+    claim = _claim(request, own, name)
+    if not _given(request):
+        raise UsageError(
+            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
+            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
+        )
+    pairs = _pairs_wanted(request, claim)
+    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
+    case = Case("given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism))
+    return _job(request, target, case, claim, card, None)
+
+
+def _subject(
+    request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> tuple[Any, str, str]:
+    """A mechanism or function of the user's own, its name, and where it is from."""
+    subject: Any = given
+    name, source = getattr(given, "__name__", type(given).__name__), "python"
+    if isinstance(given, str):
+        subject, source = load_object(given)
+        name = given.rpartition(":")[2]
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+        changed |= set(request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+        changed |= set(request.parameters)
+    if not isinstance(subject, Mechanism) and not callable(subject):
+        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+    return subject, name, source
+
+
+class _NoMechanism(Mechanism):
+    """Stands in a case whose subject is a function; it is never run."""
+
+    def run(self, dataset: Any) -> Any:
+        raise AssertionError("a function's case holds no mechanism")
+
+
+def _given(request: Request) -> bool:
+    return request.pair is not None or request.data is not None
+
+
+def _runs(request: Request, case: Case | None) -> int:
+    if case is not None and not case.runs:
+        # an audit by law alone stays one
+        return 0
+    return request.runs or (case.runs if case is not None else DEFAULT_RUNS)
+
+
+def _claim(request: Request, own: Claim | None, name: str) -> Claim:
+    relation = request.stated_relation
+    if own is None:
+        if request.epsilon is None:
+            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
+        own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
+    if request.epsilon is None and request.delta is None and relation is None:
+        # as it stands, which may be more than (ε, δ)
+        return own
+    return Claim(
+        own.epsilon if request.epsilon is None else request.epsilon,
+        own.delta if request.delta is None else request.delta,
+        relation or own.relation,
+    )
+
+
+def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
+    """The given pair, or those from which a search starts."""
+    if request.pair is not None:
+        return (Pair(*request.pair, "given", "given"),)
+    assert request.data is not None
+    records = parse_records(request.data)
+    size = request.size or DEFAULT_SIZE
+    relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
+    if relation.size > size and relation.kind == "replace-one":
+        raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
+    # pairs depend on the seed, and not on the runs' streams
+    pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
+    if not pairs:
+        raise UsageError(f"--data {request.data!r} gives no two datasets that are {relation.name} neighbours.")
+    return tuple(pairs)
+
+
+def _job(
+    request: Request, target: Target, case: Case, claim: Claim, card: Card | None, expected: Verdict | None
+) -> Job:
+    for pair in case.pairs:
+        try:
+            pair.distance(claim.relation)
+        except PairError as error:
+            raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
+    if case.scope is not None and claim.rho is not None:
+        raise UsageError(
+            f"{target.name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
+            "name --epsilon and --delta."
+        )
+    searched = request.data is not None and request.every is None
+    records = parse_records(request.data) if searched and request.data is not None else None
+    pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
+    tests = pairs if case.runs else 0
+    # the source tells two functions of one name apart
+    image = {
+        "request": request.image(),
+        "name": target.name,
+        "source": target.source,
+        "case": case.label,
+        "format": FORMAT_VERSION,
+    }
+    replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
+    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)
