@@ -1,9 +1,9 @@
 """dpaudit: tests claims of differential privacy.
 
-From Python, `check` audits a function or mechanism and `verify` proves or refutes a claim on a small scope;
-`dpaudit --help` is the command line.
+From Python, `check` audits a function or mechanism, `verify` proves or refutes a claim on a small scope, and `worst`
+searches for the worst pair where the scope is too large; `dpaudit --help` is the command line.
 """
 
-from dpaudit.api import check, verify
+from dpaudit.api import check, verify, worst
 
-__all__ = ["check", "verify"]
+__all__ = ["check", "verify", "worst"]

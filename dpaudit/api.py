@@ -1,4 +1,4 @@
-"""The two functions for use from Python; everything else is a name in its own package."""
+"""The functions for use from Python; everything else is a name in its own package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import as_dataset
 from dpaudit.audit.engine import run
-from dpaudit.audit.request import DEFAULT_ALPHA, Everything, Request
+from dpaudit.audit.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek
 from dpaudit.audit.results import Result
 from dpaudit.language import Mechanism
 
@@ -127,5 +127,61 @@ def verify(
             data=data,
             parameters=parameters or {},
             every=Everything(domain, size, groups, ordered),
+        )
+    )
+
+
+def worst(
+    target: str | Mechanism,
+    *,
+    domain: int | None = None,
+    size: int = 32,
+    case: str | None = None,
+    scores: bool = False,
+    realised: bool = False,
+    data: str | None = None,
+    ordered: bool = False,
+    pairs: int = DEFAULT_COMPARED,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+) -> Result:
+    """Search for the pair of the largest exact ε, where there are too many pairs to verify them all.
+
+    Args:
+        target: a catalogue name, or a mechanism that has a law.
+        domain: points of the domain, 8 without it; for algorithms of the catalogue.
+        size: records of a dataset, at most.
+        case: begin with the mechanism and the pairs of this case of the catalogue, in place of a small domain.
+        scores: vary the scores that the mechanism chooses by, by at most 1 each, instead of records.
+        realised: only such scores as two neighbouring datasets have.
+        data: what records are, e.g. "integers(0, 3)"; a mechanism of your own needs it.
+        ordered: whether a mechanism of your own looks at the order of the records.
+        pairs: compare the laws of so many, at most.
+        epsilon, delta, relation: the claim; the mechanism's own where None.
+        seconds: time limit.
+        seed: same seed, same result.
+        parameters: fields of the mechanism to change.
+
+    Returns:
+        The result; `result.audits[0].epsilon_exact` is what the worst pair needs at the claimed δ.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    return run(
+        Request(
+            targets=(target,),
+            seed=seed,
+            seconds=seconds,
+            epsilon=epsilon,
+            delta=delta,
+            relation=relation,
+            data=data,
+            parameters=parameters or {},
+            seek=Seek(domain, size, case, scores, realised, pairs, ordered),
         )
     )

@@ -1,4 +1,4 @@
-"""The command line: `dpaudit list`, `show`, `check`, `verify`, `report`, `replay`.
+"""The command line: `dpaudit list`, `show`, `check`, `verify`, `worst`, `report`, `replay`.
 
 stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
 configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
@@ -20,7 +20,7 @@ from dpaudit.audit import engine, registry, store
 from dpaudit.audit.events import CheckFinished
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import Result, Verdict
-from dpaudit.cli_requests import check_request, verify_request
+from dpaudit.cli_requests import check_request, verify_request, worst_request
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.language import Card
 from dpaudit.reporting import files, json_form
@@ -214,6 +214,50 @@ def verify_command(
     _finish(request, html, json, quiet=quiet)
 
 
+@app.command("worst")
+def worst_command(
+    targets: Annotated[
+        list[str], typer.Argument(metavar="NAME|module:object|file.py:object", help="Must be a mechanism with a law.")
+    ],
+    domain: Annotated[int | None, typer.Option(help="Points of the domain (default 8).")] = None,
+    size: Annotated[int, typer.Option(help="Records of a dataset, at most.")] = 32,
+    case: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Begin with this case of the catalogue: its mechanism, its pairs."),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Vary the scores that it chooses by: any quality of sensitivity 1.")
+    ] = False,
+    realised: Annotated[bool, typer.Option("--realised", help="Only scores that datasets have.")] = False,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
+    ] = False,
+    pairs: Annotated[int, typer.Option(help="Compare the laws of so many pairs, at most.")] = 2000,
+    epsilon: Annotated[float | None, typer.Option(help="Hold the worst pair against this ε.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Maximise ε at this δ.")] = None,
+    relation: Annotated[str | None, typer.Option(help="replace-one or add-remove-one; for groups of k add :k.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
+    ] = None,
+    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    jobs: Jobs = None,
+    json: JsonOut = None,
+    html: Html = None,
+    quiet: Quiet = False,
+) -> None:
+    """Search for the pair of the largest exact ε, where there are too many to verify them all."""
+    request = worst_request(
+        targets, domain, size, case, scores, realised, data, ordered, pairs, epsilon, delta, relation, param, time,
+        seed, jobs,
+    )
+    files.refuse_unwritable(html, json, _sources(request))
+    _finish(request, html, json, quiet=quiet)
+
+
 @app.command("report")
 def report_command(
     results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
@@ -318,6 +362,8 @@ def _parsed(command: str, jobs: int | None) -> Request:
     _, name, *words = shlex.split(command)
     group: Any = typer.main.get_command(app)
     values = {**group.commands[name].make_context(name, words).params, "jobs": jobs}
+    if name == "worst":
+        return worst_request(**values)
     return verify_request(**values) if name == "verify" else check_request(**values)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.audit import registry
 from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import parse_dataset
-from dpaudit.audit.request import Everything, Request
+from dpaudit.audit.request import Everything, Request, Seek
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files
 
@@ -98,6 +98,44 @@ def verify_request(
         data=data,
         parameters=dict(parameter(text) for text in param or ()),
         every=Everything(domain, size, groups, ordered),
+    )
+
+
+def worst_request(
+    targets: list[str],
+    domain: int | None,
+    size: int,
+    case: str | None,
+    scores: bool,
+    realised: bool,
+    data: str | None,
+    ordered: bool,
+    pairs: int,
+    epsilon: float | None,
+    delta: float | None,
+    relation: str | None,
+    param: list[str] | None,
+    time: float | None,
+    seed: int,
+    jobs: int | None,
+    **_: Any,
+) -> Request:
+    """What `dpaudit worst` asks for.
+
+    Raises:
+        UsageError and its kinds: as for `check_request`.
+    """
+    return Request(
+        targets=tuple(targets),
+        seed=seed,
+        seconds=time,
+        jobs=jobs if jobs is not None else os.cpu_count() or 1,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        data=data,
+        parameters=dict(parameter(text) for text in param or ()),
+        seek=Seek(domain, size, case, scores, realised, pairs, ordered),
     )
 
 

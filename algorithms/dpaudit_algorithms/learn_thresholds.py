@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar
+
+import numpy as np
 
 from dpaudit.language import (
     THESIS,
@@ -19,6 +22,8 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Quality,
+    Realised,
+    StepScores,
     checks,
     log_star,
     step_scores,
@@ -27,6 +32,8 @@ from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
 _INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
 _OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
+MOST_STEPS = 40
+"""Steps of scores of which the replaced example is looked for at every two."""
 _DIFFERS = (
     "The output is the index k of the concept c_k.",
     "The steps that RecConcave leaves open are read as on its card.",
@@ -42,6 +49,29 @@ class Consistency(Quality):
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _consistent(self.size, Multiset.of(dataset))
+
+    def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
+        """Whole scores v₀, v₁, … of which one replaced example makes the others.
+
+        From one piece to the next the score grows by the number of examples (start, 1) there, or falls by that of
+        (start, 0), which c_j with j < start labelled rightly; examples (0, 1) count for every j, and (0, 0) for none.
+        So all whole scores are those of n examples where v₀ ≥ Σ falls and n ≥ v₀ + Σ rises. The two datasets share
+        all but one example, whose scores, 0 or 1, have one step.
+        """
+        found = [
+            (shared, old, new)
+            for old in _examples(left, right)
+            for new in _examples(left, right)
+            if (shared := _without(left, right, self.size, old, new)) is not None
+        ]
+        if not found:
+            return None
+        shared, old, new = min(found, key=lambda f: len(f[0]))
+        if records is not None:
+            if records <= len(shared):
+                return None
+            shared = shared.changed(add=((0, 0),) * (records - 1 - len(shared)))
+        return shared.changed(add=(old,)), shared.changed(add=(new,))
 
 
 @dataclass(frozen=True)
@@ -165,6 +195,35 @@ class LearnThresholdsCorrected(_LearnThresholds):
         return RecConcaveCorrected(  # steps 3, 4
             self.size - 1, Q, float(len(S)), alpha, epsilon, delta, self.depth, self.base
         ).on(S)
+
+
+def _examples(left: AnyScores, right: AnyScores) -> list[tuple[int, int]]:
+    """Examples that may be the replaced one: at a step of either side."""
+    starts = sorted({int(s) for scores in (left, right) for s in scores.steps.starts})
+    return [(x, y) for x in starts for y in (0, 1)] if len(starts) <= MOST_STEPS else []
+
+
+def _without(
+    left: AnyScores, right: AnyScores, size: int, old: tuple[int, int], new: tuple[int, int]
+) -> Multiset | None:
+    """The examples that are left of the one side without `old`, of the other without `new`; None if they differ."""
+    rests = []
+    for scores, example in ((left, old), (right, new)):
+        own = _consistent(size, Multiset.of([example])).steps
+        steps = scores.steps
+        starts = sorted({int(s) for s in (*steps.starts, *own.starts)})
+        values = [
+            float(steps.values[bisect_right(steps.starts, x) - 1] - own.values[bisect_right(own.starts, x) - 1])
+            for x in starts
+        ]
+        rests.append(StepScores(starts, values, size))
+    if rests[0] != rests[1] or np.any(rests[0].values != np.floor(rests[0].values)):
+        return None
+    whole = [int(v) for v in rests[0].values]
+    turns = zip(rests[0].starts.tolist()[1:], whole, whole[1:], strict=False)
+    counts: dict[Any, int] = {(x, int(b > a)): abs(b - a) for x, a, b in turns}
+    spare = whole[0] - sum(count for (_, y), count in counts.items() if not y)
+    return None if spare < 0 else Multiset.counted({**counts, (0, 1): spare})
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
 from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
+from dpaudit_audits.rec_concave import three_calls_of_examples
 
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
 
@@ -24,6 +25,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
     def cases() -> tuple[Case, ...]:
         scope = Scope(EXAMPLES, 3)
         group = make(64, 0.5, 2.0, 1e-6, N=2)
+        deep = make(2**33 + 1, N=3)
         return (
             Case("paper constants, 2^16 thresholds", make(), _default_pairs(), runs=200_000),
             Case("small scope, exhaustive: two calls", make(8, 0.5, 3.0, 1e-3, N=2, base=4), runs=0, scope=scope),
@@ -35,6 +37,17 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
                 runs=200_000,
                 expected=Verdict.FAIL if refuted else Verdict.PASS,
                 note="ε̂ = 2.5, δ̂ = 0.01: the best threshold moves from 20 to 5, which costs more than A_dist's δ̂.",
+            ),
+            Case(
+                "three calls, every constant as printed",
+                deep,
+                tuple(
+                    three_calls_of_examples(deep.epsilon / 9, deep.delta / 9, deep.alpha / 2, n)
+                    for n in (8_000, deep.enough(0.05))
+                ),
+                runs=0,
+                expected=Verdict.FAIL if refuted else Verdict.PASS,
+                note="N = 3, |X| = 2^33 + 1; the larger datasets have the sample size of Theorem 6.17 for β = 0.05.",
             ),
             *(Case(f"group of {g}", group, _group_pairs(g), group.claim.group(g), runs=100_000) for g in (2, 3)),
         )

@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import AnyScores, Mechanism, Multiset, Quality, step_scores
+from dpaudit.language import DatasetError, Mechanism, Multiset, Staircase
 from dpaudit_algorithms.learn_thresholds import Consistency
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
 
 
-@dataclass(frozen=True)
-class Steps(Quality):
-    """Q(S, i) = height(i) + Σ_{x ∈ S} x·change(i), both constant between the starts: 1-sensitive for |change| ≤ 1.
-
-    Args:
-        T: the solutions are 0, …, T; the records are 0 and 1.
-        pieces: (start, height, change), starts ascending from 0.
-    """
-
-    T: int
-    pieces: tuple[tuple[int, float, float], ...]
-
-    def __call__(self, dataset: Any) -> AnyScores:
-        return _steps(self, sum(dataset))
-
-
-def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Steps]:
+def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Staircase]:
     """The promise r and the quality that refute (3Nε, 3Nδ) at N = 3, α = 1/2: with T = 4096 for base = 4, with T > 2^32
     for the printed base = 32.
 
@@ -45,8 +28,8 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Ste
     r = 1000.0
     top = 0.71875 * r + c / 2  # makes k = 0 and k = 1 differ by c in the last call
     middle, low = top - t - 2, top - 2 * t
-    return r, Steps(
-        T,
+    return r, Staircase(
+        T + 1,
         (
             (0, top, -1),
             (2, top - 6 / epsilon, -1),
@@ -59,7 +42,38 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Ste
     )
 
 
-TWO_SPIKES = Steps(40, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0), (20, 101, -1), (21, -1000, 0)))
+def three_calls_of_examples(epsilon: float, delta: float, alpha: float, n: int) -> Pair:
+    """Two labelled datasets of n examples, one label apart, that refute (3Nε, 3Nδ) at N = 3, for the promise r = n.
+
+    Turning the label of the example at 6144 moves Q by −1 below it and by +1 from it on. That one change of sign is
+    enough: with t = ⌈log₂(1/δ)/ε⌉, both gaps of both outer calls move by 2 between t and t ± 2 in the way of the event
+    "j in [6144, 7167]", B₂ of the lengths K = 256 from where the scores rise. FINDINGS.md goes through it.
+
+    Args:
+        epsilon, delta: of every private step.
+        alpha: RecConcave's α.
+        n: examples, enough of them for scores with room for 4t at the top: about 2t/α.
+
+    Raises:
+        DatasetError: too few examples.
+    """
+    t = math.ceil(math.log2(1 / delta) / epsilon - 1e-9)
+    # makes k = 0 and k = 1 differ by 4/ε in the last call
+    top = round((1 - alpha + 0.4375 * alpha) * n + 2 / epsilon)
+    middle, low = top - t - 2, top - 2 * t
+    scores = ((0, top), (2, top - round(4 / epsilon)), (8, low), (5120, middle), (6144, middle), (6400, low - t // 4))
+    rest = [(start, score - (start < 6144)) for start, score in scores]
+    counts = {(b[0], int(b[1] > a[1])): abs(b[1] - a[1]) for a, b in pairwise(rest)}
+    always = rest[0][1] - sum(count for (_, label), count in counts.items() if not label)
+    never = n - 1 - always - sum(counts.values())
+    if min(always, never) < 0:
+        raise DatasetError(f"{n:,} examples are too few for these scores.")
+    shared = Multiset.counted({**counts, (0, 1): always, (0, 0): never})
+    label = f"{n:,} examples, one label turned: every gap moves by 2"
+    return Pair(shared.changed(add=((6144, 0),)), shared.changed(add=((6144, 1),)), label)
+
+
+TWO_SPIKES = Staircase(41, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0), (20, 101, -1), (21, -1000, 0)))
 """The best intervals change from those of 20 to those of 5, which come first: the gap is 2, then 0."""
 
 PRINTED_T = 2**33
@@ -115,6 +129,14 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 note="Both gaps of both outer calls move by 2; runs share paths, so a hundred million cost little.",
             ),
             Case(
+                "three calls, labelled examples",
+                make(16383, Consistency(16384), 2048.0, 0.5, 0.5, 1e-9, base=4),
+                (three_calls_of_examples(0.5, 1e-9, 0.5, 2048),),
+                runs=100_000_000,
+                expected=fails,
+                note="The quality is the number of examples that a threshold labels rightly; one label is turned.",
+            ),
+            Case(
                 "three calls, every constant as printed",
                 make(PRINTED_T, three_calls(0.5, 1e-9, PRINTED_T)[1], r, 0.5, 0.5, 1e-9),
                 runs=0,
@@ -135,7 +157,7 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
         quality = Consistency(domain)
         return make(domain - 1, quality, float(records), 0.5, 0.5, 1e-6, base=2), Scope(examples, records)
 
-    return Plan(name, cases, small)
+    return Plan(name, cases, small, natural=Consistency)
 
 
 def _labelled_pairs() -> tuple[Pair, ...]:
@@ -160,12 +182,6 @@ def _group_pairs(g: int) -> tuple[Pair, ...]:
 
 def _replaced(label: str, left: Multiset, old: Any, new: Any, times: int = 1) -> Pair:
     return Pair(left, left.changed(remove=(old,) * times, add=(new,) * times), label)
-
-
-@lru_cache(maxsize=64)
-def _steps(quality: Steps, ones: int) -> AnyScores:
-    scores = [height + ones * change for _, height, change in quality.pieces]
-    return step_scores([start for start, _, _ in quality.pieces], scores, quality.T + 1)
 
 
 PLAN = plan("RecConcave", True, RecConcave)

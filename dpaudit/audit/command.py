@@ -11,7 +11,7 @@ from dpaudit.audit.request import DEFAULT_ALPHA, Request
 
 def command_line(request: Request) -> str:
     """What to type to get the same result again (number of workers and report files left out)."""
-    words = ["dpaudit", "check" if request.every is None else "verify"]
+    words = ["dpaudit", "worst" if request.seek is not None else "check" if request.every is None else "verify"]
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     if request.epsilon is not None:
         words += ["--epsilon", repr(float(request.epsilon))]
@@ -29,6 +29,13 @@ def command_line(request: Request) -> str:
         words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
         words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]
         words += ["--ordered"] if request.every.ordered else []
+    if request.seek is not None:
+        seek = request.seek
+        words += ["--domain", str(seek.domain)] if seek.domain is not None else []
+        words += ["--case", seek.case] if seek.case is not None else []
+        words += ["--size", str(seek.records), "--pairs", str(seek.compared)]
+        flags = (("--scores", seek.scores), ("--realised", seek.realised), ("--ordered", seek.ordered))
+        words += [flag for flag, wanted in flags if wanted]
     for key, value in request.parameters.items():
         # a string is quoted, so that "1" does not come back as 1
         words += ["--param", f"{key}={value!r}"]

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import pictures, sampled, search, sequential
+from dpaudit.audit import pictures, sampled, search, sequential, worst_pair
 from dpaudit.audit.accounting import shares
 from dpaudit.audit.carry import carry_key, carry_notes
 from dpaudit.audit.command import command_line
@@ -180,7 +180,9 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     yield _started(job)
     found = Findings(notes=[work.note] if work.note else [])
     try:
-        if job.records is not None:
+        if job.hunt is not None:
+            job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+        elif job.records is not None:
             job = yield from search.find_pairs(job, runner, found, seed=request.seed)
         yield from _exact(job, found, runner)
         if job.tests:

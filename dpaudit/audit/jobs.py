@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterable
@@ -11,20 +12,35 @@ from typing import Any
 from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.describe import Records, parse_records
+from dpaudit.adversary.describe import Records, SampledFrom, parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
 from dpaudit.audit.plan import Case, Scope
-from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request
+from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek
 from dpaudit.audit.results import FORMAT_VERSION, Verdict
 from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
-from dpaudit.errors import PairError, UsageError
-from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism
+from dpaudit.errors import PairError, UnknownNameError, UsageError
+from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Quality, Staircase
 
 MOST_DOMAIN = 10_000
 """Different records of a scope; of more there are too many pairs, however few records a dataset has."""
 TESTS_OF_FOUND_PAIRS = 3
 """How many of the pairs that a search found are bet on and certified."""
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """Where the worst pair is searched for by exact laws.
+
+    Args:
+        seek: what was asked for.
+        starts: pairs to begin with, besides those that the search makes itself.
+        natural: the quality whose datasets may realise scores.
+    """
+
+    seek: Seek
+    starts: tuple[Pair, ...] = ()
+    natural: Quality | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,8 @@ class Job:
     """What records are, where pairs are searched for."""
     black_box: bool = False
     """Whether the mechanism's law and density are left alone."""
+    hunt: Hunt | None = None
+    """Where the worst pair is searched for by exact laws."""
 
     @property
     def runs(self) -> int:
@@ -66,6 +84,8 @@ def jobs_of(request: Request) -> list[Job]:
     for target in request.targets:
         if request.every is not None:
             jobs += _scope_jobs(request, request.every, target, changed)
+        elif request.seek is not None:
+            jobs.append(_hunt_job(request, request.seek, target, changed))
         elif _in_catalogue(target):
             assert isinstance(target, str)
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
@@ -146,7 +166,54 @@ def _scope_jobs(
         yield _job(request, Target(name, source, mechanism), case, stated, card, None)
 
 
-def _small(request: Request, every: Everything, name: str) -> tuple[Mechanism, Scope]:
+def _hunt_job(
+    request: Request, seek: Seek, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> Job:
+    """One search for the worst pair."""
+    mechanism: Any
+    starts: tuple[Pair, ...] = ()
+    natural = None
+    if _in_catalogue(target):
+        assert isinstance(target, str)
+        name = registry.canonical_name(target)
+        plan = registry.plan(name)
+        if seek.case is not None:
+            cases = {case.label: case for case in plan.cases()}
+            if seek.case not in cases:
+                raise UnknownNameError("case", seek.case, tuple(difflib.get_close_matches(seek.case, cases)))
+            mechanism, starts = cases[seek.case].mechanism, cases[seek.case].pairs
+            sides = [side for pair in starts for side in (pair.left, pair.right)]
+            values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)
+        else:
+            mechanism, scope = _small(request, seek, name)
+            values = scope.domain
+        records: Records = SampledFrom(values) if request.data is None else parse_records(request.data)
+        natural, source = plan.natural, mechanism.card.source if mechanism.card is not None else ""
+        if request.parameters:
+            mechanism = with_parameters(mechanism, request.parameters)
+            changed |= set(request.parameters)
+    else:
+        if request.data is None:
+            raise UsageError("What are the records? Give --data, such as 'integers(0, 7)'.")
+        mechanism, name, source = _subject(request, target, changed)
+        records = parse_records(request.data)
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(
+            f"{name} is a function, of which only runs are known; `dpaudit worst` needs a Mechanism, whose law can be "
+            f"computed. `dpaudit check` searches for pairs by runs."
+        )
+    if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
+        raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
+    claim = _claim(request, mechanism.claim, name)
+    case = Case("the worst pair of a search", mechanism, claim=claim, runs=0)
+    job = _job(request, Target(name, source, mechanism), case, claim, mechanism.card, None)
+    own = getattr(mechanism, "quality", None)
+    if not seek.scores or not isinstance(own, Staircase):
+        return replace(job, records=records, hunt=Hunt(seek, starts, own if seek.scores else None))
+    return replace(job, records=records, hunt=Hunt(seek, starts, natural(own.stop) if natural is not None else None))
+
+
+def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mechanism, Scope]:
     """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
     plan = registry.plan(name)
     if request.data is not None:
@@ -162,7 +229,7 @@ def _small(request: Request, every: Everything, name: str) -> tuple[Mechanism, S
     return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
 
 
-def _domain(request: Request, every: Everything) -> tuple[Any, ...]:
+def _domain(request: Request, every: Everything | Seek) -> tuple[Any, ...]:
     """All records of the description, or the whole numbers below --domain."""
     if request.data is None:
         return tuple(range(every.domain or DEFAULT_DOMAIN))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Claim, Mechanism
+from dpaudit.language import Claim, Mechanism, Quality
 
 
 @dataclass(frozen=True)
@@ -74,3 +74,5 @@ class Plan:
     small: Callable[[int, int], tuple[Mechanism, Scope]] | None = None
     """(points of the domain, records) → the algorithm on so small a domain, and all its datasets, for `dpaudit verify`;
     None where it has no exact law."""
+    natural: Callable[[int], Quality] | None = None
+    """Number of solutions → the quality whose datasets may realise a pair of score vectors, for `dpaudit worst`."""

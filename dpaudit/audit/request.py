@@ -57,9 +57,45 @@ class Everything:
         whole("--groups", self.groups, least=1)
 
 
+DEFAULT_COMPARED = 2_000
+
+
+@dataclass(frozen=True)
+class Seek:
+    """A worst pair is searched for by exact laws.
+
+    Args:
+        domain: points of the domain, for algorithms of the catalogue.
+        records: records of a dataset, at most.
+        case: the case of the catalogue whose mechanism and pairs the search begins with, in place of a small domain.
+        scores: vary the scores that the mechanism chooses by, not records: any 1-sensitive quality.
+        realised: only such scores as datasets have.
+        compared: pairs whose laws are compared, at most.
+        ordered: whether the order of the records matters.
+    """
+
+    domain: int | None = None
+    records: int = 32
+    case: str | None = None
+    scores: bool = False
+    realised: bool = False
+    compared: int = DEFAULT_COMPARED
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            whole("--domain", self.domain, least=1)
+        whole("--size", self.records, least=1)
+        whole("--pairs", self.compared, least=1)
+        if self.realised and not self.scores:
+            raise UsageError("--realised goes with --scores.")
+        if self.case is not None and self.domain is not None:
+            raise UsageError("Give --domain or --case, not both.")
+
+
 @dataclass(frozen=True)
 class Request:
-    """One invocation of `dpaudit check`, or of `dpaudit verify` where `every` is given.
+    """One invocation of `dpaudit check`, of `dpaudit verify` where `every` is given, of `dpaudit worst` with `seek`.
 
     Args:
         targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
@@ -79,6 +115,7 @@ class Request:
         carried: e-values of earlier, independent results, by `carry_key` of their cases.
         carried_from: the file that they come from, for the record.
         every: the scope of which every pair is to be verified by exact laws.
+        seek: where to search for the worst pair by exact laws.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -100,6 +137,7 @@ class Request:
     carried: dict[str, Carried] = field(default_factory=dict)
     carried_from: str | None = None
     every: Everything | None = None
+    seek: Seek | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -120,7 +158,8 @@ class Request:
             whole("--size", self.size, least=1)
         if self.data is not None and self.pair is not None:
             raise UsageError("Give --pair or --data, not both.")
-        if self.every is not None and self.every.domain is not None and self.data is not None:
+        by_law = self.every or self.seek
+        if by_law is not None and by_law.domain is not None and self.data is not None:
             raise UsageError("Give --domain or --data, not both.")
         if self.size is not None and self.data is None:
             raise UsageError("--size says how many records found pairs have; it goes with --data.")
@@ -153,6 +192,7 @@ class Request:
             "black_box": self.black_box,
             "carried": {key: [value.log_e, *value.seeds] for key, value in sorted(self.carried.items())},
             **({} if self.every is None else {"every": list(astuple(self.every))}),
+            **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
         }
 
 

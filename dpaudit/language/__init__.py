@@ -36,7 +36,7 @@ from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
 from dpaudit.language.outputs import BOTTOM, Bottom, canonical
-from dpaudit.language.quality import Given, Multiplicity, Quality
+from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Staircase
 from dpaudit.language.relation import (
     ADD_REMOVE_ONE,
     ANSWERS_L1,
@@ -99,6 +99,7 @@ __all__ = [
     "Quality",
     "RandomPairing",
     "Real",
+    "Realised",
     "Relation",
     "ReplaceOne",
     "Scored",
@@ -107,6 +108,7 @@ __all__ = [
     "Softmax",
     "Span",
     "Specimen",
+    "Staircase",
     "StepScores",
     "StepSoftmax",
     "Uniform",

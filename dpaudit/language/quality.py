@@ -5,11 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from dpaudit.errors import ParameterError
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.step_scores import StepScores
+
+MOST_VALUES = 10_000
+"""Different records of a dataset that scores are turned into."""
+Realised: TypeAlias = tuple[Multiset, Multiset]
 
 
 class Quality(ABC):
@@ -22,6 +30,18 @@ class Quality(ABC):
     @abstractmethod
     def __call__(self, dataset: Any) -> AnyScores:
         """Scores of all solutions; computed once per dataset (cache it: generators are replayed)."""
+
+    def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
+        """Two datasets, one replaced record apart, with just these scores; None where there are none.
+
+        Args:
+            left, right: scores of the same solutions, which are numbered from 0 here.
+            records: how many records the datasets have; as few as will do without it.
+
+        Raises:
+            NotImplementedError: that is not worked out for this quality.
+        """
+        raise NotImplementedError(f"Which scores datasets can have is not worked out for {type(self).__name__}.")
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,24 @@ class Multiplicity(Quality):
     def __call__(self, dataset: Any) -> AnyScores:
         return _multiplicities(self.solutions, Multiset.of(dataset))
 
+    def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
+        """The scores are the counts; a replaced record takes one from a solution and gives one to another."""
+        sides = []
+        for scores in (left, right):
+            steps = scores.steps
+            if np.any((steps.values < 0) | (steps.values != np.floor(steps.values))):
+                return None
+            counts: dict[Any, int] = {}
+            for start, stop, value in zip(steps.starts, steps.stops, steps.values, strict=True):
+                if value and stop - start > MOST_VALUES:
+                    return None
+                counts |= {self.solutions[i]: int(value) for i in range(start, stop)} if value else {}
+            sides.append(counts)
+        a, b = (Multiset.counted(counts) for counts in sides)
+        if len(a) != len(b) or (records is not None and records != len(a)):
+            return None
+        return (a, b) if sum(max(0, n - sides[1].get(x, 0)) for x, n in sides[0].items()) == 1 else None
+
 
 @lru_cache(maxsize=256)
 def _multiplicities(solutions: tuple[Any, ...] | range, dataset: Multiset) -> AnyScores:
@@ -49,6 +87,53 @@ def _multiplicities(solutions: tuple[Any, ...] | range, dataset: Multiset) -> An
             scores |= {int(value): counts[value]} | ({int(value) + 1: 0} if value + 1 < stop else {})
         return step_scores(list(scores), list(scores.values()), stop)
     return Scores([counts.get(solution, 0) for solution in solutions], solutions)
+
+
+@dataclass(frozen=True)
+class Staircase(Quality):
+    """q(S, i) = height(i) + change(i)·Σ S on 0, …, stop − 1: any two vectors of scores, at S = (0,) and (1,).
+
+    A 1-sensitive quality of one record, 0 or 1, is just such a pair of vectors: what is claimed for every 1-sensitive
+    quality is claimed for this one.
+
+    Args:
+        stop: how many solutions there are.
+        pieces: (start, height, change) from 0 on, starts ascending; both are constant up to the next start.
+
+    Raises:
+        ParameterError: pieces that do not start at 0 and ascend, or changes beyond ±1.
+    """
+
+    stop: int
+    pieces: tuple[tuple[int, float, float], ...]
+
+    def __post_init__(self) -> None:
+        starts = [start for start, _, _ in self.pieces]
+        if not starts or starts[0] != 0 or any(a >= b for a, b in pairwise([*starts, self.stop])):
+            raise ParameterError("The pieces of a staircase must start at 0, and ascend below its stop.")
+        if any(not abs(change) <= 1 for _, _, change in self.pieces):
+            raise ParameterError("The changes of a staircase must lie within -1 and 1.")
+
+    def __call__(self, dataset: Any) -> AnyScores:
+        return _staircase(self, sum(dataset))
+
+    @property
+    def sides(self) -> tuple[AnyScores, AnyScores]:
+        """The scores at (0,) and at (1,)."""
+        return self((0,)), self((1,))
+
+    def __str__(self) -> str:
+        ends = [start for start, _, _ in self.pieces[1:]] + [self.stop]
+        return ", ".join(
+            f"{start if stop == start + 1 else f'{start}–{stop - 1}'}: {height:g} → {height + change:g}"
+            for (start, height, change), stop in zip(self.pieces, ends, strict=True)
+        )
+
+
+@lru_cache(maxsize=256)
+def _staircase(quality: Staircase, ones: int) -> AnyScores:
+    scores = [height + ones * change for _, height, change in quality.pieces]
+    return step_scores([start for start, _, _ in quality.pieces], scores, quality.stop)
 
 
 @dataclass(frozen=True)
