@@ -39,6 +39,7 @@ from dpaudit.audit.results import (
     Proof,
     Result,
     SequentialEvidence,
+    Spending,
     Timings,
 )
 from dpaudit.audit.runner import WORTH_A_POOL, Runner
@@ -235,7 +236,7 @@ def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
     mechanism = job.target.mechanism
     if mechanism is None or not job.case.exact or job.black_box:
         return
-    cache = LawCache()
+    cache = found.laws
     try:
         for pair in job.case.pairs:
             with runner.limited():
@@ -340,6 +341,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
     elif job.case.pairs:
         pair = pair_record(job.case.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
+    rows, course = _ledger(job, found, runner)
     same_pair = best is not None and found.worst_pair == best.pair
     return Audit(
         name=job.target.name,
@@ -371,13 +373,14 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         ) if worst is not None or weighed is not None else None,
         output_plot=_outputs(found),
         bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
-        ledger=_ledger(job, found, runner),
+        ledger=rows,
         notes=found.notes + ([job.case.note] if job.case.note else []),
         crashed=found.crashed,
         sequential=_sequential(job, state, request) if state is not None else None,
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=pictures.evidence(state) if state is not None else None,
         proof=found.proof,
+        spending=course,
     )
 
 
@@ -412,14 +415,14 @@ def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
     )
 
 
-def _ledger(job: Job, found: Findings, runner: Runner) -> list[LedgerRow]:
+def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
     if found.crashed or found.cut_short:
-        return []
+        return [], None
     try:
         with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
-            return ledger_rows(job)
+            return ledger_rows(job, found)
     except DpauditError:
-        return []
+        return [], None
 
 
 def _outputs(found: Findings) -> OutputPlot | None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-FORMAT_VERSION = "1.2"
-"""Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings."""
+FORMAT_VERSION = "1.3"
+"""Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
+1.2: proofs.  1.3: what every part spends."""
 
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
@@ -226,12 +227,48 @@ class EvidencePlot:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """One line of the composition tree, depth first."""
+    """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
+    draws: see `Spending`."""
 
     depth: int
     text: str
     epsilon: float
+    """Its claim, or else what its parts compose to, or 0."""
     delta: float
+    name: str = ""
+    """The mechanism or draw alone; "" before format 1.3."""
+    claimed: bool | None = None
+    """Whether `epsilon` and `delta` are its own claim."""
+    composed_epsilon: float | None = None
+    """What its parts' claims compose to; None for a leaf, or where a part has no claim."""
+    composed_delta: float | None = None
+    exact_epsilon: float | None = None
+    """Smallest ε at `delta` of its laws on its two inputs, in both directions; None where infinite, or not known."""
+    exact_delta: float | None = None
+    """Smallest δ at `epsilon` of the same; None where there are no laws."""
+    value: str = ""
+    """What it gave."""
+    loss: float | None = None
+    """ln of how much likelier that was on the dataset that the course is of; the losses of its parts add up to it."""
+    impossible: bool = False
+    """Whether it is infinite: what was drawn is impossible on the other dataset."""
+    remark: str = ""
+    """Why its parts are not shown, or not compared."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The course of draws that the rows of a ledger are of.
+
+    It leads to the likeliest outcome of the worst event, by the likeliest draws; sub-mechanisms are compared on the
+    inputs that they have on it.
+    """
+
+    pair: PairRecord
+    direction: str
+    """The course is of the dataset that stands first in it."""
+    share: float
+    """Of the outcome's probability, how much the outermost draws of this course have."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +325,8 @@ class Audit:
     evidence_plot: EvidencePlot | None = None
     proof: Proof | None = None
     """None where no scope was enumerated."""
+    spending: Spending | None = None
+    """None where there are no laws, or no parts: then the rows of `ledger` hold claims alone."""
 
     @property
     def as_expected(self) -> bool | None:

@@ -13,6 +13,7 @@ from dpaudit.audit.request import Request
 from dpaudit.audit.results import EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
 from dpaudit.audit.sampled import Collected
 from dpaudit.audit.sweep import TOLERANCE
+from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
 from dpaudit.stats import power
 
@@ -31,6 +32,8 @@ class Findings:
     worst_pair: Pair | None = None
     worst_event: Event = field(default_factory=Event)
     comparison: Comparison | None = None
+    laws: LawCache = field(default_factory=LawCache)
+    """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
     scope: str | None = None
     scope_done: bool = False
     proof: Proof | None = None

@@ -1,8 +1,9 @@
-"""Three readings of the same text: sampled, enumerated exactly, accounted for."""
+"""Three readings of the same text: sampled, enumerated exactly, accounted for; and where its privacy goes."""
 
 from dpaudit.interpret.law import BallLaw, Law, LawCache, align, ball_law, ball_laws, law
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.sample import Outputs, Tally, sample
+from dpaudit.interpret.spending import Spent, grouped, spending
 
 __all__ = [
     "BallLaw",
@@ -10,11 +11,14 @@ __all__ = [
     "Law",
     "LawCache",
     "Outputs",
+    "Spent",
     "Tally",
     "align",
     "ball_law",
     "ball_laws",
+    "grouped",
     "law",
     "ledger",
     "sample",
+    "spending",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -307,8 +307,40 @@ def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
     )
 
 
+def courses(
+    mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+) -> Iterator[tuple[Path, float, Any]]:
+    """Every path of draws with its probability and its end: an output, or what the output is drawn from.
+
+    Args, Raises: as for `law`.
+    """
+    budget = _Budget(path_limit, LawCache() if cache is None else cache, _DOUBLES)
+    for run, mass in _finished(mechanism, dataset, budget):
+        assert isinstance(run.node, Last)
+        yield run.path, mass, run.node.value
+
+
+def law_of(draw: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
+    """The exact law of a draw or applied mechanism; all of it on one outcome where it is an output.
+
+    Raises:
+        NotEnumerableError, MechanismError: as in `law`.
+    """
+    mixture = _Mixture()
+    _mix(draw, 1.0, mixture, _Budget(path_limit, LawCache() if cache is None else cache, _DOUBLES), "draw")
+    return mixture.law()
+
+
 def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
     mixture = budget.arithmetic.mixture()
+    for run, mass in _finished(mechanism, dataset, budget):
+        with blaming(mechanism):
+            _mix(run.node.value, mass, mixture, budget, f"last draw of {mechanism.name}")
+    return mixture.law()
+
+
+def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[tuple[Any, Any]]:
+    """Every path, run to its end, and its probability."""
     pending: list[tuple[Path, Any]] = [((), budget.arithmetic.one)]
     watch = Watch(mechanism, dataset)
     while pending:
@@ -330,10 +362,8 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
             mass *= p
             run.send(value, image)
         watch.finished(run)
-        with blaming(mechanism):
-            _mix(run.node.value, mass, mixture, budget, f"last draw of {mechanism.name}")
+        yield run, mass
     watch.close()
-    return mixture.law()
 
 
 def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None:

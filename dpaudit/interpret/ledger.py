@@ -13,6 +13,9 @@ from dpaudit.interpret.walk import Last, Run, blaming
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
 
+FOLLOWED = "a draw and what follows"
+"""What an entry is called whose two parts are these."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -86,38 +89,38 @@ def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) 
     parts: list[Entry] = []
     with blaming(mechanism):
         while not isinstance(run.node, Last):
-            part, value = _spend(run.node, rng, drawn=True)
+            part, value = spend(run.node, rng, drawn=True)
             parts.append(part)
             run.send(value)
         output = run.node.value
         if isinstance(output, Distribution | Applied):
-            part, output = _spend(output, rng, drawn=drawn)
+            part, output = spend(output, rng, drawn=drawn)
             parts.append(part)
     if all(part.claim is None and not part.parts for part in parts):
         parts = []
-    entry = Entry(mechanism.name, mechanism.claim, _composed(parts), tuple(parts))
+    entry = Entry(mechanism.name, mechanism.claim, composed(parts), tuple(parts))
     return entry, canonical(output) if drawn else None
 
 
-def _spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
+def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
     """One draw: its entry, and with `drawn` what came."""
     if isinstance(node, Applied):
         return _record(node.mechanism, node.dataset, rng, drawn=drawn)
     if isinstance(node, Then) and node.claim is None:
-        inner, value = _spend(node.base, rng, drawn=True)
+        inner, value = spend(node.base, rng, drawn=True)
         following = node.continuation(value)
         if not isinstance(following, Distribution | Applied):
             return inner, following
-        rest, value = _spend(following, rng, drawn=drawn)
-        return Entry("a draw and what follows", None, _composed((inner, rest)), (inner, rest)), value
+        rest, value = spend(following, rng, drawn=drawn)
+        return Entry(FOLLOWED, None, composed((inner, rest)), (inner, rest)), value
     value = split(node, 1, rng)[0][0] if drawn else None
     if isinstance(node, Product) and node.claim is None and any(part.claim for part in node.parts):
-        parts = tuple(_spend(part, rng, drawn=False)[0] for part in node.parts)
-        return Entry("independent draws", None, _composed(parts), parts), value
+        parts = tuple(spend(part, rng, drawn=False)[0] for part in node.parts)
+        return Entry("independent draws", None, composed(parts), parts), value
     return Entry(repr(node)[:80], node.claim, None, ()), value
 
 
-def _composed(parts: Sequence[Entry]) -> Claim | None:
+def composed(parts: Sequence[Entry]) -> Claim | None:
     """Basic composition; None where a part has no claim, or where they are under different relations."""
     spent = [claim for part in parts for claim in part.spent]
     known = [claim for claim in spent if claim is not None]

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from dpaudit.audit import events
 from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdict
-from dpaudit.reporting import wording
+from dpaudit.reporting import spending, wording
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, stated
 from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
@@ -155,6 +155,10 @@ def audit_block(audit: Audit) -> Rows:
         block.labelled("floats", floats)
     if (detectable := wording.detectable_sentence(audit)) is not None:
         block.labelled("power", f"smallest violation that would have been seen: {detectable}")
+    if (spent := spending.sentence(audit)) is not None:
+        block.labelled("budget", spent)
+        for line in spending.terminal_table(audit):
+            block.labelled("", line)
     block.labelled("reason", audit.reason)
     for note in audit.notes:
         block.labelled("note", note)

@@ -29,7 +29,7 @@ from dpaudit.audit.results import (
     Timings,
     Verdict,
 )
-from dpaudit.reporting import numbers, wording
+from dpaudit.reporting import numbers, spending, wording
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_object
@@ -84,6 +84,7 @@ class _View:
     exact: Sequence[ExactEvidence]
     facts: list[tuple[str, str]]
     """(name, value) of the sequential evidence; empty where there is none."""
+    ledger: list[spending.Line]
 
 
 def to_html(result: Result) -> str:
@@ -129,7 +130,7 @@ def _environment() -> Environment:
         "badge": _badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    environment.globals.update(tools, w=wording)
+    environment.globals.update(tools, w=wording, spending=spending)
     environment.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     environment.filters["unbroken"] = lambda text: text.replace(" ", "\u00a0").replace(",\u00a0", ", ")
@@ -154,6 +155,7 @@ def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, 
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
         facts=_sequential_facts(audit),
+        ledger=spending.lines(audit),
     )
 
 
@@ -223,18 +225,24 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     """The rows of the picture, and where the claim lies in it."""
     claim, certified = audit.claim.epsilon, audit.epsilon_lower
     exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
-    known = [x for x in (claim, certified, exact, detectable) if x is not None]
+    composed = audit.ledger[0].composed_epsilon if audit.ledger else None
+    known = [x for x in (claim, composed, certified, exact, detectable) if x is not None]
     end = max(max(known) * 1.18, 1e-9)
 
     def at(x: float) -> float:
         return round(min(max(100 * x / end, 0.0), 100.0), 2)
 
     rows = [_ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
+    if composed is not None:
+        delta = audit.ledger[0].composed_delta or 0.0
+        at_delta = "" if delta == audit.claim.delta else f" at δ = {numbers.small(delta)}"
+        value = f"ε = {numbers.nearest(composed)}{at_delta}"
+        rows.append(_ScaleRow("composed", "parts compose to", value, 0.0, at(composed), beyond=False))
     if certified is not None:
         value = f"ε ≥ {wording.certified_epsilon(audit)}"
         rows.append(_ScaleRow("certified", "certified", value, 0.0, at(certified), beyond=False))
     if wording.has_exact(audit):
-        value, infinite = f"ε = {wording.exact_epsilon(audit)}", wording.exact_is_infinite(audit)
+        value, infinite = f"ε {wording.enclosed(audit)}", wording.exact_is_infinite(audit)
         rows.append(
             _ScaleRow("exact", "exact", value, 0.0, 100.0 if infinite else at(exact or 0.0), infinite)
         )

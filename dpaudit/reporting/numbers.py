@@ -28,14 +28,14 @@ def count(x: int) -> str:
     return f"{x:,}"
 
 
-def lower(x: float, against: float | None = None) -> str:
-    """`x` rounded down to three digits, or to as many as show on which side of `against` it lies."""
-    return _rounded(x, ROUND_FLOOR, against)
+def lower(x: float, against: float | None = None, *, digits: int = 3) -> str:
+    """`x` rounded down to `digits` digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_FLOOR, against, digits)
 
 
-def upper(x: float, against: float | None = None) -> str:
-    """`x` rounded up to three digits, or to as many as show on which side of `against` it lies."""
-    return _rounded(x, ROUND_CEILING, against)
+def upper(x: float, against: float | None = None, *, digits: int = 3) -> str:
+    """`x` rounded up to `digits` digits, or to as many as show on which side of `against` it lies."""
+    return _rounded(x, ROUND_CEILING, against, digits)
 
 
 def nearest(x: float, against: float | None = None, *, digits: int = 3) -> str:

@@ -15,7 +15,6 @@ from dpaudit.audit.results import (
     EvidenceKind,
     ExactEvidence,
     FloatingPoint,
-    LedgerRow,
     PairRecord,
     Result,
     SampledEvidence,
@@ -83,6 +82,19 @@ def exact_epsilon(audit: Audit) -> str | None:
     if audit.epsilon_exact is not None:
         return exactly(audit.epsilon_exact, audit.claim.epsilon)
     return "∞" if exact_is_infinite(audit) else None
+
+
+def enclosed(audit: Audit) -> str:
+    """The exact ε after "ε": "= 4.911503", or where a scope was proved the interval "∈ [4.9115027, 4.9115028]".
+
+    The ends are rounded outward. No interval is shown of what is infinite or 0.
+    """
+    proof = audit.proof
+    if proof is None or not proof.epsilon_low or proof.epsilon_high is None:
+        return f"= {exact_epsilon(audit)}"
+    low = lower(proof.epsilon_low, audit.claim.epsilon, digits=8)
+    high = upper(proof.epsilon_high, audit.claim.epsilon, digits=8)
+    return f"∈ [{low}, {high}]"
 
 
 def certified_epsilon(audit: Audit) -> str | None:
@@ -363,7 +375,3 @@ def error_sentence(result: Result) -> str:
     over = "this audit" if len(result.audits) == 1 else "all audits"
     return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"
 
-
-def ledger_claim(row: LedgerRow) -> str:
-    """ "(ε, δ)" of one line of the composition."""
-    return f"({nearest(row.epsilon)}, {small(row.delta)})"

@@ -21,6 +21,7 @@ from dpaudit.audit.results import (
     Result,
     SampledEvidence,
     SequentialEvidence,
+    Spending,
     Timings,
     Verdict,
 )
@@ -156,15 +157,30 @@ def fail() -> Audit:
             [0.61, 0.94, 1.13, 1.24, 1.31, 1.343, 1.3522],
         ),
         ledger=[
-            LedgerRow(0, "NoisyMax: basic composition", 1.0, 1e-06),
-            LedgerRow(1, "Exponential noise on 8 queries", 0.5, 0.0),
-            LedgerRow(1, "ADist on the winner", 0.5, 1e-06),
-            LedgerRow(2, "Laplace(2 / ε) on the gap", 0.5, 0.0),
+            _row(0, "NoisyMax", (1.0, 1e-06), (1.0, 1e-06), (1.3912, 0.0345), "3", 1.42),
+            _row(1, "Softmax over 8 outcomes with coefficient 0.25", (0.5, 0.0), None, (0.4821, 0.0), "3", 0.4421),
+            _row(1, "ADist", (0.5, 1e-06), (0.5, 0.0), (0.9779, 0.0305), "3", 0.9779),
+            _row(2, "Laplace(1, 2.0) ≥ 3", (0.5, 0.0), None, (0.9779, 0.0305), "True", 0.9779),
         ],
+        spending=Spending(pair, "left/right", 0.8731),
         notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
         sequential=sequential,
         evidence_plot=_evidence_plot(sequential),
     )
+
+
+def _row(
+    depth: int,
+    name: str,
+    claim: tuple[float, float],
+    composed: tuple[float, float] | None,
+    exact: tuple[float, float],
+    value: str,
+    loss: float,
+) -> LedgerRow:
+    """A line of a ledger that was followed on a pair."""
+    parts = composed or (None, None)
+    return LedgerRow(depth, name, *claim, name, True, *parts, *exact, value, loss)
 
 
 def proved() -> Audit:

@@ -422,7 +422,7 @@ def test_the_time_limit_keeps_whole_looks() -> None:
 
 
 def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def exits(job: Any) -> Any:
+    def exits(job: Any, found: Any) -> Any:
         raise SystemExit
 
     monkeypatch.setattr(engine, "ledger_rows", exits)

@@ -26,7 +26,14 @@ CONTRACT = [
 ]
 
 
-NEW_SINCE_1_0 = {"audit": {"sequential", "floating_point", "evidence_plot", "proof"}, "sampled": {"family"}}
+NEW_SINCE_1_0 = {
+    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending"},
+    "sampled": {"family"},
+    "ledger_row": {
+        *("name", "claimed", "composed_epsilon", "composed_delta", "exact_epsilon", "exact_delta"),
+        *("value", "loss", "impossible", "remark"),
+    },
+}
 """What a file of format 1.0 lacks."""
 
 
@@ -65,6 +72,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "bound_plot": results.BoundPlot,
         "evidence_plot": results.EvidencePlot,
         "ledger_row": results.LedgerRow,
+        "spending": results.Spending,
         "proof": results.Proof,
         "timings": results.Timings,
         "audit": results.Audit,
@@ -81,7 +89,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.2",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.3",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
     assert list(value)[:4] == ["format_version", "seed", "alpha", "audits"]
@@ -181,7 +189,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.2"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.3"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),
@@ -236,6 +244,22 @@ def test_reads_a_later_minor_version_and_ignores_its_new_keys() -> None:
     assert from_json(json.dumps(value), where="x") == replace(EXAMPLES["fail"], format_version="1.9")
 
 
+def test_reads_format_1_2() -> None:
+    """Before 1.3 nothing was said of what parts spend."""
+    value = json.loads(to_json(EXAMPLES["fail"]))
+    value["format_version"] = "1.2"
+    (audit,) = value["audits"]
+    del audit["spending"]
+    for row in audit["ledger"]:
+        for key in NEW_SINCE_1_0["ledger_row"]:
+            del row[key]
+    (read,) = from_json(json.dumps(value), where="result_1_2.json").audits
+    assert read.spending is None
+    assert [(row.text, row.claimed, row.exact_delta, row.loss) for row in read.ledger] == [
+        (row["text"], None, None, None) for row in audit["ledger"]
+    ]
+
+
 def test_reads_format_1_0() -> None:
     text = (Path(__file__).parents[1] / "snapshots" / "result_1_0.json").read_text(encoding="utf-8")
     value = json.loads(text)
@@ -253,6 +277,8 @@ def test_reads_format_1_0() -> None:
             assert audit_again.pop(key) is None
         for evidence in audit_again["sampled"]:
             assert evidence.pop("family") == ""
+        for row in audit_again["ledger"]:
+            assert not any(row.pop(key) for key in NEW_SINCE_1_0["ledger_row"])
     assert again == value
 
 
