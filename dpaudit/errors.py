@@ -62,6 +62,10 @@ class NondeterministicMechanismError(MechanismError):
     """A generator is not a function of its dataset and its draws."""
 
 
+class SymmetryError(MechanismError):
+    """A mechanism declares a symmetry that it does not have."""
+
+
 class OutputError(MechanismError):
     """A mechanism returned something that cannot be compared or counted."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from dpaudit.language import (
     ParameterError,
     Program,
     Quality,
+    Symmetry,
     checks,
 )
 
@@ -81,6 +83,10 @@ class ADist(Mechanism):
     def threshold(self) -> float:
         """(1/ε)·log(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return math.log(1 / self.delta, self.log_base) / self.epsilon
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""
+        return _of_equal_scores(self.quality, domain)
 
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
@@ -161,6 +167,10 @@ class ADistCorrected(Mechanism):
         """2 + (2/ε)·ln(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return 2 + 2 / self.epsilon * math.log(1 / self.delta)
 
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""
+        return _of_equal_scores(self.quality, domain)
+
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
         if scores.size < 2:
@@ -177,3 +187,7 @@ def _check(epsilon: float, delta: float, quality: Quality) -> None:
     checks.probability("delta", delta, open_ends=True)
     if quality.sensitivity > 1:
         raise ParameterError(f"A_dist needs a quality of sensitivity 1, not {quality.sensitivity!r}.")
+
+
+def _of_equal_scores(quality: Quality, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+    return tuple(symmetry for symmetry in quality.symmetries(domain) if symmetry.output is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from dpaudit.language import (
     ParameterError,
     Program,
     Quality,
+    Symmetry,
     checks,
 )
 
@@ -90,6 +92,12 @@ class ChoosingMechanism(Mechanism):
     def threshold(self) -> float:
         """(8/ε)·ln(4k/(βεδ)): a noisy optimum below it gives ⊥; in units of the score."""
         return 8 / self.epsilon * self.log_term
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """All those of the quality, with ⊥ as it is: step 1 sees the best score and not whose it is, G(S) moves with
+        the scores, and the weights of its solutions are functions of them.
+        """
+        return tuple(symmetry.keeping(BOTTOM) for symmetry in self.quality.symmetries(domain))
 
     def run(self, S: Any) -> Program:
         scores = self.quality(S)

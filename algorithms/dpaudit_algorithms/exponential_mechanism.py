@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Card, Claim, Mechanism, ParameterError, Quality, Softmax, StepSoftmax, checks
+from dpaudit.language import (
+    THESIS,
+    Card,
+    Claim,
+    Mechanism,
+    ParameterError,
+    Quality,
+    Softmax,
+    StepSoftmax,
+    Symmetry,
+    checks,
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,10 @@ class ExponentialMechanism(Mechanism):
     def claim(self) -> Claim:
         """ε, Proposition 3.27(i)."""
         return Claim(self.epsilon)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """All those of the quality: the weight exp(ε·q/2) of a solution is a function of its score."""
+        return self.quality.symmetries(domain)
 
     def run(self, S: Any) -> Softmax | StepSoftmax:
         return self.quality(S).softmax(self.epsilon / 2)  # steps 1 and 2

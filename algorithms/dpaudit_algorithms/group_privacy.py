@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Bernoulli, Card, Claim, Mechanism, Multiset, ParameterError, checks
+from dpaudit.language import (
+    THESIS,
+    Bernoulli,
+    Card,
+    Claim,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Symmetry,
+    checks,
+    exchanges,
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,10 @@ class GroupPrivacy(Mechanism):
     def claim(self) -> Claim:
         """(ε, δ)."""
         return Claim(self.epsilon, self.delta)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Records other than 1 are not looked at. True and False are not exchanged: p(s) grows from its start alone."""
+        return exchanges("exchange of records that are not counted", [record for record in domain if record != 1])
 
     def run(self, S: Any) -> Bernoulli:
         ones = dict(Multiset.of(S).items).get(1, 0)

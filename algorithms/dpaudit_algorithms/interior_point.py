@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from dpaudit.language import (
     Mechanism,
     Multiset,
     Quality,
+    Symmetry,
     checks,
     step_scores,
 )
@@ -36,6 +38,15 @@ class MedianUtility(Quality):
     def __call__(self, dataset: Any) -> AnyScores:
         return _median_utility(self.domain, Multiset.of(dataset))
 
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """x → m + 1 − x with y → m − y, where m is the size of X and y = m stays.
+
+        #{x_i ≤ y} becomes #{x_i ≥ m + 1 − y} = n − #{x_i ≤ m − y}, whose distance from n/2 is that of #{x_i ≤ m − y};
+        and at y = m it is always n. So the mirror image of an output is its neighbour's: y → m + 1 − y does not hold.
+        """
+        m = self.domain
+        return (Symmetry("reflection", lambda x: m + 1 - x, lambda y: m - y if y < m else y, (m,)),)
+
 
 @dataclass(frozen=True)
 class Depth(Quality):
@@ -48,6 +59,11 @@ class Depth(Quality):
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _depth(self.domain, Multiset.of(dataset))
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """x → m + 1 − x with y → m + 1 − y, where m is the size of X: #{x_i ≥ y} and #{x_i ≤ y} change places."""
+        m = self.domain
+        return (Symmetry("reflection", lambda x: m + 1 - x, lambda y: m + 1 - y, ()),)
 
 
 @dataclass(frozen=True)
@@ -92,6 +108,10 @@ class InteriorPointByMedian(Mechanism):
     def claim(self) -> Claim:
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """That of the score."""
+        return MedianUtility(self.domain).symmetries(domain)
 
     def run(self, S: Any) -> Draw:
         return MedianUtility(self.domain)(S).softmax(self.epsilon / 2)
@@ -146,6 +166,10 @@ class InteriorPointByMedianCorrected(Mechanism):
     def claim(self) -> Claim:
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """That of the score."""
+        return Depth(self.domain).symmetries(domain)
 
     def run(self, S: Any) -> Draw:
         return Depth(self.domain)(S).softmax(self.epsilon / 2)

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Card, Claim, Laplace, Mechanism, Multiset, ParameterError, Product, checks
+from dpaudit.language import (
+    THESIS,
+    Card,
+    Claim,
+    Exchange,
+    Laplace,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Product,
+    Symmetry,
+    checks,
+    exchanges,
+)
+
+_UNCOUNTED = "exchange of records that are not counted"
 
 
 class Query(ABC):
@@ -22,6 +39,10 @@ class Query(ABC):
     def __call__(self, dataset: Any) -> tuple[float, ...]:
         """f(dataset), shape (ℓ,)."""
 
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Of the answers: f(record(S)) = output(f(S)), where `output` permutes coordinates."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Count(Query):
@@ -35,6 +56,10 @@ class Count(Query):
 
     def __call__(self, dataset: Any) -> tuple[float, ...]:
         return (float(dict(Multiset.of(dataset).items).get(self.value, 0)),)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """What is not counted is all the same. (n less the count is no permutation of coordinates.)"""
+        return exchanges(_UNCOUNTED, [record for record in domain if record != self.value])
 
 
 @dataclass(frozen=True)
@@ -60,6 +85,31 @@ class Histogram(Query):
     def __call__(self, dataset: Any) -> tuple[float, ...]:
         counts = dict(Multiset.of(dataset).items)
         return tuple(float(counts.get(value, 0)) for value in self.values)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Renaming values that are counted permutes their counts; what is not counted is all the same."""
+        counted = [record for record in domain if record in self.values]
+        places = [self.values.index(record) for record in counted]
+        return (
+            *(
+                Symmetry("relabelling", Exchange(*records), _Swap(*coordinates))
+                for records, coordinates in zip(pairwise(counted), pairwise(places), strict=True)
+            ),
+            *exchanges(_UNCOUNTED, [record for record in domain if record not in self.values]),
+        )
+
+
+@dataclass(frozen=True)
+class _Swap:
+    """Two coordinates of a vector change places."""
+
+    i: int
+    j: int
+
+    def __call__(self, vector: tuple[int, ...]) -> tuple[int, ...]:
+        moved = list(vector)
+        moved[self.i], moved[self.j] = vector[self.j], vector[self.i]
+        return tuple(moved)
 
 
 @dataclass(frozen=True)
@@ -159,6 +209,10 @@ class LaplaceMechanismRounded(Mechanism):
     def claim(self) -> Claim:
         """ε, Theorems 3.25 and 3.3."""
         return Claim(self.epsilon)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of the query: every coordinate has the same noise, rounding and ends, independently."""
+        return self.query.symmetries(domain)
 
     def run(self, S: Any) -> Any:
         scale = self.query.sensitivity / self.epsilon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -18,8 +19,10 @@ from dpaudit.language import (
     Multiset,
     Program,
     Quality,
+    Symmetry,
     Uniform,
     checks,
+    exchanges,
     step_scores,
 )
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
@@ -43,6 +46,10 @@ class PositiveExamples(Quality):
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _positive(self.domain, Multiset.of(dataset))
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Negative examples count nowhere, so which they are is all the same."""
+        return exchanges("exchange of negative examples", [record for record in domain if record[1] != 1])
 
 
 @lru_cache(maxsize=256)
@@ -105,6 +112,10 @@ class LearnPoints(Mechanism):
     def chooser(self) -> ADist:
         """A_dist with the quality of step 1."""
         return ADist(self.epsilon, self.delta, PositiveExamples(self.domain), self.log_base)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: of the examples, nothing else looks at them."""
+        return self.chooser.symmetries(domain)
 
     def run(self, S: Any) -> Program:
         j = yield self.chooser.on(S)  # steps 1 and 2
@@ -172,6 +183,10 @@ class LearnPointsCorrected(Mechanism):
         checks.probability("beta", beta, open_ends=True)
         gap = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
         return math.ceil(max(16 / alpha * math.log(2 / beta), 4 * gap / alpha))
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: of the examples, nothing else looks at them."""
+        return self.chooser.symmetries(domain)
 
     def run(self, S: Any) -> Program:
         j = yield self.chooser.on(S)  # steps 1 and 2, mended

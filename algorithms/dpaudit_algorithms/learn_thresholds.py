@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -24,7 +25,9 @@ from dpaudit.language import (
     Quality,
     Realised,
     StepScores,
+    Symmetry,
     checks,
+    exchanges,
     log_star,
     step_scores,
 )
@@ -73,6 +76,25 @@ class Consistency(Quality):
             shared = shared.changed(add=((0, 0),) * (records - 1 - len(shared)))
         return shared.changed(add=(old,)), shared.changed(add=(new,))
 
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """(x, y) → (m − x, 1 − y) for x ≥ 1 with j → m − 1 − j, where m = size; examples (0, y) stay.
+
+        c_{m−1−j}(m − x) = 1 iff m − x ≤ m − 1 − j iff x > j iff c_j(x) = 0, and x = 0 has the label 1 from every c_j.
+        """
+        m = self.size
+        return (Symmetry("reflection", _Mirrored(m), lambda j: m - 1 - j, ()),)
+
+
+@dataclass(frozen=True)
+class _Mirrored:
+    """(x, y) → (size − x, 1 − y) for x ≥ 1."""
+
+    size: int
+
+    def __call__(self, example: tuple[int, int]) -> tuple[int, int]:
+        x, y = example
+        return (self.size - x, 1 - y) if x else example
+
 
 @dataclass(frozen=True)
 class _LearnThresholds(Mechanism):
@@ -104,6 +126,18 @@ class _LearnThresholds(Mechanism):
     def depth(self) -> int:
         """N, log*|X| without a choice."""
         return log_star(self.size) if self.N is None else self.N
+
+    def _of_one_call(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """None but where RecConcave makes one call, which is the exponential mechanism on the consistency.
+
+        Then that has the consistency's reflection; and an example (0, y) adds the same to all scores, whatever y,
+        which the exponential mechanism does not see. With more calls the promise would tell: it is the number of
+        examples, and not of those that some c_j may label.
+        """
+        if self.size - 1 > self.base and self.depth > 1:
+            return ()
+        at_0 = [record for record in domain if record[0] == 0]
+        return (*Consistency(self.size).symmetries(domain), *exchanges("exchange of labels at 0", at_0))
 
     def enough(self, beta: float) -> int:
         """n ≥ 8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|, N times): then error_S ≤ α/2 with probability 1 − β/2."""
@@ -155,6 +189,10 @@ class LearnThresholds(_LearnThresholds):
         variants=("LearnThresholdsCorrected",),
     )
 
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of the exponential mechanism on the consistency, where RecConcave makes one call."""
+        return self._of_one_call(domain)
+
     def run(self, S: Any) -> Draw:
         alpha, epsilon, delta = self._shares()  # step 1
         Q = Consistency(self.size)  # step 2
@@ -188,6 +226,10 @@ class LearnThresholdsCorrected(_LearnThresholds):
         differs=(*_DIFFERS, "RecConcaveCorrected takes the place of RecConcave."),
         variants=("LearnThresholds",),
     )
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of the exponential mechanism on the consistency, where RecConcave makes one call."""
+        return self._of_one_call(domain)
 
     def run(self, S: Any) -> Draw:
         alpha, epsilon, delta = self._shares()  # step 1

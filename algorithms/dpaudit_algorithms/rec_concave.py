@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -25,6 +26,7 @@ from dpaudit.language import (
     Scores,
     Span,
     StepScores,
+    Symmetry,
     ceil_log2,
     checks,
 )
@@ -96,6 +98,15 @@ class _RecConcave(Mechanism):
             alpha=0.25,
             N=None if self.N is None else self.N - 1,
         )
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """With one call, all those of the quality, as for the exponential mechanism.
+
+        With more, only those that leave all scores as they are: families of intervals begin at 0, and A_dist prefers
+        the earlier one, so that mirrored scores do not give the mirrored law.
+        """
+        found = self.quality.symmetries(domain)
+        return found if self.calls == 1 else tuple(symmetry for symmetry in found if symmetry.output is None)
 
     def run(self, S: Any) -> Program | Draw:
         Q = self.quality(S)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,14 +61,26 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
     done: set[Dataset] = set()
     for left in datasets:
         done.add(left)
-        reached, edge = {left}, [left]
-        for _ in range(relation.size):
-            steps = dict.fromkeys(other for dataset in edge for other in relation.neighbours(dataset, domain))
-            edge = [other for other in steps if other in known and other not in reached]
-            reached.update(edge)
-            for right in edge:
-                if right not in done:
-                    yield Pair(left, right, "", "exhaustive")
+        for right in related(relation, left, domain, known):
+            if right not in done:
+                yield Pair(left, right, "", "exhaustive")
+
+
+def related(
+    relation: Relation, left: Dataset, domain: Sequence[Any], known: Collection[Dataset]
+) -> Iterator[Dataset]:
+    """Every other dataset of a scope that the claim pairs with this one.
+
+    Args:
+        domain: possible records, distinct.
+        known: the datasets of the scope.
+    """
+    reached, edge = {left}, [left]
+    for _ in range(relation.size):
+        steps = dict.fromkeys(other for dataset in edge for other in relation.neighbours(dataset, domain))
+        edge = [other for other in steps if other in known and other not in reached]
+        reached.update(edge)
+        yield from edge
 
 
 def as_multisets(pair: Pair) -> Pair:

@@ -46,7 +46,7 @@ from dpaudit.audit.runner import WORTH_A_POOL, Runner
 from dpaudit.audit.side_by_side import Work, side_by_side
 from dpaudit.audit.sweep import exceeds, sweep
 from dpaudit.audit.verdict import Findings, at_least, decide
-from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
+from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.interpret import LawCache
 from dpaudit.language import Mechanism
 
@@ -279,6 +279,7 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     relation = job.claim.relation.name
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
     found.scope = f"{pairs} of {scope}"
+    found.notes += swept.notes
     if swept.worst is None:
         return
     worst = swept.worst
@@ -286,7 +287,8 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     # where rounding alone makes it infinite, what a shade more δ needs
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     found.proof = Proof(
-        _finite(low), _finite(worst.epsilon.high), _finite(worst.at_most), swept.datasets, swept.pairs
+        _finite(low), _finite(worst.epsilon.high), _finite(worst.at_most), swept.datasets, swept.pairs,
+        swept.laws, list(swept.symmetries), swept.confirmed,
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
@@ -304,6 +306,8 @@ def _smallest(
     for records in range(1, scope.records):
         try:
             swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
+        except SymmetryError:
+            raise
         except MechanismError:
             # a mechanism may ask for so many records
             continue

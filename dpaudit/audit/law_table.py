@@ -11,9 +11,10 @@ import sys
 import time
 from bisect import bisect_left
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
+from typing import Any
 
 import cloudpickle
 import numpy as np
@@ -24,9 +25,19 @@ from dpaudit.audit.crash import blamed
 from dpaudit.audit.events import Progress
 from dpaudit.audit.plan import Scope
 from dpaudit.audit.runner import WORTH_A_POOL, Runner
+from dpaudit.audit.symmetries import (
+    Action,
+    Orbits,
+    closed,
+    closed_cuts,
+    confirmed,
+    declared,
+    moves_all,
+    order_seen,
+    turns,
+)
 from dpaudit.errors import TimeLimitError, UsageError
 from dpaudit.interpret import LawCache, ball_law
-from dpaudit.interpret.ball_spans import cuts_of
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
@@ -34,6 +45,7 @@ from dpaudit.language.spans import Span
 from dpaudit.stats.enclosure import outward
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
@@ -49,12 +61,17 @@ Part = tuple[tuple[Hashable, ...], Floats, Floats]
 
 @dataclass(frozen=True)
 class LawTable:
-    """Every law of a scope.
+    """Every law of a scope; one row for all datasets that symmetries make equal.
 
     Args:
         datasets: all of them.
         outcomes: all outputs that any of them has.
-        low, high: doubles around the probabilities, shape (datasets, outcomes).
+        low, high: doubles around the probabilities, shape (rows, outcomes).
+        row, turn: of every dataset, shape (datasets,): its row, and which of `columns` is its order of outcomes.
+        columns: shape (k, outcomes): outcome c of a dataset stands in column columns[turn, c] of its row.
+        action: the symmetries.
+        confirmed: on how many datasets each of them was confirmed.
+        order_seen: rows in an order that has another law than their multiset; None where none was found.
         complete: False where the time limit came before the last dataset.
     """
 
@@ -62,7 +79,20 @@ class LawTable:
     outcomes: tuple[Hashable, ...]
     low: Floats
     high: Floats
+    row: Ints
+    turn: Ints
+    columns: NDArray[np.int32]
+    action: Action = field(default_factory=Action)
+    confirmed: int = 0
+    order_seen: tuple[Any, ...] | None = None
     complete: bool = True
+
+    def laws(self, at: Ints) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
+        if len(self.columns) == 1:
+            return self.low[self.row[at]], self.high[self.row[at]]
+        rows, columns = self.row[at, None], self.columns[self.turn[at]]
+        return self.low[rows, columns], self.high[rows, columns]
 
 
 def law_table(
@@ -74,35 +104,57 @@ def law_table(
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
+        SymmetryError: the mechanism declares a symmetry that it does not have.
         UsageError: the scope is too large.
     """
     domain = tuple(dict.fromkeys(scope.domain))
     if _number(relation, len(domain), scope) > MOST_DATASETS:
         raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
-    key = (fingerprint(mechanism), domain, scope.records, scope.ordered, relation.kind)
+    key = (fingerprint(mechanism), domain, scope.records, scope.ordered, relation.kind, scope.reduced)
     if key in _LATEST:
         return _LATEST[key]
     datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
-    kept = _Kept(hashlib.sha256(repr((key, _texts(mechanism))).encode()).hexdigest()[:24])
+    with contextlib.redirect_stdout(sys.stderr), blamed(name):
+        action = declared(mechanism, relation, domain) if scope.reduced else Action()
+    if action.symmetries:
+        yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
+    with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+        action, tried = confirmed(mechanism, action, datasets, name)
+        seen = order_seen(mechanism, datasets)
+        orbits = Orbits.of(datasets, action)
+    firsts = [datasets[at] for at in orbits.firsts.tolist()]
+    kept = _Kept(hashlib.sha256(repr((key, action.records, _texts(mechanism))).encode()).hexdigest()[:24])
     parts: dict[int, Part] = kept.parts
-    chunks = _chunks(len(datasets))
+    chunks = _chunks(len(firsts))
     missing = [i for i in range(len(chunks)) if i not in parts]
     done = 0
     try:
-        for part in _parts(mechanism, [datasets[slice(*chunks[i])] for i in missing], runner, name):
+        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name):
             parts[missing[done]] = part
             done += 1
             kept.keep(parts)
             ready = sum(len(low) for _, low, _ in parts.values())
-            yield Progress(ready, len(datasets), f"exact laws, {ready:,} of {len(datasets):,} datasets", None)
+            yield Progress(ready, len(firsts), f"exact laws, {ready:,} of {len(firsts):,} datasets", None)
     except TimeLimitError:
         kept.keep(parts, now=True)
-        known = [dataset for i in sorted(parts) for dataset in datasets[slice(*chunks[i])]]
-        return replace(_joined(tuple(known), [parts[i] for i in sorted(parts)]), complete=False)
+        known = [at for i in sorted(parts) for at in range(*chunks[i])]
+        there = [parts[i] for i in sorted(parts)]
+        if not moves_all(action, there):
+            datasets, action = tuple(firsts), Action()
+            orbits = Orbits.of(datasets, action)
+        with blamed(name):
+            return replace(_joined(datasets, orbits, action, known, there), complete=False)
     except BaseException:
         kept.keep(parts, now=True)
         raise
-    table = _joined(datasets, [parts[i] for i in range(len(chunks))])
+    ordered = [parts[i] for i in range(len(chunks))]
+    if not moves_all(action, ordered):
+        # some laws have spans, and those that symmetries were confirmed on had none
+        kept.drop()
+        return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
+    with blamed(name):
+        table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
+    table = replace(table, confirmed=tried, order_seen=seen)
     kept.drop()
     _LATEST.clear()
     _LATEST[key] = table
@@ -215,18 +267,24 @@ def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
     return _laws(cloudpickle.loads(payload), datasets, LawCache())
 
 
-def _joined(datasets: tuple[Dataset, ...], parts: Sequence[Part]) -> LawTable:
-    parts = _refined(parts)
-    place: dict[Hashable, int] = {}
-    for outcomes, _, _ in parts:
-        for value in outcomes:
-            place.setdefault(value, len(place))
-    if len(place) * len(datasets) > MOST_ENTRIES:
+def _joined(
+    datasets: tuple[Dataset, ...], orbits: Orbits, action: Action, known: Sequence[int], parts: Sequence[Part]
+) -> LawTable:
+    """The table, from the laws of the first datasets of some orbits.
+
+    Args:
+        known: of which orbits, as many as the parts have laws.
+    """
+    most = MOST_ENTRIES // max(1, len(known))
+    parts = _refined(parts, action, most)
+    every = tuple(dict.fromkeys(value for outcomes, _, _ in parts for value in outcomes))
+    if len(every) > most:
         raise UsageError(
-            f"{len(datasets):,} datasets with {len(place):,} outcomes are too many probabilities to hold; "
+            f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities to hold; "
             "make the domain or the size smaller."
         )
-    low, high = np.zeros((2, len(datasets), len(place)))
+    place = {value: at for at, value in enumerate(closed(every, action.symmetries, most))}
+    low, high = np.zeros((2, len(known), len(place)))
     start = 0
     for outcomes, below, above in parts:
         rows = slice(start, start + len(below))
@@ -235,15 +293,22 @@ def _joined(datasets: tuple[Dataset, ...], parts: Sequence[Part]) -> LawTable:
             low[rows, place[value]] += below[:, column]
             high[rows, place[value]] += above[:, column]
         start += len(below)
-    return LawTable(datasets, tuple(place), low, high)
+    columns, turn = turns(tuple(place), action.symmetries, orbits)
+    row_of = np.full(len(datasets), -1)
+    row_of[orbits.firsts[np.array(known, dtype=np.int64)]] = np.arange(len(known))
+    row = row_of[orbits.first]
+    there = np.flatnonzero(row >= 0)
+    if len(there) < len(datasets):
+        datasets = tuple(datasets[at] for at in there.tolist())
+    return LawTable(datasets, tuple(place), low, high, row[there], turn[there], columns, action)
 
 
-def _refined(parts: Sequence[Part]) -> Sequence[Part]:
+def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
     """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
     every = [value for outcomes, _, _ in parts for value in outcomes]
     if not has_spans(tuple(every)):
         return parts
-    cuts = sorted(cuts_of(every))
+    cuts = closed_cuts(every, action.symmetries, most)
     found: list[Part] = []
     for outcomes, low, high in parts:
         values: list[Hashable] = []

@@ -19,11 +19,13 @@ class Scope:
         domain: possible records.
         records: size of the datasets (add/remove-one: at most).
         ordered: False when the mechanism looks at multiplicities only.
+        reduced: whether one law is computed for all datasets that declared symmetries make equal.
     """
 
     domain: tuple[Any, ...]
     records: int
     ordered: bool = False
+    reduced: bool = True
 
     def __str__(self) -> str:
         kind = "sequences" if self.ordered else "multisets"

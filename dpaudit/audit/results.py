@@ -7,13 +7,13 @@ stable within a major `format_version`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 FORMAT_VERSION = "1.3"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
-1.2: proofs.  1.3: what every part spends."""
+1.2: proofs.  1.3: symmetries of a proof, what every part spends."""
 
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
@@ -171,6 +171,9 @@ class Proof:
         epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
         epsilon_most: no pair of the scope needs more, at a δ that is larger by 1e-11; None when infinite.
         datasets, pairs: how many there are in the scope.
+        laws: how many were computed, one for all datasets that symmetries make equal; None before 1.3: all of them.
+        symmetries: what the symmetries are called that were used; the mechanism declares them.
+        confirmed: on how many datasets each of them was confirmed.
     """
 
     epsilon_low: float | None
@@ -178,6 +181,9 @@ class Proof:
     epsilon_most: float | None
     datasets: int
     pairs: int
+    laws: int | None = None
+    symmetries: list[str] = field(default_factory=list)
+    confirmed: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The laws are enclosed by doubles (`law_table`). A pair's profile is bounded from above with the upper ends of one law
 and the lower ends of the other. A pair whose bound at the worst ε so far exceeds the claimed δ is the new worst; so the
-last worst ε bounds all pairs, and in the end the worst pair is enclosed by balls.
+last worst ε bounds all pairs, and in the end the worst pair is enclosed by balls. Of pairs that symmetries make equal
+one is looked at.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -18,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.pairs import every_pair
+from dpaudit.adversary.pairs import related
 from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import LEFT_RIGHT, RIGHT_LEFT
 from dpaudit.audit.law_table import LawTable, law_table
 from dpaudit.audit.plan import Scope
 from dpaudit.audit.runner import Runner
+from dpaudit.audit.symmetries import Orbits
 from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import ball_laws
 from dpaudit.language import Claim, Mechanism, Multiset
@@ -75,6 +77,10 @@ class Swept:
         worst: None where there is no pair.
         others: pairs that were the worst until a worse one came, the latest first.
         complete: False where the time limit came before the last pair; then `worst` is of those that were looked at.
+        laws: how many were computed; all others are those of a dataset that a symmetry makes equal.
+        symmetries: what they are called.
+        confirmed: on how many datasets each of them was confirmed.
+        order_seen: rows in an order that has another law than their multiset; None where none was found.
     """
 
     datasets: int
@@ -83,6 +89,20 @@ class Swept:
     worst: Worst | None
     others: tuple[Pair, ...] = ()
     complete: bool = True
+    laws: int = 0
+    symmetries: tuple[str, ...] = ()
+    confirmed: int = 0
+    order_seen: tuple[Any, ...] | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the verdict should know."""
+        if self.order_seen is None:
+            return []
+        return [
+            f"The order of records matters to it: on {self.order_seen!r} its law is not that on the multiset, which is "
+            "given to it in ascending order; `dpaudit verify --ordered` looks at every sequence."
+        ]
 
 
 def sweep(
@@ -92,12 +112,13 @@ def sweep(
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
+        SymmetryError: the mechanism declares a symmetry that it does not have.
         UsageError: the scope is too large.
     """
     table = yield from law_table(mechanism, claim.relation, scope, runner, name)
     search = _Search(mechanism, table, claim)
-    pairs, complete = 0, table.complete
-    for i, j in _pairs(table, scope, claim):
+    pairs, complete, counted = 0, table.complete, _Counted()
+    for i, j in _pairs(table, scope, claim, counted):
         pairs += len(i)
         try:
             # of the laws that are there in time, the comparison is not what takes long
@@ -107,11 +128,16 @@ def sweep(
             complete = False
             break
         yield Progress(pairs, pairs, f"comparing laws, {pairs:,} comparisons", search.epsilon if search.at else None)
+    how = table.action
+    found = Swept(
+        len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen
+    )
     if search.at is None:
-        return Swept(len(table.datasets), 0, 0.0, None, complete=complete)
-    number = sum(_at_distance(scope, k) for k in range(1, claim.relation.size + 1)) if _cliques(scope, claim) else pairs
+        return found
+    cliques = _cliques(scope, claim)
+    number = sum(_at_distance(scope, k) for k in range(1, claim.relation.size + 1)) if cliques else counted.pairs
     others = tuple(search.pair(at) for at in search.before[::-1])
-    return Swept(len(table.datasets), number, search.largest_delta, search.worst(), others, complete)
+    return replace(found, pairs=number, delta=search.largest_delta, worst=search.worst(), others=others)
 
 
 def exceeds(worst: Worst, claim: Claim) -> bool:
@@ -134,13 +160,17 @@ class _Search:
 
     def look(self, i: Ints, j: Ints) -> None:
         """At pairs of datasets by number, shape (k,) each, in both directions."""
-        if self.at is None and len(i):
+        if not len(i):
+            return
+        if self.at is None:
             self.at = (int(i[0]), int(j[0]))
-        for left, right in ((i, j), (j, i)):
-            self._note_delta(left, right)
+        both, place = np.unique(np.concatenate((i, j)), return_inverse=True)
+        laws, (p, q) = self.table.laws(both), np.split(place, 2)
+        for left, right, top, bottom in ((i, j, p, q), (j, i, q, p)):
+            self._note_delta(laws, top, bottom)
             going = np.arange(len(i))
             while len(going) and math.isfinite(self.epsilon):
-                excess = self._bound(left[going], right[going])
+                excess = self._bound(laws, top[going], bottom[going])
                 over = excess * (1 + GUARD) > self.allowed
                 going, excess = going[over], excess[over]
                 if not len(going):
@@ -184,30 +214,30 @@ class _Search:
             self.before.append(self.at)
         self.at = (a, b)
 
-    def _note_delta(self, left: Ints, right: Ints) -> None:
+    def _note_delta(self, laws: tuple[Floats, Floats], left: Ints, right: Ints) -> None:
         """The largest δ at the claimed ε; the middles of the enclosures are the laws but for their last digits."""
-        table = self.table
-        if len(left) and self.claim.epsilon < 700:
-            other = math.exp(self.claim.epsilon) * (table.low[right] + table.high[right])
-            excess = np.maximum(table.low[left] + table.high[left] - other, 0.0).sum(axis=1) / 2
+        if self.claim.epsilon < 700:
+            twice = laws[0] + laws[1]
+            other = math.exp(self.claim.epsilon) * twice[right]
+            excess = np.maximum(twice[left] - other, 0.0).sum(axis=1) / 2
             self.largest_delta = max(self.largest_delta, float(excess.max()))
 
-    def _bound(self, left: Ints, right: Ints) -> Floats:
+    def _bound(self, laws: tuple[Floats, Floats], left: Ints, right: Ints) -> Floats:
         """Upper bounds of the profile at the worst ε so far, but for the rounding of their sums."""
         # a shade less than e^ε: what its rounding and that of the products may have added
         ratio = math.exp(self.epsilon) * (1 - 4e-15) if self.epsilon < 700 else math.inf
         if math.isinf(ratio):
-            outside: Floats = np.where(self.table.low[right] > 0, 0.0, self.table.high[left]).sum(axis=1)
+            outside: Floats = np.where(laws[0][right] > 0, 0.0, laws[1][left]).sum(axis=1)
             return outside
-        found: Floats = np.maximum(self.table.high[left] - ratio * self.table.low[right], 0.0).sum(axis=1)
+        found: Floats = np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)
         return found
 
     def _needed(self, a: int, b: int) -> float:
         if (a, b) in self.enclosed:
             return self.enclosed[a, b].high
-        high = self.table.high[[a, b]]
+        low, high = self.table.laws(np.array([a, b]))
         if not np.any((high > 0) & (high < TINY)):
-            p, q = (self.table.low[[a, b]] + high) / 2
+            p, q = (low + high) / 2
             needed = hockey_stick.epsilon_at(p, q, self.allowed)
             if math.isfinite(needed):
                 return needed
@@ -222,27 +252,52 @@ class _Search:
         return ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b])
 
 
-def _pairs(table: LawTable, scope: Scope, claim: Claim) -> Iterator[tuple[Ints, Ints]]:
-    """All unordered pairs by number, not too many at once; groups may come more than once."""
+@dataclass
+class _Counted:
+    """Unordered pairs of a scope, those included that a symmetry makes equal to another."""
+
+    twice: int = 0
+
+    @property
+    def pairs(self) -> int:
+        """How many."""
+        return self.twice // 2
+
+
+def _pairs(table: LawTable, scope: Scope, claim: Claim, counted: _Counted) -> Iterator[tuple[Ints, Ints]]:
+    """At least one of the unordered pairs that symmetries make equal, by number, not too many at once.
+
+    Groups may come more than once.
+
+    Args:
+        counted: where all pairs are counted, but where they are cliques (`_at_distance` says how many those are).
+    """
     most = max(1, CELLS // max(1, len(table.outcomes)))
     numbers = {dataset: at for at, dataset in enumerate(table.datasets)}
+    domain = tuple(dict.fromkeys(scope.domain))
     if not _cliques(scope, claim):
+        # a symmetry leads from any pair to one with the first dataset of an orbit
+        orbits = Orbits.of(table.datasets, table.action)
         found: list[tuple[int, int]] = []
-        for pair in every_pair(claim.relation, scope.domain, scope.records, ordered=scope.ordered):
-            if pair.left in numbers and pair.right in numbers:
-                found.append((numbers[pair.left], numbers[pair.right]))
+        done: set[int] = set()
+        for left in orbits.firsts.tolist():
+            done.add(left)
+            reached = [numbers[other] for other in related(claim.relation, table.datasets[left], domain, numbers)]
+            counted.twice += int(orbits.size[left]) * len(reached)
+            found += [(left, right) for right in reached if right not in done]
             if len(found) >= most:
                 yield _columns(found)
                 found = []
         if found:
             yield _columns(found)
         return
-    domain = tuple(dict.fromkeys(scope.domain))
     moved = min(claim.relation.size, scope.records)
     others = list(combinations_with_replacement(domain, moved))
     upper = np.triu_indices(len(others), 1)
-    for kept in combinations_with_replacement(domain, scope.records - moved):
-        members = np.array([numbers.get(Multiset.of((*kept, *other)), -1) for other in others])
+    # a symmetry leads from any pair to one whose common records are the first of an orbit
+    shared = [Multiset.of(kept) for kept in combinations_with_replacement(domain, scope.records - moved)]
+    for at in Orbits.of(shared, table.action).firsts.tolist():
+        members = np.array([numbers.get(Multiset.of((*shared[at], *other)), -1) for other in others])
         for start in range(0, len(upper[0]), most):
             part = slice(start, start + most)
             i, j = members[upper[0][part]], members[upper[1][part]]

@@ -177,11 +177,12 @@ def _proof(found: Findings, claim: Claim) -> str:
     proof = found.proof
     if proof is None:
         return f"There is no pair in {found.scope}."
+    given = f", given the symmetries that it declares ({', '.join(proof.symmetries)})" if proof.symmetries else ""
     met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * TOLERANCE * max(1.0, claim.epsilon)
     how = "met with equality" if met else f"claimed {claim.epsilon:.6g}"
     most = "no bound" if proof.epsilon_most is None else f"more than {proof.epsilon_most:.12g}"
     return (
-        f"The exact laws of {found.scope} keep the claim. In ball arithmetic the worst pair needs "
+        f"The exact laws of {found.scope} keep the claim{given}. In ball arithmetic the worst pair needs "
         f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within the "
         f"rounding of the algorithm's own numbers ({TOLERANCE:g})."
     )

@@ -1,6 +1,6 @@
 """Three readings of the same text: sampled, enumerated exactly, accounted for; and where its privacy goes."""
 
-from dpaudit.interpret.law import BallLaw, Law, LawCache, align, ball_law, ball_laws, law
+from dpaudit.interpret.law import BallLaw, Law, LawCache, align, ball_law, ball_laws, first_difference, law
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.sample import Outputs, Tally, sample
 from dpaudit.interpret.spending import Spent, grouped, spending
@@ -16,6 +16,7 @@ __all__ = [
     "align",
     "ball_law",
     "ball_laws",
+    "first_difference",
     "grouped",
     "law",
     "ledger",

@@ -15,7 +15,7 @@ from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.balls import PRECISION, Ball, probabilities
 from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
-from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
+from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.fingerprint import fingerprint
 
@@ -299,6 +299,35 @@ def ball_laws(
     union = dict.fromkeys([*p, *q])
     nothing = arb(0)
     return [p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union]
+
+
+def first_difference(
+    before: dict[Hashable, Ball], after: dict[Hashable, Ball], symmetry: Symmetry | None
+) -> tuple[Hashable, float, float] | None:
+    """Where two laws in balls certainly differ, after the outcomes of the first are moved by a symmetry.
+
+    Returns:
+        An outcome of the second, its probability by the first and by the second; None where all balls overlap.
+    """
+    with ctx.workprec(PRECISION):
+        p: dict[Hashable, Ball] = before
+        if symmetry is not None:
+            if has_spans((*before,)):
+                before = refined(before, [], symmetry.cuts or ())
+            p = {}
+            for outcome, mass in before.items():
+                image = symmetry.on(outcome)
+                p[image] = p[image] + mass if image in p else mass
+        q = after
+        if has_spans((*p, *q)):
+            cuts = cuts_of([*p, *q])
+            p, q = refined(p, [], cuts), refined(q, [], cuts)
+        nothing = arb(0)
+        for outcome in dict.fromkeys([*p, *q]):
+            there, here = p.get(outcome, nothing), q.get(outcome, nothing)
+            if not there.overlaps(here):
+                return outcome, float(there), float(here)
+    return None
 
 
 def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:

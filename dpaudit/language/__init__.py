@@ -54,6 +54,7 @@ from dpaudit.language.relation import (
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.spans import Span
 from dpaudit.language.step_scores import Scored, StepScores
+from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabellings
 from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "DiscreteLaplace",
     "Distribution",
     "Draw",
+    "Exchange",
     "Finite",
     "Gaussian",
     "Given",
@@ -111,15 +113,18 @@ __all__ = [
     "Staircase",
     "StepScores",
     "StepSoftmax",
+    "Symmetry",
     "Uniform",
     "advanced_composition",
     "basic_composition",
     "canonical",
     "ceil_log2",
     "checks",
+    "exchanges",
     "independent",
     "log_star",
     "optimal_composition",
+    "relabellings",
     "relation_named",
     "step_scores",
     "zcdp_delta",

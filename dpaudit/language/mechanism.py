@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Hashable
+from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from dpaudit.language.card import Card
 from dpaudit.language.claim import Claim
 from dpaudit.language.distributions import Distribution
+from dpaudit.language.symmetry import Symmetry
 
 
 class Mechanism(ABC):
@@ -36,6 +37,17 @@ class Mechanism(ABC):
     def claim(self) -> Claim | None:
         """What is claimed of this instance; None where nothing is."""
         return None
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """What may be exchanged in datasets of these records; each needs a proof where it is declared.
+
+        `dpaudit verify` confirms them on some datasets, then computes one law for all datasets that they make equal.
+        A subclass with a `run` of its own does not inherit them.
+
+        Args:
+            domain: the records that occur, distinct.
+        """
+        return ()
 
     def on(self, dataset: Any) -> Applied:
         """This mechanism applied to data: what another mechanism yields to use it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -14,6 +15,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.step_scores import StepScores
+from dpaudit.language.symmetry import Symmetry, exchanges, relabellings
 
 MOST_VALUES = 10_000
 """Different records of a dataset that scores are turned into."""
@@ -42,6 +44,13 @@ class Quality(ABC):
             NotImplementedError: that is not worked out for this quality.
         """
         raise NotImplementedError(f"Which scores datasets can have is not worked out for {type(self).__name__}.")
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Symmetries of the scores, as `Mechanism.symmetries` has them of laws: q(record(S), output(h)) = q(S, h).
+
+        A mechanism that breaks ties by the order of solutions inherits only those that leave outputs as they are.
+        """
+        return ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,12 @@ class Multiplicity(Quality):
         if len(a) != len(b) or (records is not None and records != len(a)):
             return None
         return (a, b) if sum(max(0, n - sides[1].get(x, 0)) for x, n in sides[0].items()) == 1 else None
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Exchanging two records that are solutions exchanges their scores; any other record counts nowhere."""
+        inside = [record for record in domain if record in self.solutions]
+        outside = [record for record in domain if record not in self.solutions]
+        return (*relabellings("relabelling", inside), *exchanges("exchange of records that are no solution", outside))
 
 
 @lru_cache(maxsize=256)

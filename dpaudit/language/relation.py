@@ -28,6 +28,8 @@ class Relation(ABC):
 
     size: int = 1
     kind: ClassVar[str]
+    of_records: ClassVar[bool] = False
+    """Whether any permutation of the records' values, the same in all places, makes neighbours of neighbours."""
 
     def __post_init__(self) -> None:
         whole("the size of a group", self.size, least=1)
@@ -74,6 +76,7 @@ class ReplaceOne(Relation):
     """Two datasets of the same size that differ in one record (thesis, Definition 3.1)."""
 
     kind: ClassVar[str] = "replace-one"
+    of_records: ClassVar[bool] = True
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         if len(left) != len(right):
@@ -113,6 +116,7 @@ class AddRemoveOne(Relation):
     """Two datasets of which one has one record more."""
 
     kind: ClassVar[str] = "add-remove-one"
+    of_records: ClassVar[bool] = True
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         if isinstance(left, Multiset) or isinstance(right, Multiset):

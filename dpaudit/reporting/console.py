@@ -145,8 +145,8 @@ def audit_block(audit: Audit) -> Rows:
     if wording.refuted_by_runs(audit) and (alone := wording.clopper_pearson_sentence(audit)) is not None:
         block.line(alone)
     block.labelled("claim", audit.claim.statement)
-    if audit.scope:
-        block.labelled("scope", audit.scope)
+    if (scope := wording.scope_line(audit)) is not None:
+        block.labelled("scope", scope)
     if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
         _add_witness(block, audit)
     if (evidence := wording.evidence_sentence(audit)) is not None:

@@ -109,7 +109,14 @@ def _trained_and_counted(audit: Audit, alpha: float) -> str:
 
 def _enumeration(audit: Audit) -> str:
     pairs = "one pair" if len(audit.exact) == 1 else f"{count(len(audit.exact))} pairs"
-    where = f" Scope: {audit.scope}." if audit.scope else ""
+    scope = wording.scope_line(audit)
+    where = f" Scope: {scope}." if scope else ""
+    if audit.proof is not None and audit.proof.symmetries:
+        where += (
+            " A symmetry says that if records are exchanged, the law of the output is the same but for an exchange of "
+            "outputs. The mechanism declares it and owes the proof; here it was confirmed on some datasets in ball "
+            "arithmetic, and then used on all."
+        )
     return (
         f"The law of the output was enumerated on both datasets of {pairs}, and δ(ε), the hockey-stick "
         f"divergence, computed from it in both directions. No sampling error enters.{where}"

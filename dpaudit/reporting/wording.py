@@ -52,6 +52,20 @@ def full_name(audit: Audit) -> str:
     return f"{audit.name} · {audit.case}" if audit.case else audit.name
 
 
+def scope_line(audit: Audit) -> str | None:
+    """What was enumerated, and what symmetries saved of it; None where nothing was."""
+    proof = audit.proof
+    if not audit.scope or proof is None or not proof.symmetries or proof.laws is None:
+        return audit.scope
+    *others, last = proof.symmetries
+    names = f"{', '.join(others)} and {last}" if others else last
+    on = "1 dataset" if proof.confirmed == 1 else f"{count(proof.confirmed)} datasets"
+    return (
+        f"{audit.scope}, up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of "
+        f"{count(proof.datasets)} laws computed"
+    )
+
+
 def verdict_phrase(audit: Audit) -> str:
     """FAIL, "PASS · proved", "PASS · not refuted" or INCONCLUSIVE.
 

@@ -23,15 +23,18 @@ from scipy import stats
 from dpaudit.adversary.pairs import Pair, every_pair
 from dpaudit.audit.plan import Case, Plan
 from dpaudit.audit.results import Verdict
-from dpaudit.errors import NotEnumerableError, ParameterError
-from dpaudit.interpret import Law, LawCache, Outputs, law, ledger, sample
-from dpaudit.language import Claim, Mechanism
+from dpaudit.audit.symmetries import declared, moved
+from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
+from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
+from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism
 
 PARAMETERS = ("epsilon", "delta", "beta", "alpha")
 PATHS = 3_000
 """Laws of more paths are left to the audits; the contract is about agreement."""
 LAWS = 6
 """Datasets of an algorithm on which its law is computed."""
+DATASETS = 130
+"""Of a domain, on which symmetries are held against the law; 0 and 1 record are always tried."""
 
 SHIFT = 0.01
 """Share of an event's probability that a wrong law or sampler moves elsewhere and must be caught at."""
@@ -326,6 +329,50 @@ def check_bulk(subject: Subject) -> None:
             assert p_value > 1e-6, f"{mechanism!r} on {dataset!r}: bulk and run differ (p = {p_value:.1g})"
 
 
+# --- symmetries ------------------------------------------------------------------------------------------------------
+
+
+def check_symmetries(subject: Subject) -> None:
+    """What a mechanism declares holds on every dataset of a few records from its scopes' domains, and from 0, …, 3."""
+    for mechanism, domain in places(subject):
+        holding(mechanism, domain)
+
+
+def places(subject: Subject) -> Iterator[tuple[Mechanism, tuple[Any, ...]]]:
+    """Mechanisms with a small law, and possible records."""
+    small = subject.plan.small
+    found = [(case.mechanism, case.scope.domain) for case in subject.cases if case.scope is not None]
+    if small is not None:
+        mechanism, scope = small(4, 3)
+        found += [(mechanism, scope.domain), (mechanism, (0, 1, 2, 3))]
+    seen: list[tuple[Mechanism, tuple[Any, ...]]] = []
+    for place in found:
+        if place not in seen:
+            seen.append(place)
+            yield place
+
+
+def holding(mechanism: Mechanism, domain: tuple[Any, ...]) -> set[str]:
+    """Names of the symmetries that act on the domain, after each was held against every dataset."""
+    action = declared(mechanism, ADD_REMOVE_ONE, domain)
+    if not action.symmetries:
+        return set()
+    cache, names = LawCache(), set[str]()
+    records = next(n for n in range(4, -1, -1) if math.comb(len(domain) + n, n) <= DATASETS or n <= 1)
+    for dataset in ADD_REMOVE_ONE.scope(domain, records, ordered=False):
+        try:
+            before = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict()
+        except DpauditError:
+            continue  # so few records, or these, are not for it
+        for symmetry, image_of in zip(action.symmetries, action.records, strict=True):
+            image = moved(dataset, image_of)
+            after = ball_law(mechanism, image, cache=cache, path_limit=PATHS).as_dict()
+            wrong = first_difference(before, after, symmetry)
+            assert wrong is None, f"{mechanism!r}: {symmetry.name} does not hold from {dataset!r} to {image!r}: {wrong}"
+            names.add(symmetry.name)
+    return names
+
+
 # --- statistics ------------------------------------------------------------------------------------------------------
 
 
@@ -397,7 +444,7 @@ def two_samples(left: Outputs, right: Outputs) -> float:
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
     check_card, check_value, check_plan, check_parameters, check_samples, check_laws_sum_to_one, check_ledger,
-    check_agreement, check_agreement_has_power, check_bulk,
+    check_agreement, check_agreement_has_power, check_bulk, check_symmetries,
 )
 """One row each in the table of tests."""
 

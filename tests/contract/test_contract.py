@@ -42,6 +42,7 @@ def test_sound_toys_pass(mechanism: Mechanism, check: Any) -> None:
         (toys.BulkOfAnother(), contract.check_bulk, "bulk and run differ"),
         (toys.BulkWithoutLaw(), contract.check_bulk, "bulk and run differ"),
         (toys.WrongSampler(), contract.check_agreement, "WrongSampler"),
+        (toys.Lopsided(), contract.check_symmetries, "relabelling does not hold"),
         (toys.WrongLaw(), contract.check_laws_sum_to_one, "its law sums to"),
     ],
     ids=lambda part: type(part).__name__ if isinstance(part, Mechanism) else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +11,19 @@ import numpy as np
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import BOTTOM, Bernoulli, Card, Categorical, Claim, Laplace, Mechanism, Program, checks
+from dpaudit.language import (
+    BOTTOM,
+    Bernoulli,
+    Card,
+    Categorical,
+    Claim,
+    Laplace,
+    Mechanism,
+    Program,
+    Symmetry,
+    checks,
+    relabellings,
+)
 
 
 def card(name: str, **changes: Any) -> Card:
@@ -83,6 +96,25 @@ class ToyParts(Toy):
     def bulk(self, S: Any, size: int, rng: np.random.Generator) -> Any:
         p = 1 / (1 + math.exp(-self.epsilon / 2))
         return rng.binomial(2, p if S[0] else 1 - p, size)
+
+
+@dataclass(frozen=True)
+class ToyMirrored(Toy):
+    """Randomised response on whether most are 1, which declares that 0 and 1 are alike.  Source: a toy."""
+
+    card: ClassVar[Card | None] = card("ToyMirrored")
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        return relabellings("relabelling", domain)
+
+    def run(self, S: Any) -> Any:
+        truth = yield Bernoulli(1 / (1 + math.exp(-self.epsilon)))
+        most = self.most(sum(S), len(S))
+        return most if truth or most == BOTTOM else 1 - most
+
+    def most(self, ones: int, of: int) -> Any:
+        """The commoner one."""
+        return BOTTOM if 2 * ones == of else int(2 * ones > of)
 
 
 # --- what each clause catches ----------------------------------------------------------------------------------------
@@ -188,6 +220,15 @@ class WrongSampler(Toy):
         return Half((0, 1), (0.5, 0.5))
 
 
+class Lopsided(ToyMirrored):
+    """Source: a toy."""
+
+    card = card("Lopsided")
+
+    def most(self, ones: int, of: int) -> int:
+        return int(2 * ones >= of)
+
+
 class WrongLaw(Toy):
     """Source: a toy."""
 
@@ -222,4 +263,4 @@ def plan_of(mechanism: Mechanism, **changes: Any) -> Plan:
     return Plan(type(mechanism).__name__, cases)
 
 
-SOUND = (Toy(), ToyContinuous(), ToyRare(), ToyParts())
+SOUND = (Toy(), ToyContinuous(), ToyRare(), ToyParts(), ToyMirrored())

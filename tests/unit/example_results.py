@@ -18,6 +18,7 @@ from dpaudit.audit.results import (
     OutputPlot,
     PairRecord,
     ProfilePlot,
+    Proof,
     Result,
     SampledEvidence,
     SequentialEvidence,
@@ -222,6 +223,7 @@ def proved() -> Audit:
         bound_plot=None,
         ledger=[LedgerRow(0, "ExponentialMechanism", 1.0, 0.0)],
         notes=[],
+        proof=Proof(0.812345, 0.812346, 0.812346, 9, 36, 5, ["reflection"], 9),
     )
 
 
@@ -394,6 +396,7 @@ def huge_multiset() -> Audit:
         proved(),
         name="RecPrefix",
         case="|X| = 1024",
+        proof=None,
         title="Private interior point by recursion",
         source="Example, Author and Writer 2014, Thm 7.8",
         mechanism="RecPrefix(size=1024, epsilon=1.0, delta=1e-09)",

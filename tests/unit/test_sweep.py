@@ -130,7 +130,7 @@ def test_laws_computed_before_an_interruption_are_found_again(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(law_table, "KEPT_EVERY", 0.0)
-    mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12)
+    mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12, reduced=False)
     computed: list[int] = []
     laws = law_table._laws
 
