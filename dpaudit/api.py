@@ -89,6 +89,7 @@ def verify(
     groups: int = 1,
     data: str | None = None,
     ordered: bool = False,
+    symmetries: bool = True,
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
@@ -105,6 +106,7 @@ def verify(
         groups: group privacy too, up to groups of so many; one audit for each.
         data: instead of a domain, what records are, e.g. "integers(0, 3)".
         ordered: whether a mechanism of your own looks at the order of the records.
+        symmetries: use those that the mechanism declares; without them every law is computed.
         epsilon, delta, relation: the claim; the mechanism's own where None.
         seconds: time limit.
         jobs: worker processes.
@@ -126,7 +128,7 @@ def verify(
             relation=relation,
             data=data,
             parameters=parameters or {},
-            every=Everything(domain, size, groups, ordered),
+            every=Everything(domain, size, groups, ordered, symmetries),
         )
     )
 

@@ -194,6 +194,9 @@ def verify_command(
     ordered: Annotated[
         bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
     ] = False,
+    no_symmetries: Annotated[
+        bool, typer.Option("--no-symmetries", help="Compute every law, whatever symmetries the mechanism declares.")
+    ] = False,
     epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
     relation: Annotated[str | None, typer.Option(help="replace-one or add-remove-one.")] = None,
@@ -208,7 +211,7 @@ def verify_command(
 ) -> None:
     """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
     request = verify_request(
-        targets, domain, size, groups, data, ordered, epsilon, delta, relation, param, time, jobs
+        targets, domain, size, groups, data, ordered, no_symmetries, epsilon, delta, relation, param, time, jobs
     )
     files.refuse_unwritable(html, json, _sources(request))
     _finish(request, html, json, quiet=quiet)

@@ -75,6 +75,7 @@ def verify_request(
     groups: int,
     data: str | None,
     ordered: bool,
+    no_symmetries: bool,
     epsilon: float | None,
     delta: float | None,
     relation: str | None,
@@ -97,7 +98,7 @@ def verify_request(
         relation=relation,
         data=data,
         parameters=dict(parameter(text) for text in param or ()),
-        every=Everything(domain, size, groups, ordered),
+        every=Everything(domain, size, groups, ordered, not no_symmetries),
     )
 
 

@@ -29,6 +29,7 @@ def command_line(request: Request) -> str:
         words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
         words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]
         words += ["--ordered"] if request.every.ordered else []
+        words += [] if request.every.symmetries else ["--no-symmetries"]
     if request.seek is not None:
         seek = request.seek
         words += ["--domain", str(seek.domain)] if seek.domain is not None else []

@@ -156,6 +156,7 @@ def _scope_jobs(
             )
         card = mechanism.card
         scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
+    scope = replace(scope, reduced=every.symmetries)
     claim = _claim(request, mechanism.claim, name)
     for k in range(1, every.groups + 1):
         if k > every.records:

@@ -43,12 +43,14 @@ class Everything:
         records: size of the datasets.
         groups: group privacy up to groups of so many.
         ordered: whether the order of the records matters.
+        symmetries: whether those that the mechanism declares are used.
     """
 
     domain: int | None
     records: int
     groups: int = 1
     ordered: bool = False
+    symmetries: bool = True
 
     def __post_init__(self) -> None:
         if self.domain is not None:

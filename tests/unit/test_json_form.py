@@ -284,7 +284,7 @@ def test_reads_format_1_0() -> None:
     assert again == value
 
 
-def test_reads_format_1_2() -> None:
+def test_reads_proofs_of_format_1_2() -> None:
     """A proof without what symmetries saved: all laws were computed."""
     value = json.loads(to_json(EXAMPLES["proved"]))
     value["format_version"] = "1.2"
