@@ -21,8 +21,9 @@ from dpaudit.audit.accounting import shares
 from dpaudit.audit.carry import carry_key, carry_notes
 from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
+from dpaudit.audit.density import REAL_NOISE, Losses, look
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.exact import compare, evidence, pair_record, worse
+from dpaudit.audit.exact import Comparison, pair_record, worse
 from dpaudit.audit.jobs import Job, jobs_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
@@ -255,8 +256,9 @@ def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
 def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvidence:
     assert job.target.mechanism is not None
     with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
-        comparison = compare(job.target.mechanism, pair, cache)
-    exact, event = evidence(comparison, pair, job.claim)
+        comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
+    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
+        found.notes.append(REAL_NOISE)
     found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
     if worse(exact, found.worst):
         found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
@@ -431,7 +433,7 @@ def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow],
 
 def _outputs(found: Findings) -> OutputPlot | None:
     best = found.collected.best if found.collected is not None else None
-    if found.comparison is not None:
+    if isinstance(found.comparison, Comparison):
         return pictures.exact_outputs(found.comparison, found.worst_event)
     if best is not None and best.shown is not None:
         return pictures.sampled_outputs(*best.shown, best.witness.event)

@@ -20,6 +20,10 @@ from dpaudit.stats import hockey_stick
 
 ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
+TOLERANCE = 1e-11
+"""Of two ε this close, relative above 1, nothing is said about which is larger; and so much more than δ is allowed,
+relative. What an algorithm's own text rounds is off by 1e-16 or so, and must not refute a claim that is met with
+equality: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε."""
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
 
@@ -37,6 +41,10 @@ class Comparison:
     def sides(self, direction: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Numerator and denominator of a direction."""
         return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
+
+    def profile(self, direction: str, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """δ at some ε, shape as given."""
+        return hockey_stick.profile(*self.sides(direction), epsilons)
 
     def event(self, chosen: NDArray[np.bool_]) -> Event:
         """The event of the chosen outcomes."""
@@ -89,8 +97,13 @@ def refutes(found: ExactEvidence, claim: Claim) -> bool:
     """Whether exact evidence exceeds the claim by more than rounding.
 
     For a pure claim the likelihood ratio decides, which is accurate however rare the outcome; with δ > 0 the
-    divergence at the claimed ε does.
+    divergence at the claimed ε does. Where there are bounds that are certain, those from below must exceed both of the
+    claim's numbers.
     """
+    if found.bounds is not None:
+        least = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
+        more = least > claim.epsilon + 2 * TOLERANCE * max(1.0, claim.epsilon)
+        return more and found.bounds.delta_low > claim.delta * (1 + TOLERANCE)
     if claim.pure:
         return found.epsilon is None or found.epsilon > claim.epsilon * (1 + ROUNDING) + 1e-12
     return found.delta > claim.delta * (1 + ROUNDING) + 1e-13

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Event
+from dpaudit.audit.density import Exact
 from dpaudit.audit.exact import Comparison
 from dpaudit.audit.results import BoundPlot, EvidencePlot, ExactEvidence, OutputPlot, ProfilePlot, SampledEvidence
 from dpaudit.audit.sampled import Certified
@@ -19,7 +20,7 @@ from dpaudit.interpret import Outputs
 from dpaudit.language import Claim, Span
 from dpaudit.language.distributions import plain
 from dpaudit.language.spans import wholes
-from dpaudit.stats import clopper_pearson, hockey_stick
+from dpaudit.stats import clopper_pearson
 
 POINTS = 81
 SHOWN_OUTCOMES = 40
@@ -31,7 +32,7 @@ WITHOUT_SCORE = "other outputs"
 
 
 def profile(
-    claim: Claim, exact: ExactEvidence | None, comparison: Comparison | None, sampled: SampledEvidence | None
+    claim: Claim, exact: ExactEvidence | None, comparison: Exact | None, sampled: SampledEvidence | None
 ) -> ProfilePlot:
     """δ against ε: the claim's profile, the pair's exact one, and what the counts certify."""
     found = [claim.epsilon]
@@ -44,8 +45,7 @@ def profile(
     grid = np.linspace(0, end, POINTS)
     curve = certified = None
     if exact is not None and comparison is not None:
-        p, q = comparison.sides(exact.direction)
-        curve = hockey_stick.profile(p, q, grid).tolist()
+        curve = comparison.profile(exact.direction, grid).tolist()
     if sampled is not None:
         low, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
         _, high = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)

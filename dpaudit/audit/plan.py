@@ -43,7 +43,7 @@ class Case:
         pairs: hand-made pairs, the worst that the authors could find.
         claim: what to test; the mechanism's own claim without it. For groups: `mechanism.claim.group(2)`.
         runs: runs a side and pair at most, learning included; 0 for an audit by law only.
-        exact: compute the exact law of both datasets of every pair.
+        exact: compute the exact law of both datasets of every pair, or the privacy losses of their densities.
         scope: enumerate every neighbouring pair of it.
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.

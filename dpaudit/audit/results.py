@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 FORMAT_VERSION = "1.3"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
-1.2: proofs.  1.3: symmetries of a proof, what every part spends."""
+1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends."""
 
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
@@ -146,21 +146,39 @@ class FloatingPoint:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
+
+    Args:
+        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite.
+        delta_low, delta_high: enclose the smallest δ at the claimed ε.
+    """
+
+    epsilon_low: float | None
+    epsilon_high: float | None
+    delta_low: float
+    delta_high: float
+
+
+@dataclass(frozen=True)
 class ExactEvidence:
     """The exact privacy loss of one pair (both directions)."""
 
     pair: PairRecord
     direction: str
     """The direction that attains `delta` at the claimed ε (or `epsilon`, where both deltas are equal)."""
-    event: EventRecord
+    event: EventRecord | None
+    """None where no simple event attains it: several draws with densities."""
     epsilon: float | None
     """Smallest ε at the claimed δ; None when infinite."""
     delta: float
     """Smallest δ at the claimed ε."""
-    p: float
+    p: float | None
     """Probability of the event on the numerator dataset of `direction`."""
-    q: float
+    q: float | None
     """Probability of the event on the other dataset."""
+    bounds: Bounds | None = None
+    """Of noise with a density: `epsilon` and `delta` are their middles. None where a finite law was enumerated."""
 
 
 @dataclass(frozen=True)

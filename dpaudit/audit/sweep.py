@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs import related
 from dpaudit.audit.events import Progress
-from dpaudit.audit.exact import LEFT_RIGHT, RIGHT_LEFT
+from dpaudit.audit.exact import LEFT_RIGHT, RIGHT_LEFT, TOLERANCE
 from dpaudit.audit.law_table import LawTable, law_table
 from dpaudit.audit.plan import Scope
 from dpaudit.audit.runner import Runner
@@ -35,10 +35,6 @@ from dpaudit.stats.enclosure import Enclosure, epsilon_at
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOLERANCE = 1e-11
-"""Of two ε this close, relative above 1, the sweep does not say which is larger; and it allows so much more than δ,
-relative. What an algorithm's own text rounds is off by 1e-16 or so, and must not refute a claim that is met with
-equality: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε."""
 GUARD = 1e-12
 """Relative error of a sum of doubles, at most."""
 TINY = 1e-290

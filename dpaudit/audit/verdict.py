@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.audit.accounting import learning_runs
-from dpaudit.audit.exact import Comparison, refutes
+from dpaudit.audit.density import Exact
+from dpaudit.audit.exact import TOLERANCE, refutes
 from dpaudit.audit.jobs import Job
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
 from dpaudit.audit.sampled import Collected
-from dpaudit.audit.sweep import TOLERANCE
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
 from dpaudit.stats import power
@@ -31,7 +31,7 @@ class Findings:
     """Largest exact δ at the claimed ε over every pair enumerated, also those that are not kept in `exact`."""
     worst_pair: Pair | None = None
     worst_event: Event = field(default_factory=Event)
-    comparison: Comparison | None = None
+    comparison: Exact | None = None
     laws: LawCache = field(default_factory=LawCache)
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
     scope: str | None = None
@@ -140,6 +140,8 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
         key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
     )
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
+    if worst.bounds is not None:
+        epsilon = at_least(worst.bounds.epsilon_low)
     proof = found.proof
     if found.refuted_by_scope and proof is not None:
         return (

@@ -203,12 +203,12 @@ def _add_witness(block: Rows, audit: Audit) -> None:
         block.labelled("pair", wording.pair_name(pair))
         if audit.verdict is Verdict.FAIL:
             _add_datasets(block, pair)
-    if audit.event is not None:
-        exact = wording.reported_exact(audit)
+    exact = wording.reported_exact(audit)
+    if audit.event is not None or exact is not None:
         # an exact event was computed, not learned
         learned = wording.deciding(audit) if exact is None else None
         block.labelled("event", wording.event_phrase(audit.event, wording.likelier_on(audit), learned))
-        if exact is not None:
+        if exact is not None and exact.event is not None:
             block.labelled("", wording.probabilities_sentence(exact))
         if (evidence := wording.deciding(audit)) is not None:
             if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):

@@ -94,7 +94,8 @@ def exact_is_infinite(audit: Audit) -> bool:
 def exact_epsilon(audit: Audit) -> str | None:
     """The exact ε, "∞" where there is none at the claimed δ, None where nothing was enumerated."""
     if audit.epsilon_exact is not None:
-        return exactly(audit.epsilon_exact, audit.claim.epsilon)
+        worst = next((e for e in audit.exact if e.epsilon == audit.epsilon_exact), None)
+        return exactly(audit.epsilon_exact, audit.claim.epsilon) if worst is None else evidence_epsilon(worst, audit)
     return "∞" if exact_is_infinite(audit) else None
 
 
@@ -109,6 +110,18 @@ def enclosed(audit: Audit) -> str:
     low = lower(proof.epsilon_low, audit.claim.epsilon, digits=8)
     high = upper(proof.epsilon_high, audit.claim.epsilon, digits=8)
     return f"∈ [{low}, {high}]"
+
+
+def evidence_epsilon(evidence: ExactEvidence, audit: Audit) -> str:
+    """The exact ε of a pair: "∞", seven digits, or "1.597533 to 1.597549" where its bounds are further apart."""
+    epsilon, bounds = evidence.epsilon, evidence.bounds
+    if epsilon is None:
+        return "∞"
+    if bounds is not None and bounds.epsilon_low is not None and bounds.epsilon_high is not None:
+        ends = lower(bounds.epsilon_low, digits=7), upper(bounds.epsilon_high, digits=7)
+        if bounds.epsilon_high - bounds.epsilon_low > 1e-8 * bounds.epsilon_high:
+            return f"{ends[0]} to {ends[1]}"
+    return exactly(epsilon, audit.claim.epsilon)
 
 
 def certified_epsilon(audit: Audit) -> str | None:
@@ -319,8 +332,10 @@ def likelier_on(audit: Audit) -> str | None:
     return None if evidence is None else numerator_side(evidence)
 
 
-def event_phrase(event: EventRecord, side: str | None, evidence: SampledEvidence | None = None) -> str:
+def event_phrase(event: EventRecord | None, side: str | None, evidence: SampledEvidence | None = None) -> str:
     """An event, the dataset on which it is likelier, and how it was learned, where `evidence` is of this event."""
+    if event is None:
+        return "none in closed form"
     text = f"{event.description}, likelier on {side}" if side else event.description
     if evidence is None or evidence.event != event or not (how := learned(evidence)):
         return text
@@ -334,6 +349,8 @@ def learned(evidence: SampledEvidence) -> str:
 
 def probabilities_sentence(evidence: ExactEvidence) -> str:
     """E.g. "exactly 0.5 on left, 0.0677 on right"."""
+    if evidence.p is None or evidence.q is None:
+        return ""
     sides = (evidence.p, evidence.q) if numerator_side(evidence) == "left" else (evidence.q, evidence.p)
     return f"exactly {small(sides[0])} on left, {small(sides[1])} on right"
 

@@ -122,7 +122,7 @@ class Choice(Mechanism):
 
 @dataclass(frozen=True)
 class NoisySum(Mechanism):
-    """Laplace noise: no law, because its output is a real."""
+    """Laplace or Gaussian noise, released as it is: a density and no law."""
 
     epsilon: float = 1.0
     gaussian: bool = False
@@ -134,6 +134,14 @@ class NoisySum(Mechanism):
     def run(self, dataset: Any) -> Any:
         scale = 1 / self.epsilon
         return Gaussian(float(sum(dataset)), scale) if self.gaussian else Laplace(float(sum(dataset)), scale)
+
+
+@dataclass(frozen=True)
+class Folded(NoisySum):
+    """The distance of a noisy sum from 0: no law, and more than the noise released."""
+
+    def run(self, dataset: Any) -> Program:
+        return abs((yield Laplace(float(sum(dataset)), 1 / self.epsilon)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dpaudit.audit.results import (
     Audit,
     BoundPlot,
+    Bounds,
     ClaimRecord,
     EventRecord,
     EvidenceKind,
@@ -386,6 +387,33 @@ def infinite() -> Audit:
     )
 
 
+def density() -> Audit:
+    """FAIL by the density of several draws, with ε between bounds and no event."""
+    bounds = Bounds(1.597533851, 1.597548766, 0.241835132, 0.241836868)
+    exact = ExactEvidence(
+        fail().exact[0].pair, "left/right", None, 1.5975413, 0.241836, None, None, bounds
+    )
+    claim = ClaimRecord(1.0, 0.1, "replace-one", 1, "(1, 0.1)-DP under replace-one")
+    return replace(
+        infinite(),
+        name="TwoCounts",
+        case="given pairs",
+        mechanism="TwoCounts(epsilon=1.0)",
+        title="Two noisy counts",
+        source="mine.py",
+        reason="The exact laws of related pairs need ε ≥ 1.59753 at δ = 0.1 (claimed 1).",
+        claim=claim,
+        epsilon_exact=1.5975413,
+        delta_exact=0.241836,
+        pair=exact.pair,
+        event=None,
+        replay="de45-17a1",
+        exact=[exact],
+        profile_plot=_profile(claim, 1.5975413),
+        output_plot=None,
+    )
+
+
 def huge_multiset() -> Audit:
     """PASS on the exact laws of one pair of multisets with a million records."""
     left = [[value, 1_000 + value % 7] for value in range(1_000)]
@@ -537,6 +565,7 @@ def every() -> dict[str, Result]:
     return {
         **named,
         "crashed": result(crashed()),
+        "density": result(density()),
         **{make.__name__: result(make()) for make in (leaks, bits_counted, carried)},
         "several": result(*(make() for make in singles)),
         "floats": result(leaks(), bits_counted()),

@@ -10,7 +10,7 @@ from typing import Any
 import audit_toys
 import numpy as np
 import pytest
-from audit_toys import PAIR, Breaks, Choice, Counting, Leak, NoisySum, Response, response
+from audit_toys import PAIR, Breaks, Choice, Counting, Folded, Leak, NoisySum, Response, response
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
@@ -338,17 +338,18 @@ def test_a_violation_stands_though_the_time_ran_out(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_law_is_a_note_where_runs_decide() -> None:
-    found = audit(NoisySum())
+    found = audit(Folded())
     assert found.evidence is EvidenceKind.SAMPLED
     assert found.verdict is Verdict.PASS
     (note,) = found.notes
     assert note.startswith("No exact law: ")
+    assert "Folded bends a draw" in note
 
 
 def test_no_law_is_the_reason_where_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     law, scope = of_case(
         monkeypatch,
-        Case("law", NoisySum(), (Pair(*PAIR),), runs=0),
+        Case("law", Folded(), (Pair(*PAIR),), runs=0),
         Case("scope", NoisySum(), scope=Scope((0, 1), 1), runs=0),
     )
     for found in (law, scope):

@@ -29,6 +29,7 @@ CONTRACT = [
 NEW_SINCE_1_0 = {
     "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending"},
     "sampled": {"family"},
+    "exact": {"bounds"},
     "ledger_row": {
         *("name", "claimed", "composed_epsilon", "composed_delta", "exact_epsilon", "exact_delta"),
         *("value", "loss", "impossible", "remark"),
@@ -67,6 +68,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "event": results.EventRecord,
         "sampled": results.SampledEvidence,
         "exact": results.ExactEvidence,
+        "bounds": results.Bounds,
         "profile_plot": results.ProfilePlot,
         "output_plot": results.OutputPlot,
         "sequential": results.SequentialEvidence,
@@ -281,6 +283,8 @@ def test_reads_format_1_0() -> None:
             assert evidence.pop("family") == ""
         for row in audit_again["ledger"]:
             assert not any(row.pop(key) for key in NEW_SINCE_1_0["ledger_row"])
+        for evidence in audit_again["exact"]:
+            assert evidence.pop("bounds") is None
     assert again == value
 
 

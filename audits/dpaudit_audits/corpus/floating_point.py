@@ -30,7 +30,7 @@ def snapping_cases() -> tuple[Case, ...]:
 
 def discrete_cases() -> tuple[Case, ...]:
     """The same count with noise on the integers."""
-    return (Case("count of 0 or 1", DiscreteLaplaceMechanism(), (PAIR,), exact=False),)
+    return (Case("count of 0 or 1", DiscreteLaplaceMechanism(), (PAIR,)),)
 
 
 def fine(outputs: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -21,17 +21,17 @@ PAIR = Pair((0.0,), (1.0,), "an answer of 0 against one of 1")
 
 def classical_cases() -> tuple[Case, ...]:
     """The calibration as it is meant."""
-    return (Case("(1, 1e-5)", GaussianClassical(), (PAIR,), exact=False),)
+    return (Case("(1, 1e-5)", GaussianClassical(), (PAIR,)),)
 
 
 def half_cases() -> tuple[Case, ...]:
     """Half of the noise, at two δ."""
     return (
         Case(
-            "(1, 1e-5)", GaussianHalfSigma(), (PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL
+            "(1, 1e-5)", GaussianHalfSigma(), (PAIR,), runs=1_000_000, expected=Verdict.FAIL
         ),
         Case(
-            "(1, 1e-3)", GaussianHalfSigma(1.0, 1e-3), (PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL
+            "(1, 1e-3)", GaussianHalfSigma(1.0, 1e-3), (PAIR,), runs=1_000_000, expected=Verdict.FAIL
         ),
     )
 
@@ -39,12 +39,12 @@ def half_cases() -> tuple[Case, ...]:
 def large_cases() -> tuple[Case, ...]:
     """The calibration far outside its range, where runs can still see it."""
     large = GaussianClassicalLargeEpsilon()
-    return (Case("(7, 0.2)", large, (PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL),)
+    return (Case("(7, 0.2)", large, (PAIR,), runs=1_000_000, expected=Verdict.FAIL),)
 
 
 def analytic_cases() -> tuple[Case, ...]:
     """The same ε and δ with enough noise."""
-    return (Case("(7, 0.2)", GaussianAnalytic(), (PAIR,), runs=1_000_000, exact=False),)
+    return (Case("(7, 0.2)", GaussianAnalytic(), (PAIR,), runs=1_000_000),)
 
 
 def classical_oracle() -> Oracle:

@@ -13,7 +13,7 @@ PAIR = Pair((0,), (1,), "the number moves by 1")
 
 def cases() -> tuple[Case, ...]:
     """The number moves by 1."""
-    return (Case("the number moves by 1", LaplaceParallel(), (PAIR,), exact=False),)
+    return (Case("the number moves by 1", LaplaceParallel(), (PAIR,)),)
 
 
 def oracle() -> Oracle:

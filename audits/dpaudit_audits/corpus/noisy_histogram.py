@@ -19,13 +19,13 @@ CELLS = 2_000
 
 def cases() -> tuple[Case, ...]:
     """One count moves."""
-    return (Case("one count moves", NoisyHist1(), (PAIR,), exact=False),)
+    return (Case("one count moves", NoisyHist1(), (PAIR,)),)
 
 
 def broken_cases() -> tuple[Case, ...]:
     """One count moves; the rare side of the best event has probability 2e-5."""
     return (
-        Case("one count moves", NoisyHist2(), (PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL),
+        Case("one count moves", NoisyHist2(), (PAIR,), runs=1_000_000, expected=Verdict.FAIL),
     )
 
 

@@ -1,0 +1,335 @@
+"""Mechanisms that release all of their noise: which draws, and how far they move from one dataset to the other.
+
+Where every draw of a text is a real (or two-sided geometric) one whose parameters depend on the dataset alone, and the
+output is y = A·x + k for the vector x of all draws with an injective matrix A that is the same on both datasets, then y
+tells as much as x: the privacy loss of the pair is that of independent draws, each moved by a known distance (k may
+differ by what A can make up for). No law is enumerated for that, and no draw is made.
+
+**How it is known.** The text is run on `Form`s in place of draws: objects that can be handed on, added and multiplied
+by numbers, and that write down everything else they are asked for. A text that did nothing else runs through the
+same lines whatever the values of its draws are, so its forms are its output for all of them. Then it is run on numbers
+as well, some of them far out, and must ask for the same draws and return the values of its forms.
+
+**What that does not show.** A text may still ask `type(draw)` or `draw is other`, which no object can notice; only the
+runs on numbers speak against that. What the text computes with numbers alone (1/ε) is taken as it is computed; sums of
+draws and numbers are taken as those of the reals, where doubles would round. What is found is about noise that is real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
+from dpaudit.interpret.forms import Form, Notebook, exact, is_form
+from dpaudit.interpret.walk import Last, Run, Watch
+from dpaudit.language import Applied, Distribution, Mechanism
+from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
+from dpaudit.language.outputs import canonical
+
+DRAWS = 2_000
+"""More draws than this are not followed."""
+PROBES = 4
+"""Runs on numbers, on each dataset."""
+_FAR = (0.0, 1.0, 30.0, 1e4)
+"""How far from their centre, in scales, the numbers of each of those runs are spread at most."""
+_AGREE = 1e-9
+"""Relative; what doubles may round on the way to an output."""
+
+Row: TypeAlias = tuple[dict[int, Fraction], Fraction]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A draw of the same scale on both datasets.
+
+    Args:
+        kind: Laplace, Gaussian or DiscreteLaplace.
+        gap: from its centre on the left dataset to that on the right one; a whole number for DiscreteLaplace.
+        scale: > 0, the standard deviation for Gaussian.
+    """
+
+    kind: type[Real]
+    gap: Fraction
+    scale: Fraction
+
+
+@dataclass(frozen=True)
+class Released:
+    """All draws that the output tells.
+
+    Args:
+        draws: what moves; draws that are thrown away are not listed.
+        line: (c, k on the left dataset, the centre on it), where the output is a single number c·draw + k.
+    """
+
+    draws: tuple[Moved, ...]
+    line: tuple[Fraction, Fraction, Fraction] | None = None
+
+
+def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
+    """The draws that a mechanism releases, as it runs on two datasets side by side.
+
+    Args:
+        mechanism: draws Laplace, Gaussian or DiscreteLaplace noise, and products of it, in sub-mechanisms too.
+        left, right: what its `run` takes.
+
+    Raises:
+        NotEnumerableError: its text does more with its draws than to release them, it draws something else, or its
+            outputs tell the datasets apart without any noise; the message says which.
+    """
+    a, b = (_read(mechanism, side) for side in (left, right))
+    name = mechanism.name
+    if a.frame != b.frame or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
+        raise NotEnumerableError(f"The outputs of {name} are not made of its draws in the same way on both datasets.")
+    if [type(draw) for draw in a.draws] != [type(draw) for draw in b.draws]:
+        raise NotEnumerableError(f"{name} draws other noise on one dataset than on the other.")
+    shifts = _solved(
+        [(row[0], other[1] - row[1]) for row, other in zip(a.rows, b.rows, strict=True)], name
+    )
+    moved = []
+    for at, shift in shifts.items():
+        (centre, scale), (other, other_scale) = _parameters(a.draws[at]), _parameters(b.draws[at])
+        if scale != other_scale:
+            raise NotEnumerableError(f"Draw {at + 1} of {name} has another scale on one dataset than on the other.")
+        kind, gap = type(a.draws[at]), other + shift - centre
+        if kind is DiscreteLaplace and gap.denominator != 1:
+            raise NotEnumerableError(_TOLD_APART.format(name))
+        moved.append(Moved(kind, gap, scale))
+    line = None
+    if a.lone and len(shifts) == 1:
+        (parts, constant), = a.rows
+        ((at, c),) = parts.items()
+        line = (c, constant, _parameters(a.draws[at])[0])
+    return Released(tuple(moved), line)
+
+
+_TOLD_APART = "The outputs of {} on the two datasets differ whatever its noise is: no privacy is left to measure."
+
+
+@dataclass
+class _Reading:
+    """What a text asked for and returned.
+
+    Args:
+        draws: in their order.
+        rows: every number of the output, as coefficients of draws and a constant.
+        frame: the output with its numbers taken out.
+        lone: whether the output is one number and nothing around it.
+    """
+
+    draws: list[Real] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    frame: Any = None
+    lone: bool = False
+
+
+def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
+    """Run a text on forms, and hold what it did against runs on numbers."""
+    watch = Watch(mechanism, dataset)
+    notebook = Notebook()
+    found = _Reading()
+
+    def form(draw: Real) -> Form:
+        found.draws.append(draw)
+        return Form({len(found.draws) - 1: Fraction(1)}, Fraction(0), notebook)
+
+    try:
+        output = _output(mechanism, dataset, _Walk(form, mechanism.name))
+        found.lone = is_form(output)
+        found.frame = _frame(output, found.rows)
+    except TimeLimitError:
+        raise
+    except DpauditError as error:
+        if not notebook.offences:
+            if isinstance(error, MechanismError):
+                raise NotEnumerableError(f"{mechanism.name} does not run on draws that cannot be looked at.") from None
+            raise
+    if notebook.offences:
+        raise NotEnumerableError(
+            f"{mechanism.name} {notebook.offences[0]}; only draws that are released, moved or scaled are followed."
+        )
+    rng = default_rng(0)
+    for far in _FAR:
+        _probe(mechanism, dataset, found, rng, far)
+    watch.close()
+    return found
+
+
+def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, far: float) -> None:
+    """Hold a reading against one run on numbers."""
+    asked: list[Real] = []
+    values: list[Fraction] = []
+
+    def number(draw: Real) -> float | int:
+        (value,) = draw.draw(rng, 1).tolist()
+        scale = _parameters(draw)[1]
+        if type(draw) is DiscreteLaplace:
+            value += round(far * float(scale) * rng.uniform(-1, 1))
+        else:
+            value += far * float(scale) * rng.uniform(-1, 1)
+        asked.append(draw)
+        values.append(Fraction(value))
+        return value  # type: ignore[no-any-return]  # a plain number, as the sampler sends it
+
+    rows: list[Row] = []
+    try:
+        output = _output(mechanism, dataset, _Walk(number, mechanism.name))
+        frame = _frame(output, rows)
+    except TimeLimitError:
+        raise
+    except DpauditError as error:
+        raise NotEnumerableError(f"{mechanism.name} did not run on some numbers in place of its draws.") from error
+    if asked != found.draws or frame != found.frame or len(rows) != len(found.rows):
+        raise NotEnumerableError(f"{mechanism.name} asks for other draws, or returns another shape, when it sees them.")
+    for (_, got), (parts, constant) in zip(rows, found.rows, strict=True):
+        terms = [c * values[at] for at, c in parts.items()]
+        size = sum((abs(term) for term in terms), abs(constant))
+        if abs(got - sum(terms, constant)) > _AGREE * max(size, Fraction(1)):
+            raise NotEnumerableError(f"{mechanism.name} does something else with numbers than with its draws unseen.")
+
+
+@dataclass
+class _Walk:
+    """One run of a text and of its sub-mechanisms.
+
+    Args:
+        draw: what stands for a draw.
+        name: of the mechanism, for messages.
+        taken: draws so far.
+    """
+
+    draw: Callable[[Real], Any]
+    name: str
+    taken: int = 0
+
+    def value(self, node: Any) -> Any:
+        """What a draw or an applied mechanism gives, in the form in which the sampler would send it."""
+        if isinstance(node, Applied):
+            return _as_sent(_output(node.mechanism, node.dataset, self))
+        if type(node) in (Laplace, Gaussian, DiscreteLaplace):
+            self.taken += 1
+            if self.taken > DRAWS:
+                raise NotEnumerableError(f"{self.name} makes more than {DRAWS:,} draws, too many to be followed.")
+            return self.draw(node)
+        if type(node) is Product:
+            return tuple(self.value(part) for part in node.parts)
+        if type(node) is Mapped:
+            return _as_sent(_called_by(self.name, node.function, self.value(node.base)))
+        if type(node) is Then:
+            return self.end(_called_by(self.name, node.continuation, self.value(node.base)))
+        raise NotEnumerableError(
+            f"{self.name} draws {node!r}; only Laplace, Gaussian and discrete Laplace noise is followed."
+        )
+
+    def end(self, last: Any) -> Any:
+        """What comes of the end of a text: an output, or one more draw."""
+        return self.value(last) if not is_form(last) and isinstance(last, Distribution | Applied) else last
+
+
+def _output(mechanism: Mechanism, dataset: Any, walk: _Walk) -> Any:
+    run = Run(mechanism, dataset)
+    while not isinstance(run.node, Last):
+        run.send(walk.value(run.node), ())
+    return walk.end(run.node.value)
+
+
+def _called_by(name: str, function: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return function(value)
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise MechanismError(f"{name} raised {type(error).__name__}: {error}") from error
+
+
+def _as_sent(value: Any) -> Any:
+    """Arrays and lists as tuples."""
+    if is_form(value):
+        return value
+    if isinstance(value, np.ndarray):
+        return _as_sent(value.tolist())
+    return tuple(map(_as_sent, value)) if type(value) in (list, tuple) else value
+
+
+def _frame(output: Any, rows: list[Row]) -> Any:
+    """An output with its numbers taken out, which are appended to `rows` in their order."""
+    if is_form(output):
+        rows.append((output.parts, output.constant))
+        return "number"
+    if isinstance(output, np.ndarray):
+        return _frame(output.tolist(), rows)
+    if type(output) in (list, tuple):
+        return ("tuple", *[_frame(part, rows) for part in output])
+    if is_dataclass(output) and not isinstance(output, type):
+        return (type(output), *[_frame(getattr(output, part.name), rows) for part in fields(output)])
+    number = None if isinstance(output, bool | np.bool_) else exact(output)
+    if number is not None:
+        rows.append(({}, number))
+        return "number"
+    return ("constant", canonical(output))
+
+
+def _solved(rows: list[Row], name: str) -> dict[int, Fraction]:
+    """The one solution of A·m = k by elimination, over the draws that occur.
+
+    Raises:
+        NotEnumerableError: there is none, or more than one.
+    """
+    pivots: dict[int, Row] = {}
+    holding: dict[int, set[int]] = {}  # draw → the pivots in whose rows it stands
+    for parts, constant in rows:
+        left, rest = dict(parts), constant
+        for at in [at for at in left if at in pivots]:
+            left, rest = _without(left, rest, at, pivots[at])
+        if not left:
+            if rest:
+                raise NotEnumerableError(_TOLD_APART.format(name))
+            continue
+        at, c = next(iter(left.items()))
+        row = {i: v / c for i, v in left.items()}, rest / c
+        for other in holding.pop(at, set()):
+            pivots[other] = _without(*pivots[other], at, row)
+            for i in row[0]:
+                if i != at:
+                    holding.setdefault(i, set()).add(other)
+        pivots[at] = row
+        for i in row[0]:
+            if i != at:
+                holding.setdefault(i, set()).add(at)
+    occurring = {at for parts, _ in rows for at in parts}
+    if len(pivots) < len(occurring):
+        raise NotEnumerableError(
+            f"The output of {name} does not tell all of its draws, so that theirs would only be an upper bound on its "
+            "privacy loss."
+        )
+    return {at: pivots[at][1] for at in sorted(pivots)}
+
+
+def _without(parts: dict[int, Fraction], constant: Fraction, at: int, pivot: Row) -> Row:
+    """A row less as much of a pivot's as clears draw `at`."""
+    c = parts.get(at)
+    if c is None:
+        return parts, constant
+    cleared = dict(parts)
+    for i, v in pivot[0].items():
+        rest = cleared.get(i, Fraction(0)) - c * v
+        if rest:
+            cleared[i] = rest
+        else:
+            cleared.pop(i, None)
+    return cleared, constant - c * pivot[1]
+
+
+def _parameters(draw: Real) -> tuple[Fraction, Fraction]:
+    """Centre and scale, exactly."""
+    pair = (draw.mean, draw.sigma) if isinstance(draw, Gaussian) else (draw.loc, draw.scale)  # type: ignore[attr-defined]
+    centre, scale = map(exact, pair)
+    if centre is None or scale is None:
+        raise NotEnumerableError(f"{draw!r} has parameters that are no numbers.")
+    return centre, scale
