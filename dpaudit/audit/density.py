@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.audit.exact import LEFT_RIGHT, Comparison, compare, evidence, pair_record
+from dpaudit.audit.exact import LEFT_RIGHT, Comparison, compare, enclosed, evidence, finite, pair_record
 from dpaudit.audit.results import Bounds, EventRecord, ExactEvidence
 from dpaudit.errors import NotEnumerableError
 from dpaudit.interpret import LawCache
@@ -66,7 +66,7 @@ def look(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) -> tup
             raise NotEnumerableError(f"{error} No closed form either: {other}") from None
         return losses, exact, event
     exact, event = evidence(laws, pair, claim)
-    return laws, exact, event
+    return laws, enclosed(exact, laws, mechanism, pair, claim), event
 
 
 def losses_of(mechanism: Mechanism, pair: Pair) -> Losses:
@@ -94,17 +94,14 @@ def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvi
         pair=pair_record(pair, claim),
         direction=LEFT_RIGHT,
         event=None if event is None else EventRecord(event.description, event.spec),
-        epsilon=_finite((epsilon.low + epsilon.high) / 2),
+        epsilon=finite((epsilon.low + epsilon.high) / 2),
         delta=(delta.low + delta.high) / 2,
         p=p,
         q=q,
-        bounds=Bounds(_finite(epsilon.low), _finite(epsilon.high), delta.low, delta.high),
+        bounds=Bounds(finite(epsilon.low), finite(epsilon.high), delta.low, delta.high),
+        by_density=True,
     )
     return exact, Event() if event is None else event
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _moves(found: Released) -> Moves:

@@ -23,7 +23,7 @@ from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.density import REAL_NOISE, Losses, look
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.exact import Comparison, pair_record, worse
+from dpaudit.audit.exact import Comparison, finite, pair_record, worse
 from dpaudit.audit.jobs import Job, jobs_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
@@ -289,7 +289,7 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     # where rounding alone makes it infinite, what a shade more δ needs
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     found.proof = Proof(
-        _finite(low), _finite(worst.epsilon.high), _finite(worst.at_most), swept.datasets, swept.pairs,
+        finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
         swept.laws, list(swept.symmetries), swept.confirmed,
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
@@ -322,10 +322,6 @@ def _smallest(
                 f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."
             )
             return
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:

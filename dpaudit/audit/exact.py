@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.audit.datasets import dataset_to_json
-from dpaudit.audit.results import EventRecord, ExactEvidence, PairRecord
-from dpaudit.interpret import LawCache, align, law
+from dpaudit.audit.results import Bounds, EventRecord, ExactEvidence, PairRecord
+from dpaudit.interpret import LawCache, align, ball_laws, law
 from dpaudit.interpret.law import Support
 from dpaudit.language import Claim, Mechanism, Span
 from dpaudit.language.distributions import plain
 from dpaudit.language.spans import together
 from dpaudit.stats import hockey_stick
+from dpaudit.stats.enclosure import delta_at, epsilon_at, outward
 
 ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
@@ -26,6 +27,8 @@ relative. What an algorithm's own text rounds is off by 1e-16 or so, and must no
 equality: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε."""
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
+MOST_BALLS = 20_000
+"""Outcomes of laws that are computed in balls as well, about a second's worth."""
 
 LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
 
@@ -91,6 +94,36 @@ def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvi
         q=math.fsum(q[chosen]),
     )
     return exact, event
+
+
+def enclosed(
+    found: ExactEvidence, comparison: Comparison, mechanism: Mechanism, pair: Pair, claim: Claim
+) -> ExactEvidence:
+    """The same with its bounds in ball arithmetic, where the laws are small enough for that.
+
+    Raises:
+        NotEnumerableError: as `compare` does.
+    """
+    if len(comparison.left) > MOST_BALLS:
+        return found
+    p, q = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
+    deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
+    low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
+    delta_low, delta_high = max(0.0, *(d.low for d in deltas)), max(d.high for d in deltas)
+    # the doubles may be off by a last digit
+    epsilon = found.epsilon if found.epsilon is None or math.isinf(low) else min(max(found.epsilon, low), high)
+    return replace(
+        found,
+        epsilon=epsilon,
+        delta=min(max(found.delta, delta_low), delta_high),
+        bounds=Bounds(finite(low), finite(high), delta_low, delta_high),
+    )
+
+
+def finite(number: float) -> float | None:
+    """None for infinity, as results hold it."""
+    return number if math.isfinite(number) else None
 
 
 def refutes(found: ExactEvidence, claim: Claim) -> bool:

@@ -178,7 +178,9 @@ class ExactEvidence:
     q: float | None
     """Probability of the event on the other dataset."""
     bounds: Bounds | None = None
-    """Of noise with a density: `epsilon` and `delta` are their middles. None where a finite law was enumerated."""
+    """Where `epsilon` and `delta` lie for certain; None where a law has too many outcomes to be computed in balls."""
+    by_density: bool = False
+    """Whether they are from the densities of released noise, and not from enumerated laws."""
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     if best is None and not found.exact:
         remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
+    if found.exact and job.hunt is not None:
+        return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
     if found.exact and kind is EvidenceKind.EXACT:
         return Verdict.PASS, kind, (
             f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."
@@ -141,7 +143,8 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
     )
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
     if worst.bounds is not None:
-        epsilon = at_least(worst.bounds.epsilon_low)
+        certain = at_least(worst.bounds.epsilon_low)
+        epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} (for certain {certain})"
     proof = found.proof
     if found.refuted_by_scope and proof is not None:
         return (

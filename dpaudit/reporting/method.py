@@ -19,9 +19,9 @@ def method(audit: Audit, alpha: float) -> list[str]:
         paragraphs.append(_errors(audit, audit.sequential, alpha))
     elif audit.sampled:
         paragraphs = [_trained_and_counted(audit, alpha)]
-    if any(evidence.bounds is None for evidence in audit.exact):
+    if any(not evidence.by_density for evidence in audit.exact):
         paragraphs.append(_enumeration(audit))
-    if any(evidence.bounds is not None for evidence in audit.exact):
+    if any(evidence.by_density for evidence in audit.exact):
         paragraphs.append(_densities(audit))
     return [*paragraphs, _meaning(audit)]
 
@@ -110,7 +110,7 @@ def _trained_and_counted(audit: Audit, alpha: float) -> str:
 
 
 def _enumeration(audit: Audit) -> str:
-    pairs = _pairs(sum(evidence.bounds is None for evidence in audit.exact))
+    pairs = _pairs(sum(not evidence.by_density for evidence in audit.exact))
     scope = wording.scope_line(audit)
     where = f" Scope: {scope}." if scope else ""
     if audit.proof is not None and audit.proof.symmetries:
@@ -119,14 +119,16 @@ def _enumeration(audit: Audit) -> str:
             "outputs. The mechanism declares it and owes the proof; here it was confirmed on some datasets in ball "
             "arithmetic, and then used on all."
         )
+    certain = any(evidence.bounds is not None and not evidence.by_density for evidence in audit.exact)
+    balls = ", in ball arithmetic: the numbers lie within the bounds that are given, for certain" if certain else ""
     return (
         f"The law of the output was enumerated on both datasets of {pairs}, and δ(ε), the hockey-stick "
-        f"divergence, computed from it in both directions. No sampling error enters.{where}"
+        f"divergence, computed from it in both directions{balls}. No sampling error enters.{where}"
     )
 
 
 def _densities(audit: Audit) -> str:
-    pairs = _pairs(sum(evidence.bounds is not None for evidence in audit.exact))
+    pairs = _pairs(sum(evidence.by_density for evidence in audit.exact))
     return (
         f"On {pairs} the text was run with objects in place of its draws that can be handed on, added and multiplied "
         "by numbers and nothing else, then with numbers: all of its noise is released, and its scales do not depend "

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 
 from dpaudit.audit.results import (
     Audit,
+    Bounds,
     EventRecord,
     EvidenceKind,
     ExactEvidence,
     FloatingPoint,
     PairRecord,
+    Proof,
     Result,
     SampledEvidence,
     SequentialEvidence,
@@ -100,15 +102,17 @@ def exact_epsilon(audit: Audit) -> str | None:
 
 
 def enclosed(audit: Audit) -> str:
-    """The exact ε after "ε": "= 4.911503", or where a scope was proved the interval "∈ [4.9115027, 4.9115028]".
+    """The exact ε after "ε": the interval "∈ [4.9115027, 4.9115028]" that it lies in for certain, or "= 4.911503".
 
     The ends are rounded outward. No interval is shown of what is infinite or 0.
     """
-    proof = audit.proof
-    if proof is None or not proof.epsilon_low or proof.epsilon_high is None:
+    certain: Proof | Bounds | None = audit.proof
+    if certain is None:
+        certain = next((one.bounds for one in audit.exact if one.epsilon == audit.epsilon_exact), None)
+    if certain is None or not certain.epsilon_low or certain.epsilon_high is None:
         return f"= {exact_epsilon(audit)}"
-    low = lower(proof.epsilon_low, audit.claim.epsilon, digits=8)
-    high = upper(proof.epsilon_high, audit.claim.epsilon, digits=8)
+    low = lower(certain.epsilon_low, audit.claim.epsilon, digits=8)
+    high = upper(certain.epsilon_high, audit.claim.epsilon, digits=8)
     return f"∈ [{low}, {high}]"
 
 

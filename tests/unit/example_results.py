@@ -391,7 +391,7 @@ def density() -> Audit:
     """FAIL by the density of several draws, with ε between bounds and no event."""
     bounds = Bounds(1.597533851, 1.597548766, 0.241835132, 0.241836868)
     exact = ExactEvidence(
-        fail().exact[0].pair, "left/right", None, 1.5975413, 0.241836, None, None, bounds
+        fail().exact[0].pair, "left/right", None, 1.5975413, 0.241836, None, None, bounds, True
     )
     claim = ClaimRecord(1.0, 0.1, "replace-one", 1, "(1, 0.1)-DP under replace-one")
     return replace(

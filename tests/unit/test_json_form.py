@@ -29,7 +29,7 @@ CONTRACT = [
 NEW_SINCE_1_0 = {
     "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending"},
     "sampled": {"family"},
-    "exact": {"bounds"},
+    "exact": {"bounds", "by_density"},
     "ledger_row": {
         *("name", "claimed", "composed_epsilon", "composed_delta", "exact_epsilon", "exact_delta"),
         *("value", "loss", "impossible", "remark"),
@@ -285,6 +285,7 @@ def test_reads_format_1_0() -> None:
             assert not any(row.pop(key) for key in NEW_SINCE_1_0["ledger_row"])
         for evidence in audit_again["exact"]:
             assert evidence.pop("bounds") is None
+            assert evidence.pop("by_density") is False
     assert again == value
 
 

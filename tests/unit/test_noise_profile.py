@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -274,10 +275,8 @@ def test_too_many_losses_are_refused() -> None:
 
 @pytest.fixture
 def pld() -> Any:
-    """Its module of privacy loss distributions."""
-    return pytest.importorskip(
-        "dp_accounting.pld.privacy_loss_distribution", reason="dp-accounting comes with the dev tools"
-    )
+    """Its module of privacy loss distributions; a test dependency, imported here because it is slow to load."""
+    return import_module("dp_accounting.pld.privacy_loss_distribution")
 
 
 def _accounted(make: Callable[..., Any], times: int) -> tuple[Any, Any]:

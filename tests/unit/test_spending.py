@@ -14,7 +14,8 @@ import toy_mechanisms as toys
 from numpy.typing import NDArray
 
 from dpaudit.audit import engine
-from dpaudit.audit.request import Request, jobs_of
+from dpaudit.audit.jobs import jobs_of
+from dpaudit.audit.request import Request
 from dpaudit.interpret import Spent, law, spending
 from dpaudit.language import (
     Bernoulli,
