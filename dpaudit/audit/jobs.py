@@ -224,8 +224,8 @@ def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mecha
         return cases[0].mechanism, Scope(_domain(request, every), every.records, ordered=every.ordered)
     if plan.small is None:
         raise UsageError(
-            f"{name} has no law that can be enumerated on a small domain, so it cannot be verified; "
-            f"`dpaudit check {name}` samples it."
+            f"{name} has no law that can be enumerated on a small domain; `dpaudit check {name}` samples it, and says "
+            "more where its noise has a density."
         )
     return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
 

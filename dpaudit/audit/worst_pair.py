@@ -19,6 +19,7 @@ from dpaudit.adversary.pair_search import Pairs, starting_pairs
 from dpaudit.adversary.shrink import shrink
 from dpaudit.adversary.staircases import Staircases
 from dpaudit.audit.crash import blamed
+from dpaudit.audit.density import losses_of
 from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import compare
 from dpaudit.audit.jobs import Hunt, Job
@@ -174,9 +175,14 @@ def needed(subject: Subject, claim: Claim) -> float:
     """The smallest ε that a pair needs at the claimed δ; a negative number where 0 is more than enough.
 
     Raises:
-        NotEnumerableError: the mechanism has no law, or too large a one.
+        NotEnumerableError: the mechanism has no law, or too large a one, and does more with its noise than release it.
     """
-    laws = compare(subject.mechanism, subject.pair, LawCache())
+    try:
+        laws = compare(subject.mechanism, subject.pair, LawCache())
+    except NotEnumerableError:
+        noise = losses_of(subject.mechanism, subject.pair).noise
+        found = noise.epsilon(claim.delta)
+        return found.low if found.low > 0 else noise.delta(0.0).high - claim.delta
     sides = ((laws.left, laws.right), (laws.right, laws.left))
     epsilon = max(hockey_stick.epsilon_at(p, q, claim.delta) for p, q in sides)
     return epsilon if epsilon > 0 else max(hockey_stick.hockey_stick(p, q, 0.0) for p, q in sides) - claim.delta
@@ -287,8 +293,10 @@ def _smaller(job: Job, subject: Subject, search: _Search, runner: Runner, found:
     except (TimeLimitError, DpauditError):
         return subject
     if shrunk.steps:
+        records = len(shrunk.pair.left)
         found.notes.append(
-            f"{len(shrunk.pair.left)} records are enough to refute the claim: {shrunk.pair.left!r} against "
+            f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
+            f"{shrunk.pair.left!r} against "
             f"{shrunk.pair.right!r} needs ε = {needed(replace(subject, pair=shrunk.pair), job.claim):.9g}."
         )
     return subject

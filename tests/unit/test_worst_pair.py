@@ -18,7 +18,17 @@ from dpaudit.adversary.describe import parse_records
 from dpaudit.adversary.staircases import Staircases
 from dpaudit.audit.results import Audit, EvidenceKind, Verdict
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Laplace, Mechanism, Multiplicity, Scores, Staircase, relation_named, step_scores
+from dpaudit.language import (
+    Claim,
+    Laplace,
+    Mechanism,
+    Multiplicity,
+    Product,
+    Scores,
+    Staircase,
+    relation_named,
+    step_scores,
+)
 from dpaudit_algorithms.a_dist import ADist
 from dpaudit_algorithms.learn_thresholds import Consistency
 
@@ -160,11 +170,31 @@ def test_a_law_that_is_not_there() -> None:
             return Claim(1.0)
 
         def run(self, dataset: Any) -> Any:
-            return Laplace(float(len(dataset)), 1.0)
+            # the absolute value of noise has no closed form here
+            noise = yield Laplace(float(len(dataset)), 1.0)
+            return abs(noise)
 
     audit = found(Real(), data="integers(0, 3)")
     assert audit.verdict is Verdict.INCONCLUSIVE
     assert not audit.crashed
+
+
+def test_noise_with_a_density_has_a_worst_pair_too() -> None:
+    """Two counts move by 1 each, and noise is there for one: twice the claim, by hand."""
+
+    @dataclass(frozen=True)
+    class Histogram(Mechanism):
+        @property
+        def claim(self) -> Claim:
+            return Claim(1.0)
+
+        def run(self, dataset: Any) -> Any:
+            return Product(tuple(Laplace(float(tuple(dataset).count(value)), 1.0) for value in (0, 1, 2)))
+
+    audit = found(Histogram(), data="integers(0, 3)", size=10, pairs=200)
+    assert audit.verdict is Verdict.FAIL
+    assert audit.epsilon_exact == pytest.approx(2.0, abs=1e-9)
+    assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
 
 
 def test_the_time_limit_ends_a_search() -> None:
