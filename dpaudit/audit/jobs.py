@@ -181,7 +181,8 @@ def _hunt_job(
         if seek.case is not None:
             cases = {case.label: case for case in plan.cases()}
             if seek.case not in cases:
-                raise UnknownNameError("case", seek.case, tuple(difflib.get_close_matches(seek.case, cases)))
+                close = difflib.get_close_matches(seek.case, cases, n=2) or [f"one that `dpaudit show {name}` lists"]
+                raise UnknownNameError(f"case of {name}", seek.case, tuple(close))
             mechanism, starts = cases[seek.case].mechanism, cases[seek.case].pairs
             sides = [side for pair in starts for side in (pair.left, pair.right)]
             values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)

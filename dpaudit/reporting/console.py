@@ -201,7 +201,8 @@ def _add_witness(block: Rows, audit: Audit) -> None:
     if audit.pair is not None:
         pair = audit.pair
         block.labelled("pair", wording.pair_name(pair))
-        if audit.verdict is Verdict.FAIL:
+        # the label of a pair that was found does not say which datasets they are
+        if audit.verdict is Verdict.FAIL or pair.source == "found":
             _add_datasets(block, pair)
     exact = wording.reported_exact(audit)
     if audit.event is not None or exact is not None:

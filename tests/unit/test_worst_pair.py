@@ -117,6 +117,15 @@ def test_the_same_seed_finds_the_same() -> None:
     assert (one.epsilon_exact, one.pair, one.notes) == (other.epsilon_exact, other.pair, other.notes)
 
 
+def test_the_pair_that_was_found_is_shown_though_it_keeps_the_claim(typed: Typed) -> None:
+    done = typed("worst", "ExponentialMechanism", "--domain", "2", "--size", "3", "--pairs", "50")
+    assert done.code == 0
+    assert "PASS · not refuted  ExponentialMechanism · the worst pair of a search" in done.out
+    assert "The worst pair that a search found keeps the claim: not a proof." in " ".join(done.out.split())
+    assert "left  [" in done.out
+    assert "right [" in done.out
+
+
 def test_no_more_pairs_than_asked_for() -> None:
     audit = found("ExponentialMechanism", domain=3, size=5, pairs=7)
     assert any("the exact laws of 7 pairs" in note for note in audit.notes)
