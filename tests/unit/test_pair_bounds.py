@@ -1,0 +1,100 @@
+"""The intervals around the exact ε and δ of a pair: they contain what Fractions and 60 digits say, and they decide."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import chain, combinations
+
+import pytest
+from audit_toys import PAIR, Response
+from numpy.random import default_rng
+
+import dpaudit
+from dpaudit.adversary import Pair
+from dpaudit.audit import exact
+from dpaudit.audit.density import look
+from dpaudit.audit.results import ExactEvidence, Verdict
+from dpaudit.interpret import LawCache
+from dpaudit.language import Categorical, Claim, Mechanism
+
+
+class Table(Mechanism):
+    """Five outcomes with given probabilities on each of two datasets."""
+
+    def __init__(self, sides: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
+        self.sides = sides
+
+    def run(self, dataset: tuple[int, ...]) -> Categorical:
+        return Categorical(tuple(range(5)), self.sides[dataset[0]])
+
+
+def looked(mechanism: Mechanism, claim: Claim) -> ExactEvidence:
+    return look(mechanism, Pair(*PAIR), claim, LawCache())[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_contain_the_truth_over_all_events(seed: int) -> None:
+    """Every one of the 2⁵ events, with the probabilities as exact fractions of the doubles."""
+    rng = default_rng(seed)
+    sides = tuple(tuple(float(x) / 2**20 for x in _parts(rng.integers(1, 2**18, 5).tolist())) for _ in range(2))
+    delta, epsilon = float(rng.choice([0.0, 0.01, 0.1])), 0.3
+    found = looked(Table((sides[0], sides[1])), Claim(epsilon, delta))
+    assert found.bounds is not None
+    assert found.bounds.epsilon_low is not None
+    assert found.bounds.epsilon_high is not None
+    p, q = ([Fraction(x) for x in side] for side in sides)
+    events = list(chain.from_iterable(combinations(range(5), k) for k in range(1, 6)))
+    with localcontext() as context:
+        context.prec = 60
+        ratio = max(
+            (sum(a[i] for i in event) - Fraction(delta)) / sum(b[i] for i in event)
+            for event in events
+            for a, b in ((p, q), (q, p))
+        )
+        most = max(Decimal(0), _decimal(ratio).ln()) if ratio > 0 else Decimal(0)
+        grown = Decimal(epsilon).exp()
+        worst = max(
+            sum((max(Decimal(0), _decimal(a[i]) - grown * _decimal(b[i])) for i in range(5)), Decimal(0))
+            for a, b in ((p, q), (q, p))
+        )
+        assert Decimal(found.bounds.epsilon_low) <= most <= Decimal(found.bounds.epsilon_high)
+        assert Decimal(found.bounds.delta_low) <= worst <= Decimal(found.bounds.delta_high)
+    assert found.bounds.epsilon_high - found.bounds.epsilon_low < 1e-13
+    assert found.epsilon is not None
+    assert found.bounds.epsilon_low <= found.epsilon <= found.bounds.epsilon_high
+
+
+def _parts(weights: list[int]) -> list[int]:
+    """Whole numbers that add up to 2²⁰, so that the doubles made of them add up to 1 exactly."""
+    scaled = [max(1, weight * 2**20 // sum(weights)) for weight in weights]
+    return [*scaled[:-1], 2**20 - sum(scaled[:-1])]
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def test_a_claim_met_with_equality_stands_and_a_hair_less_does_not() -> None:
+    for epsilon in (0.1, 1.0, 3.0):
+        for short, verdict in ((0.0, Verdict.PASS), (1e-14, Verdict.PASS), (1e-10, Verdict.FAIL)):
+            mechanism = Response(epsilon, claimed=epsilon - short)
+            (audit,) = dpaudit.check(mechanism, pair=([0], [1]), runs=100).audits
+            assert audit.verdict is verdict, (epsilon, short)
+
+
+def test_laws_with_many_outcomes_are_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "MOST_BALLS", 1)
+    found = looked(Response(1.0), Claim(1.0))
+    assert found.bounds is None
+    assert found.epsilon == pytest.approx(1.0, abs=1e-12)
+
+
+def test_an_infinite_epsilon_has_a_bound_in_delta() -> None:
+    sides = ((0.5, 0.25, 0.25, 0.0, 0.0), (0.5, 0.25, 0.125, 0.125, 0.0))
+    found = looked(Table(sides), Claim(0.0, 0.0))
+    assert found.epsilon is None
+    assert found.bounds is not None
+    assert (found.bounds.epsilon_low, found.bounds.epsilon_high) == (None, None)
+    assert found.bounds.delta_low <= 0.125 <= found.bounds.delta_high < math.nextafter(0.125, 1) + 1e-15
