@@ -245,12 +245,18 @@ def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
             found.exact.append(exact)
             yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
     except NotEnumerableError as error:
-        if job.case.scope is not None or not job.tests:
+        if (job.case.scope is not None and not job.scope_unasked) or not job.tests:
             raise
         found.notes.append(f"No exact law: {error}")
         return
-    if job.case.scope is not None:
+    if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
+        return
+    try:
         yield from _exhaust(job, cache, found, runner)
+    except (NotEnumerableError, MechanismError) as error:
+        if not job.scope_unasked:
+            raise
+        found.notes.append(f"Not every pair of {job.case.scope} could be compared by exact laws: {error}")
 
 
 def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvidence:

@@ -24,6 +24,8 @@ from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Qual
 
 MOST_DOMAIN = 10_000
 """Different records of a scope; of more there are too many pairs, however few records a dataset has."""
+MOST_UNASKED = 1_000
+"""Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
 TESTS_OF_FOUND_PAIRS = 3
 """How many of the pairs that a search found are bet on and certified."""
 
@@ -59,6 +61,8 @@ class Job:
     """What records are, where pairs are searched for."""
     black_box: bool = False
     """Whether the mechanism's law and density are left alone."""
+    scope_unasked: bool = False
+    """Whether the scope is enumerated on the auditor's own account: where that fails, runs remain."""
     hunt: Hunt | None = None
     """Where the worst pair is searched for by exact laws."""
 
@@ -260,8 +264,22 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
         )
     pairs = _pairs_wanted(request, claim)
     mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
-    case = Case("given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism))
-    return _job(request, target, case, claim, card, None)
+    scope = _small_scope(request, claim) if isinstance(subject, Mechanism) else None
+    case = Case(
+        "given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism), scope=scope
+    )
+    return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
+
+
+def _small_scope(request: Request, claim: Claim) -> Scope | None:
+    """All sequences of the described records, where these are few: then they are enumerated besides."""
+    if request.data is None or request.black_box or claim.rho is not None or not claim.relation.of_records:
+        return None
+    size = request.size or DEFAULT_SIZE
+    domain = parse_records(request.data).every(MOST_UNASKED)
+    if domain is None or len(domain) < 2 or len(domain) ** size > MOST_UNASKED:
+        return None
+    return Scope(domain, size, ordered=True)
 
 
 def _subject(

@@ -186,3 +186,37 @@ def test_a_function_has_no_law(typed: Typed, coin: str) -> None:
     done = typed("verify", coin.replace(":Coin", ":plain"), "--epsilon", "1")
     assert done.code == 2
     assert "needs a Mechanism" in " ".join(done.err.split())
+
+
+def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None:
+    """4³ sequences of described records are few: what runs cannot prove the laws prove."""
+    done = typed("check", coin, "--data", "integers(0, 3)", "--size", "3", "--runs", "2000")
+    assert done.code == 0
+    assert "PASS · proved  Coin" in done.out
+    assert "all 288 replace-one pairs of sequences of 3 records from {0, 1, 2, 3}" in " ".join(done.out.split())
+    refuted = typed("check", coin, "--data", "integers(0, 3)", "--size", "3", "--runs", "2000", "--param", "lie=0.2")
+    assert refuted.code == 1
+    assert "in ball arithmetic the worst pair needs ε ≥ 1.386" in " ".join(refuted.out.split())
+    for more in (("--size", "8"), ("--size", "3", "--black-box")):
+        seen = typed("check", coin, "--data", "integers(0, 3)", *more, "--runs", "2000")
+        assert "PASS · not refuted" in seen.out
+
+
+def test_a_scope_that_nobody_asked_for_does_no_harm() -> None:
+    @dataclass(frozen=True)
+    class Picky(Mechanism):
+        """Fails on all zeros, which no starting pair of three different values need be."""
+
+        @property
+        def claim(self) -> Claim:
+            return Claim(1.0)
+
+        def run(self, dataset: Any) -> Any:
+            if list(dataset) == [1, 1, 2]:
+                raise ValueError("this one is too much")
+            return Bernoulli(0.5)
+
+    (audit,) = dpaudit.check(Picky(), data="integers(0, 3)", size=3, runs=2000).audits
+    assert audit.verdict is Verdict.PASS
+    assert audit.evidence is not EvidenceKind.EXHAUSTIVE
+    assert any("Not every pair of sequences" in note and "too much" in note for note in audit.notes)
