@@ -110,7 +110,9 @@ def enclosed(
     epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
     deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
-    delta_low, delta_high = max(0.0, *(d.low for d in deltas)), max(d.high for d in deltas)
+    # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
+    delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
+    delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
     # the doubles may be off by a last digit
     epsilon = found.epsilon if found.epsilon is None or math.isinf(low) else min(max(found.epsilon, low), high)
     return replace(

@@ -35,9 +35,11 @@ class Enclosure:
 
 def outward(number: Ball) -> Enclosure:
     """The doubles around a ball."""
+    low, high = float(number.lower()), float(number.upper())
     # conversion rounds to the nearest double, which may lie inside
     return Enclosure(
-        math.nextafter(float(number.lower()), -math.inf), math.nextafter(float(number.upper()), math.inf)
+        low if arb(low) <= number else math.nextafter(low, -math.inf),
+        high if arb(high) >= number else math.nextafter(high, math.inf),
     )
 
 
