@@ -247,7 +247,6 @@ def worst_command(
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    jobs: Jobs = None,
     json: JsonOut = None,
     html: Html = None,
     quiet: Quiet = False,
@@ -255,7 +254,7 @@ def worst_command(
     """Search for the pair of the largest exact ε, where there are too many to verify them all."""
     request = worst_request(
         targets, domain, size, case, scores, realised, data, ordered, pairs, epsilon, delta, relation, param, time,
-        seed, jobs,
+        seed,
     )
     files.refuse_unwritable(html, json, _sources(request))
     _finish(request, html, json, quiet=quiet)

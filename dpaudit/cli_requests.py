@@ -118,7 +118,6 @@ def worst_request(
     param: list[str] | None,
     time: float | None,
     seed: int,
-    jobs: int | None,
     **_: Any,
 ) -> Request:
     """What `dpaudit worst` asks for.
@@ -130,7 +129,6 @@ def worst_request(
         targets=tuple(targets),
         seed=seed,
         seconds=time,
-        jobs=jobs if jobs is not None else os.cpu_count() or 1,
         epsilon=epsilon,
         delta=delta,
         relation=relation,

@@ -213,10 +213,12 @@ def _hunt_job(
     claim = _claim(request, mechanism.claim, name)
     case = Case("the worst pair of a search", mechanism, claim=claim, runs=0)
     job = _job(request, Target(name, source, mechanism), case, claim, mechanism.card, None)
-    own = getattr(mechanism, "quality", None)
-    if not seek.scores or not isinstance(own, Staircase):
-        return replace(job, records=records, hunt=Hunt(seek, starts, own if seek.scores else None))
-    return replace(job, records=records, hunt=Hunt(seek, starts, natural(own.stop) if natural is not None else None))
+    quality = getattr(mechanism, "quality", None) if seek.scores else None
+    if isinstance(quality, Staircase):
+        quality = natural(quality.stop) if natural is not None else None
+    if seek.realised and (quality is None or type(quality).realised is Quality.realised):
+        raise UsageError(f"Which scores datasets can have is not worked out for {name}; leave --realised out.")
+    return replace(job, records=records, hunt=Hunt(seek, starts, quality))
 
 
 def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mechanism, Scope]:

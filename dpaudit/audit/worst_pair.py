@@ -37,6 +37,8 @@ PATIENCE = 12
 WIDTH = 4
 STARTS = 3
 """One in so many of all comparisons goes to what a search begins with."""
+TRIED = 20
+"""So many candidates for each that may be compared are looked at, at most."""
 MOST_SHRINKING = 300
 """Laws compared to find a smaller pair that still refutes."""
 SHRUNK_RECORDS = 400
@@ -72,7 +74,8 @@ def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
     if search.best is None:
         if search.crash is not None:
             raise search.crash
-        raise NotEnumerableError("No pair was found whose laws could be compared; raise --size or --pairs.")
+        whose = "that datasets have" if hunt.seek.realised else "whose laws could be compared"
+        raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
     epsilon, subject = search.best
     what = "score vectors" if hunt.seek.scores else "pairs"
     found.notes.append(
@@ -97,14 +100,15 @@ class _Search:
     job: Job
     most: int
     compared: int = 0
+    tried: int = 0
     climbs: int = 0
     best: tuple[float, Subject] | None = None
     crash: MechanismError | None = None
 
     @property
     def spent(self) -> bool:
-        """Whether no more is to be compared."""
-        return self.compared >= self.most
+        """Whether no more is to be compared; most of what is tried may have scores that no datasets have."""
+        return self.compared >= self.most or self.tried >= TRIED * self.most
 
     def progress(self) -> Progress:
         """Where the search stands."""
@@ -140,6 +144,7 @@ class _Search:
         def score(item: Any, _: int) -> float:
             key = terrain.key(item)
             if key not in known:
+                self.tried += 1
                 with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(self.job.target.name):
                     made = subject(item)
                     known[key] = -math.inf if made is None else self.score(made)
@@ -205,10 +210,9 @@ def _by_records(
         starts = [*hunt.starts, *terrain.starts(rng)]
 
     def again(number: int) -> list[Pair]:
-        assert search.best is not None
         fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
         # every other climb goes on from the best; the others begin elsewhere
-        return [search.best[1].pair, *fresh] if number % 2 else fresh
+        return [search.best[1].pair, *fresh] if search.best is not None and number % 2 else fresh
 
     starts = _some(starts, len(hunt.starts), search, rng)
     yield from search.run(
@@ -231,15 +235,15 @@ def _by_scores(
     starts = _some([*given, *terrain.starts(rng)], len(given), search, rng)
 
     def subject(quality: Staircase) -> Subject | None:
-        if not hunt.seek.realised or hunt.natural is None:
-            return Subject(replace(mechanism, quality=quality), SCORED)
-        return Subject(replace(mechanism, quality=quality), SCORED) if _datasets(hunt, quality) else None
+        if hunt.seek.realised and (hunt.natural is None or hunt.natural.realised(*quality.sides) is None):
+            return None
+        return Subject(replace(mechanism, quality=quality), SCORED)
 
     def again(number: int) -> list[Staircase]:
-        assert search.best is not None
-        best = search.best[1].mechanism.quality  # type: ignore[attr-defined]
         fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
-        return [best, *fresh] if number % 2 else fresh
+        if search.best is None or not number % 2:
+            return fresh
+        return [search.best[1].mechanism.quality, *fresh]  # type: ignore[attr-defined]
 
     yield from search.run(starts, terrain, subject, again, runner, seed)
 
@@ -248,15 +252,6 @@ def _some(starts: list[Any], given: int, search: _Search, rng: Random) -> list[A
     """As many of them as leave most of what may be compared to the climbs; those that somebody gave first, and all."""
     others = [starts[i] for i in given + rng.permutation(len(starts) - given)]
     return starts[:given] + others[: max(1, search.most // STARTS)]
-
-
-def _datasets(hunt: Hunt, quality: Staircase) -> Any:
-    """Datasets that have these scores; None where there are none."""
-    assert hunt.natural is not None
-    try:
-        return hunt.natural.realised(*quality.sides)
-    except NotImplementedError:
-        return None
 
 
 def _realised(job: Job, hunt: Hunt, quality: Staircase, epsilon: float) -> str:
@@ -275,7 +270,7 @@ def _realised(job: Job, hunt: Hunt, quality: Staircase, epsilon: float) -> str:
     exact = needed(Subject(replace(mechanism, quality=natural), Pair(*datasets)), job.claim)
     return (
         f"Two datasets of {len(datasets[0]):,} records have these scores under {name}: {datasets[0]!r} and "
-        f"{datasets[1]!r}, which need ε = {exact:.9g}."
+        f"{datasets[1]!r}, which need {_shown(exact)}."
     )
 
 
@@ -297,8 +292,10 @@ def _smaller(job: Job, subject: Subject, search: _Search, runner: Runner, found:
         found.notes.append(
             f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
             f"{shrunk.pair.left!r} against "
-            f"{shrunk.pair.right!r} needs ε = {needed(replace(subject, pair=shrunk.pair), job.claim):.9g}."
+            f"{shrunk.pair.right!r} needs {_shown(needed(replace(subject, pair=shrunk.pair), job.claim))}."
         )
     return subject
 
 
+def _shown(epsilon: float) -> str:
+    return f"ε = {max(0.0, epsilon):.9g}" if math.isfinite(epsilon) else "no finite ε"

@@ -161,6 +161,7 @@ def test_a_mechanism_of_ones_own(typed: Typed, tmp_path: Path) -> None:
         (("RecConcave", "--case", "three cals"), "Did you mean three calls"),
         (("LaplaceMechanism",), "no law that can be enumerated"),
         (("ADist", "--pairs", "0"), "--pairs must be"),
+        (("InteriorPointByMedian", "--scores"), "leave --scores out"),
         (("ADist", "--data", "integers(0, 3)", "--domain", "3"), "Give --domain or --data, not both."),
     ],
 )
@@ -204,6 +205,45 @@ def test_noise_with_a_density_has_a_worst_pair_too() -> None:
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact == pytest.approx(2.0, abs=1e-9)
     assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
+
+
+def test_scores_of_which_none_are_realised_end_the_search() -> None:
+    """Halves are no multiplicities: nothing can be compared, and the search says so instead of going on for ever."""
+
+    @dataclass(frozen=True)
+    class Halves(Multiplicity):
+        def realised(self, left: Any, right: Any, records: int | None = None) -> None:
+            return None
+
+    audit = found(ADist(1.0, 0.05, Halves((0, 1))), data="integers(0, 1)", scores=True, realised=True, pairs=20)
+    assert audit.verdict is Verdict.INCONCLUSIVE
+    assert audit.reason.startswith("No pair was found that datasets have")
+    assert not audit.crashed
+
+
+def test_a_mechanism_that_fails_on_every_pair() -> None:
+    class Fails(Mechanism):
+        claim = Claim(1.0)  # type: ignore[assignment]
+
+        def run(self, dataset: Any) -> Any:
+            raise ValueError("never")
+
+    audit = found(Fails(), data="integers(0, 1)", size=3, pairs=20)
+    assert audit.crashed
+    assert "never" in audit.reason
+
+
+def test_no_finite_epsilon_is_said_so() -> None:
+    class Leaks(Mechanism):
+        claim = Claim(1.0)  # type: ignore[assignment]
+
+        def run(self, dataset: Any) -> Any:
+            return tuple(dataset).count(1)
+
+    audit = found(Leaks(), data="integers(0, 1)", size=6, pairs=40)
+    assert audit.verdict is Verdict.FAIL
+    assert audit.epsilon_exact is None
+    assert any("needs no finite ε" in note for note in audit.notes)
 
 
 def test_the_time_limit_ends_a_search() -> None:
