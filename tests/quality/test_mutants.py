@@ -1,8 +1,8 @@
 """Small mistakes in correct algorithms are refuted by exact laws, on datasets of at most four records.
 
 Every original is proved on the same scopes first. A mistake that the claim's slack swallows is no violation and is not
-here: the choosing mechanism spends at most 3ε/4, RecConcave (3N − 2)ε of 3Nε, so a tenth less noise there breaks
-nothing.
+here: the choosing mechanism spends at most 3ε/4, RecConcave (3N − 2)ε of 3Nε, RecPrefix (2N − 1)ε of 2Nε and
+LearnThresholds of at most four examples a tenth of ε, so a tenth less noise there breaks nothing.
 """
 
 from __future__ import annotations
@@ -17,13 +17,31 @@ import pytest
 from dpaudit.audit import engine
 from dpaudit.audit.request import Everything, Request
 from dpaudit.audit.results import Audit, Verdict
-from dpaudit.language import BOTTOM, Laplace, Mechanism, Multiplicity, Multiset, Program, Quality, Scores, Softmax
+from dpaudit.language import (
+    BOTTOM,
+    Bernoulli,
+    Laplace,
+    Mechanism,
+    Multiplicity,
+    Multiset,
+    Program,
+    Quality,
+    RandomPairing,
+    Scores,
+    Softmax,
+)
 from dpaudit_algorithms.a_dist import ADistCorrected
 from dpaudit_algorithms.choosing import ChoosingMechanism
+from dpaudit_algorithms.composition import BasicComposition, Interactions
+from dpaudit_algorithms.dominating import DominatingMechanism
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.group_privacy import GroupPrivacy
 from dpaudit_algorithms.interior_point import Depth, InteriorPointByMedianCorrected
 from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
+from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
+from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholdsCorrected
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.rec_prefix import Agreements, CommonPrefix, RecPrefixLevel
 
 MOST_RECORDS = 4
 TWO = Multiplicity((0, 1))
@@ -147,6 +165,44 @@ class ChoosingWithoutTheFour(ChoosingMechanism):
         return Softmax(scores.values, self.epsilon, scores.solutions)
 
 
+@dataclass(frozen=True)
+class GroupOneFurther(GroupPrivacy):
+    """Counts one more where it counts any."""
+
+    def run(self, S: Any) -> Bernoulli:
+        return super().run(Multiset.of(S).changed(add=(1,)) if dict(Multiset.of(S).items).get(1) else S)
+
+
+@dataclass(frozen=True)
+class OneInteractionMore(BasicComposition):
+    @property
+    def interactions(self) -> Interactions:
+        return Interactions(DominatingMechanism(self.epsilon, self.delta), self.k + 1)
+
+
+@dataclass(frozen=True)
+class FirstThatAgrees(LearnThresholdsCorrected):
+    """Where a threshold labels all examples rightly, the first such one comes for sure."""
+
+    def run(self, S: Any) -> Any:
+        best = Consistency(self.size)(S).best()
+        return best.solution if best.score == len(S) else super().run(S)
+
+
+@dataclass(frozen=True)
+class LastStepWithoutNoise(RecPrefixLevel):
+    """Step 8 compares the count of step 7 itself."""
+
+    def _recurse(self, S: Multiset) -> Program:
+        k, bits = self.trim, self.bits
+        lengths = RandomPairing(S.smallest(len(S) - 2 * k), CommonPrefix(bits))
+        length = min((yield lengths.then(self.next_level.on)) + 1, bits)
+        L = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, length)).on(S)
+        L0 = (0 if L is BOTTOM else L) << (bits - length)
+        L1 = min(L0 + (1 << (bits - length)) - 1, self.size - 1)
+        return L1 if S.at_least(L1) >= 3 * k / 2 else L0
+
+
 LEAD = HeadStart((24.0, 0.0))
 """Above A_dist's threshold, whatever four records do."""
 SPIKES = Peaks(
@@ -196,6 +252,30 @@ MUTANTS: list[tuple[str, Mechanism, Mechanism, str]] = [
         RecConcaveCorrected(40, SPIKES, 100.0, 0.5, 2.5, 0.01),
         RecConcave(40, SPIKES, 100.0, 0.5, 2.5, 0.01),
         "sampled_from([0, 1])",
+    ),
+]
+
+
+MUTANTS += [
+    ("group, one further", GroupPrivacy(0.5, 0.001), GroupOneFurther(0.5, 0.001), "sampled_from([0, 1])"),
+    ("composition, k + 1", BasicComposition(0.5, 0.01, 2), OneInteractionMore(0.5, 0.01, 2), "sampled_from([0, 1])"),
+    (
+        "LearnPoints, factor 2 of A_dist",
+        LearnPointsCorrected(2.0, 0.02, 2),
+        LearnPoints(2.0, 0.02, 2),
+        "sampled_from([(0, 1), (1, 1)])",
+    ),
+    (
+        "RecPrefix, no noise in step 7",
+        RecPrefixLevel(16, 1.0, 1e-3, 0.1, 1, 4),
+        LastStepWithoutNoise(16, 1.0, 1e-3, 0.1, 1, 4),
+        "sampled_from([0, 7, 15])",
+    ),
+    (
+        "LearnThresholds, tie-break",
+        LearnThresholdsCorrected(4, 0.5, 1.0, 1e-6, base=2),
+        FirstThatAgrees(4, 0.5, 1.0, 1e-6, base=2),
+        "tuples(integers(0, 3), integers(0, 1))",
     ),
 ]
 
