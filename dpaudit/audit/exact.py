@@ -101,6 +101,8 @@ def enclosed(
 ) -> ExactEvidence:
     """The same with its bounds in ball arithmetic, where the laws are small enough for that.
 
+    Where no finite ε is enough, the bounds are those at a δ that is larger by a relative `TOLERANCE`.
+
     Raises:
         NotEnumerableError: as `compare` does.
     """
@@ -108,16 +110,19 @@ def enclosed(
         return found
     p, q = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
     epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
+    if any(math.isinf(e.low) for e in epsilons):
+        # a δ that is all on outcomes which the other side lacks may exceed the claimed one by a rounding of the text
+        epsilons = [epsilon_at(*sides, claim.delta * (1 + TOLERANCE)) for sides in ((p, q), (q, p))]
     deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
     # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
     delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
     delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
-    # the doubles may be off by a last digit
-    epsilon = found.epsilon if found.epsilon is None or math.isinf(low) else min(max(found.epsilon, low), high)
+    # the doubles may be off by a last digit, or have lost a probability below theirs
+    epsilon = min(max(math.inf if found.epsilon is None else found.epsilon, low), high)
     return replace(
         found,
-        epsilon=epsilon,
+        epsilon=finite(epsilon),
         delta=min(max(found.delta, delta_low), delta_high),
         bounds=Bounds(finite(low), finite(high), delta_low, delta_high),
     )

@@ -190,6 +190,9 @@ def _hunt_job(
             mechanism, starts = cases[seek.case].mechanism, cases[seek.case].pairs
             sides = [side for pair in starts for side in (pair.left, pair.right)]
             values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)
+        elif request.data is not None:
+            # nothing is enumerated, so the description may be of any size
+            mechanism, values = _first(plan.cases(), name), ()
         else:
             mechanism, scope = _small(request, seek, name)
             values = scope.domain
@@ -206,7 +209,7 @@ def _hunt_job(
     if not isinstance(mechanism, Mechanism):
         raise UsageError(
             f"{name} is a function, of which only runs are known; `dpaudit worst` needs a Mechanism, whose law can be "
-            f"computed. `dpaudit check` searches for pairs by runs."
+            "computed. `dpaudit check` searches for pairs by runs."
         )
     if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
         raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
@@ -225,16 +228,20 @@ def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mecha
     """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
     plan = registry.plan(name)
     if request.data is not None:
-        cases = plan.cases()
-        if not cases:
-            raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
-        return cases[0].mechanism, Scope(_domain(request, every), every.records, ordered=every.ordered)
+        return _first(plan.cases(), name), Scope(_domain(request, every), every.records, ordered=every.ordered)
     if plan.small is None:
         raise UsageError(
             f"{name} has no law that can be enumerated on a small domain; `dpaudit check {name}` samples it, and says "
             "more where its noise has a density."
         )
     return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+
+
+def _first(cases: tuple[Case, ...], name: str) -> Mechanism:
+    """The mechanism of the first case."""
+    if not cases:
+        raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
+    return cases[0].mechanism
 
 
 def _domain(request: Request, every: Everything | Seek) -> tuple[Any, ...]:

@@ -150,7 +150,8 @@ class Bounds:
     """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
 
     Args:
-        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite.
+        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite, also at a δ that is
+            larger by a relative 1e-11 (which is taken where the claimed one would need an infinite ε).
         delta_low, delta_high: enclose the smallest δ at the claimed ε.
     """
 

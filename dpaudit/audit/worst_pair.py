@@ -24,6 +24,7 @@ from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import compare
 from dpaudit.audit.jobs import Hunt, Job
 from dpaudit.audit.runner import Runner
+from dpaudit.audit.symmetries import order_seen
 from dpaudit.audit.verdict import Findings
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret import LawCache
@@ -58,7 +59,7 @@ def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
     """The job with the pair of the largest exact ε at the claimed δ that was found, and the mechanism that it is for.
 
     Raises:
-        NotEnumerableError: the mechanism has no law.
+        NotEnumerableError: the mechanism has no law, or looks at the order of records and `ordered` was not asked for.
         MechanismError: it fails on every pair.
     """
     assert job.hunt is not None
@@ -77,6 +78,9 @@ def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         whose = "that datasets have" if hunt.seek.realised else "whose laws could be compared"
         raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
     epsilon, subject = search.best
+    if not hunt.seek.ordered and order_seen(subject.mechanism, (subject.pair.left, subject.pair.right)) is not None:
+        # counts that are one record apart may be rows that are many apart
+        raise NotEnumerableError(f"The order of records matters to {job.target.name}: search with --ordered.")
     what = "score vectors" if hunt.seek.scores else "pairs"
     found.notes.append(
         f"A search compared the exact laws of {search.compared:,} {what}, in {search.climbs:,} "

@@ -98,3 +98,27 @@ def test_an_infinite_epsilon_has_a_bound_in_delta() -> None:
     assert found.bounds is not None
     assert (found.bounds.epsilon_low, found.bounds.epsilon_high) == (None, None)
     assert found.bounds.delta_low <= 0.125 <= found.bounds.delta_high < math.nextafter(0.125, 1) + 1e-15
+
+
+def test_epsilon_and_its_bounds_agree_where_doubles_give_out() -> None:
+    """1e-400 is no double: the other side has it, so that ε is finite, and large."""
+    sides = ((0.75, 0.25, 0.0, 0.0, 0.0), (1.0 - 2.0**-1000, 2.0**-1000, 0.0, 0.0, 0.0))
+    found = looked(Table(sides), Claim(1.0, 0.01))
+    assert found.bounds is not None
+    assert found.bounds.epsilon_low is not None
+    assert found.bounds.epsilon_high is not None
+    assert found.epsilon is not None
+    assert found.bounds.epsilon_low <= found.epsilon <= found.bounds.epsilon_high
+    assert found.epsilon == pytest.approx(math.log(0.24) + 1000 * math.log(2), rel=1e-9)
+
+
+def test_a_leak_of_just_delta_needs_no_infinite_epsilon() -> None:
+    """All of δ on an outcome that the other side lacks, and a last digit more of it."""
+    delta = 0.1
+    leak = math.nextafter(delta, 1)
+    sides = ((leak, 0.5, 0.5 - leak, 0.0, 0.0), (0.0, 0.5, 0.5, 0.0, 0.0))
+    found = looked(Table(sides), Claim(1.0, delta))
+    assert found.bounds is not None
+    assert found.epsilon is not None
+    assert found.bounds.epsilon_high is not None
+    assert found.epsilon <= found.bounds.epsilon_high

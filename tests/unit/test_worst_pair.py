@@ -19,6 +19,7 @@ from dpaudit.adversary.staircases import Staircases
 from dpaudit.audit.results import Audit, EvidenceKind, Verdict
 from dpaudit.errors import UsageError
 from dpaudit.language import (
+    Bernoulli,
     Claim,
     Laplace,
     Mechanism,
@@ -219,6 +220,27 @@ def test_scores_of_which_none_are_realised_end_the_search() -> None:
     assert audit.verdict is Verdict.INCONCLUSIVE
     assert audit.reason.startswith("No pair was found that datasets have")
     assert not audit.crashed
+
+
+def test_an_order_that_matters_is_no_refutation() -> None:
+    """The last record less the first: in ascending rows it is never negative, and one count moved may move all rows."""
+
+    class First(Mechanism):
+        claim = Claim(1.0)  # type: ignore[assignment]
+
+        def run(self, dataset: Any) -> Any:
+            rows = tuple(dataset)
+            return Bernoulli(0.5 + 0.2 * (rows[-1] - rows[0]))
+
+    audit = found(First(), data="integers(0, 2)", size=5, pairs=60)
+    assert audit.verdict is Verdict.INCONCLUSIVE
+    assert audit.reason.endswith("search with --ordered.")
+    assert found(First(), data="integers(0, 2)", size=5, pairs=60, ordered=True).verdict is not Verdict.INCONCLUSIVE
+
+
+def test_a_description_of_any_size_will_do_for_the_catalogue() -> None:
+    audit = found("ADist", data="integers(0, 1000000000)", size=30, pairs=30)
+    assert audit.epsilon_exact is not None
 
 
 def test_a_mechanism_that_fails_on_every_pair() -> None:
