@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Claim, Mechanism, Quality
+from dpaudit.language import Claim, Mechanism, Quality, UtilityClaim
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,32 @@ class Case:
 
 
 @dataclass(frozen=True)
+class UtilityCase:
+    """One promise of an algorithm, tried.
+
+    Args:
+        label: unique within the plan's utility cases.
+        mechanism: the instance to run.
+        claim: what is promised; usually one of `mechanism.utility(records)`.
+        instances: where its inputs come from, each a mechanism from () to an `Instance`; each is held against
+            the claim.
+        runs: runs on each source of instances.
+        exact: compute the exact probability of success, where there is a law.
+        expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
+        note: a sentence for the report.
+    """
+
+    label: str
+    mechanism: Mechanism
+    claim: UtilityClaim
+    instances: tuple[Mechanism, ...]
+    runs: int = 20_000
+    exact: bool = True
+    expected: Verdict = Verdict.PASS
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Plan:
     """All audits of one algorithm; `cases` is called when they are wanted."""
 
@@ -78,3 +104,5 @@ class Plan:
     None where it has no exact law."""
     natural: Callable[[int], Quality] | None = None
     """Number of solutions → the quality whose datasets may realise a pair of score vectors, for `dpaudit worst`."""
+    utility: Callable[[], tuple[UtilityCase, ...]] | None = None
+    """What it promises beside privacy, tried; None where nothing is printed."""

@@ -26,6 +26,7 @@ from dpaudit.language.distributions import (
     Gaussian,
     Laplace,
     Mapped,
+    Multinomial,
     Product,
     RandomPairing,
     Snapping,
@@ -109,7 +110,7 @@ def _(draw: Product) -> list[Ball]:
 
 
 @probabilities.register
-def _(draw: RandomPairing) -> list[Ball]:
+def _(draw: RandomPairing | Multinomial) -> list[Ball]:
     return [ball(p) for p in draw.fractions().values()]
 
 

@@ -15,6 +15,16 @@ from dpaudit.language.card import (
     Specimen,
 )
 from dpaudit.language.claim import Claim, advanced_composition, basic_composition, optimal_composition
+from dpaudit.language.concepts import (
+    ConceptClass,
+    EmpiricalError,
+    Examples,
+    GeneralisationError,
+    Points,
+    Thresholds,
+    Truth,
+    as_written,
+)
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,
@@ -23,6 +33,7 @@ from dpaudit.language.distributions import (
     Finite,
     Gaussian,
     Laplace,
+    Multinomial,
     Product,
     RandomPairing,
     Real,
@@ -32,6 +43,7 @@ from dpaudit.language.distributions import (
     Uniform,
     independent,
 )
+from dpaudit.language.game import WITH, WITHOUT, Game
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
@@ -55,6 +67,7 @@ from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.spans import Span
 from dpaudit.language.step_scores import Scored, StepScores
 from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabellings
+from dpaudit.language.utility import Fixed, Goal, Instance, InteriorPoint, SampleSize, Trial, UtilityClaim
 from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 
 __all__ = [
@@ -71,6 +84,8 @@ __all__ = [
     "STATDP",
     "THESIS",
     "UNDERSTANDING_SVT",
+    "WITH",
+    "WITHOUT",
     "AddRemoveOne",
     "Answers",
     "AnswersL1",
@@ -82,20 +97,31 @@ __all__ = [
     "Card",
     "Categorical",
     "Claim",
+    "ConceptClass",
     "Dataset",
     "DatasetError",
     "DiscreteLaplace",
     "Distribution",
     "Draw",
+    "EmpiricalError",
+    "Examples",
     "Exchange",
     "Finite",
+    "Fixed",
+    "Game",
     "Gaussian",
+    "GeneralisationError",
     "Given",
+    "Goal",
+    "Instance",
+    "InteriorPoint",
     "Laplace",
     "Mechanism",
+    "Multinomial",
     "Multiplicity",
     "Multiset",
     "ParameterError",
+    "Points",
     "Product",
     "Program",
     "Quality",
@@ -104,6 +130,7 @@ __all__ = [
     "Realised",
     "Relation",
     "ReplaceOne",
+    "SampleSize",
     "Scored",
     "Scores",
     "Snapping",
@@ -114,8 +141,13 @@ __all__ = [
     "StepScores",
     "StepSoftmax",
     "Symmetry",
+    "Thresholds",
+    "Trial",
+    "Truth",
     "Uniform",
+    "UtilityClaim",
     "advanced_composition",
+    "as_written",
     "basic_composition",
     "canonical",
     "ceil_log2",

@@ -100,6 +100,20 @@ class Claim:
         delta = min(1.0, k * math.exp(min(700.0, k * self.epsilon)) * self.delta)
         return Claim(k * self.epsilon, delta, self.relation.group(k))
 
+    def chained(self, k: int) -> Claim:
+        """What (ε, δ) gives for groups of k records, going from neighbour to neighbour: (kε, δ·Σ_{i<k} e^{iε}).
+
+        It is at most `group`'s, and the least that holds for every (ε, δ)-DP mechanism (`GroupPrivacy` attains it).
+
+        Raises:
+            ParameterError: k < 1, or a claim of zCDP.
+        """
+        whole("the size of a group", k, least=1)
+        if self.rho is not None:
+            raise ParameterError("A claim of zCDP has no δ to add up over a chain; use group.")
+        links = math.fsum(math.exp(min(700.0, i * self.epsilon)) for i in range(k))
+        return Claim(k * self.epsilon, min(1.0, links * self.delta), self.relation.group(k) if k > 1 else self.relation)
+
     def scaled(self, k: float) -> Claim:
         """k adaptive uses: (kε, kδ); kρ, tested at kε, for zCDP.
 

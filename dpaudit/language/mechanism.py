@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from dpaudit.language.card import Card
 from dpaudit.language.claim import Claim
 from dpaudit.language.distributions import Distribution
 from dpaudit.language.symmetry import Symmetry
+
+if TYPE_CHECKING:
+    from dpaudit.language.utility import SampleSize, UtilityClaim
 
 
 class Mechanism(ABC):
@@ -47,6 +50,15 @@ class Mechanism(ABC):
         Args:
             domain: the records that occur, distinct.
         """
+        return ()
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """What the source promises of the output on so many records, with the printed probabilities; () for nothing."""
+        return ()
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The printed numbers of records from which something is promised, with this instance's parameters."""
         return ()
 
     def on(self, dataset: Any) -> Applied:

@@ -3,6 +3,7 @@
 from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
 from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
+from dpaudit.language.distributions.multinomial import Multinomial
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
 from dpaudit.language.distributions.stepwise import StepSoftmax
@@ -19,6 +20,7 @@ __all__ = [
     "Integer",
     "Laplace",
     "Mapped",
+    "Multinomial",
     "Product",
     "RandomPairing",
     "Real",
