@@ -32,8 +32,9 @@ def check(
     bits: bool = False,
     black_box: bool = False,
     evidence: Result | None = None,
+    only: str | None = None,
 ) -> Result:
-    """Audit a claim of differential privacy.
+    """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, or a catalogue name.
@@ -51,6 +52,7 @@ def check(
         bits: let what the low bits of doubles give away count in the verdict.
         black_box: use runs alone: no exact law, no density of the mechanism's own.
         evidence: an earlier result, with another seed, whose e-values are carried over.
+        only: "privacy" or "utility" for one of them alone.
 
     Returns:
         The result; `result.audits[0].verdict` is the verdict.
@@ -77,6 +79,7 @@ def check(
             bits=bits,
             black_box=black_box,
             carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
+            only=only,
         )
     )
 

@@ -10,7 +10,7 @@ import json as json_module
 import os
 import shlex
 import sys
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -18,12 +18,14 @@ from rich.console import Console
 
 from dpaudit.audit import engine, registry, store
 from dpaudit.audit.events import CheckFinished
+from dpaudit.audit.jobs import instance_of
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import Result, Verdict
-from dpaudit.cli_requests import check_request, verify_request, worst_request
+from dpaudit.audit.target import with_parameters
+from dpaudit.cli_requests import check_request, parameter, verify_request, worst_request
 from dpaudit.errors import DpauditError, UsageError
-from dpaudit.language import Card
 from dpaudit.reporting import files, json_form
+from dpaudit.reporting.cards import card_rows, sizes_block
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 
 app = typer.Typer(
@@ -83,38 +85,29 @@ def list_command(
 
 
 @app.command("show")
-def show_command(name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.")]) -> None:
+def show_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.")],
+    n: Annotated[
+        bool, typer.Option("--n", help="Work out the sample sizes that its source prints, instead of the card.")
+    ] = False,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
+    ] = None,
+) -> None:
     """Show an algorithm's card: its source, claim, inputs, and how the text here reads the printed one."""
     found = registry.canonical_name(name)
-    mechanism = registry.algorithm(found)
-    card = mechanism.card
-    if card is None:
+    kind, plan = registry.algorithm(found), registry.plan(found)
+    if kind.card is None:
         raise UsageError(f"{found} has no card.")
-    parameters: list[str] = [f.name for f in fields(mechanism) if f.init] if is_dataclass(mechanism) else []
-    cases = registry.plan(found).cases()
-    rows = [
-        ("Title", card.title),
-        ("Source", card.source),
-        ("Claim as printed", card.claim),
-        ("Inputs", card.inputs),
-        ("Output", card.output),
-        *_specimen(card),
-        *((f"Differs {i}", text) for i, text in enumerate(card.differs, 1)),
-        ("Variants", ", ".join(card.variants) or "none"),
-        ("Parameters", ", ".join(parameters) or "none"),
-        *((f"Audit {i}", f"{c.label}: {c.tested}, expected {c.expected.value}") for i, c in enumerate(cases, 1)),
-    ]
-    _Console().print(render_card(rows))
-
-
-def _specimen(card: Card) -> list[tuple[str, str]]:
-    if card.specimen is None:
-        return []
-    return [
-        ("Bug", card.specimen.bug or "none; it is in the corpus because broken ones look like it"),
-        ("Effect", card.specimen.effect),
-        ("True ε", card.specimen.epsilon),
-    ]
+    if param and not n:
+        raise UsageError("--param goes with --n.")
+    if not n:
+        _Console().print(render_card(card_rows(kind, kind.card, plan)))
+        return
+    mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
+    if not mechanism.sample_sizes:
+        raise UsageError(f"No sample size is printed for {found}.")
+    _Console().print(sizes_block(mechanism, mechanism.sample_sizes))
 
 
 @app.command("check")
@@ -162,12 +155,16 @@ def check_command(
     json: JsonOut = None,
     html: Html = None,
     expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
+    privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
+    utility: Annotated[
+        bool, typer.Option("--utility", help="Try promises of utility alone (error, success probability).")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     request = check_request(
         targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
-        black_box, evidence, seed, jobs,
+        black_box, evidence, seed, jobs, privacy, utility,
     )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
@@ -294,7 +291,7 @@ def replay_command(
         _complain(str(failure))
     if result.interrupted:
         raise typer.Exit(130)
-    if not result.audits:
+    if not result.every:
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
     same = _audit_texts(result) == [kept.audit]
     print("Reproduced: the same result." if same else "NOT reproduced: the result differs.", file=sys.stderr)
@@ -396,9 +393,9 @@ def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None 
 
 def _expected_code(result: Result) -> int:
     """The exit code where what is as expected is no fault; an audit that nothing is expected of counts as ever."""
-    if any(audit.crashed for audit in result.audits):
+    if any(audit.crashed for audit in result.every):
         return 4
-    others = [audit for audit in result.audits if not audit.as_expected]
+    others = [audit for audit in result.every if not audit.as_expected]
     if any(audit.verdict is Verdict.FAIL for audit in others):
         return 1
     # a PASS that should have been something else is as bad as a FAIL
@@ -411,13 +408,14 @@ def _keep(result: Result) -> None:
     texts = _audit_texts(result)
     store.put(
         store.Stored(audit.replay, audit.name, result.command, text)
-        for audit, text in zip(result.audits, texts, strict=True)
+        for audit, text in zip(result.every, texts, strict=True)
     )
 
 
 def _audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
-    return [json_module.dumps(audit) for audit in json_form.to_object(result)["audits"]]
+    value = json_form.to_object(result)
+    return [json_module.dumps(audit) for audit in (*value["audits"], *value["utility"])]
 
 
 def _sentence(error: Exception) -> str:

@@ -35,6 +35,8 @@ def check_request(
     evidence: str | None,
     seed: int,
     jobs: int | None,
+    privacy: bool,
+    utility: bool,
     **_: Any,
 ) -> Request:
     """What `dpaudit check` asks for; options that only say what to write are passed over.
@@ -44,6 +46,8 @@ def check_request(
     """
     if sum((every, corpus, bool(targets))) > 1:
         raise UsageError("Give names, --all or --corpus, not several of them.")
+    if privacy and utility:
+        raise UsageError("--privacy and --utility each leave the other out; without both, both are audited.")
     groups = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
     carried = evidence_of(files.read(evidence), where=evidence, seed=seed) if evidence is not None else {}
     return Request(
@@ -65,6 +69,7 @@ def check_request(
         black_box=black_box,
         carried=carried,
         carried_from=evidence,
+        only="privacy" if privacy else "utility" if utility else None,
     )
 
 

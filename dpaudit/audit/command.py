@@ -53,6 +53,8 @@ def command_line(request: Request) -> str:
         )
         if wanted
     ]
+    if request.only is not None:
+        words.append(f"--{request.only}")
     if request.carried_from is not None:
         words += ["--evidence", request.carried_from]
     if request.every is None:

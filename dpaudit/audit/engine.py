@@ -3,58 +3,48 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import platform
 import sys
 import time
 from collections.abc import Generator
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from dpaudit.adversary import Pair
 from dpaudit.audit import pictures, sampled, search, sequential, worst_pair
 from dpaudit.audit.accounting import shares
+from dpaudit.audit.by_law import by_law
 from dpaudit.audit.carry import carry_key, carry_notes
 from dpaudit.audit.command import command_line
 from dpaudit.audit.crash import blamed, described, sentence
-from dpaudit.audit.density import REAL_NOISE, Losses, look
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.exact import Comparison, finite, pair_record, worse
+from dpaudit.audit.exact import Comparison, pair_record
 from dpaudit.audit.jobs import Job, jobs_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
-from dpaudit.audit.plan import Scope
+from dpaudit.audit.plots import OutputPlot
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import (
     Audit,
     ClaimRecord,
     EvidenceKind,
-    ExactEvidence,
     FloatingPoint,
     LedgerRow,
-    OutputPlot,
-    Proof,
     Result,
     SequentialEvidence,
     Spending,
     Timings,
+    UtilityAudit,
 )
 from dpaudit.audit.runner import WORTH_A_POOL, Runner
-from dpaudit.audit.side_by_side import Work, side_by_side
-from dpaudit.audit.sweep import exceeds, sweep
-from dpaudit.audit.verdict import Findings, at_least, decide
-from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
-from dpaudit.interpret import LawCache
-from dpaudit.language import Mechanism
+from dpaudit.audit.side_by_side import Found, Work, side_by_side
+from dpaudit.audit.utility import UtilityJob, try_promise, undecided, utility_jobs
+from dpaudit.audit.verdict import Findings, decide
+from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
 
-SHOWN_EXHAUSTIVE = 3
-"""Worst pairs of an exhaustive audit that the result keeps."""
-
-Steps: TypeAlias = Generator[Event, None, Audit]
+Steps: TypeAlias = Generator[Event, None, Found]
 
 
 def check(request: Request, *, only: str | None = None) -> Generator[Event, None, None]:
@@ -71,26 +61,30 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     Raises:
         UsageError and its kinds, before anything is run.
     """
-    jobs = jobs_of(request)
-    tests = sum(job.tests for job in jobs)
+    jobs = jobs_of(request) if request.only != "utility" else []
+    promises = utility_jobs(request)
+    every: list[Job | UtilityJob] = [*jobs, *promises]
+    tests = sum(job.tests for job in every)
     notes = carry_notes(jobs, request)
-    if only is not None:
-        jobs = [job for job in jobs if job.replay == only]
+    every = [job for job in every if only in (None, job.replay)]
     started, clock = datetime.now(UTC), time.monotonic()
     runner = Runner(request.jobs, request.seconds)
     audits: list[Audit] = []
+    utility: list[UtilityAudit] = []
     seconds: dict[str, float] = {}
 
     def result(*, interrupted: bool = False) -> Result:
         timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
         command = command_line(request)
-        return Result(request.seed, request.alpha, audits, environment(), command, timings, interrupted)
+        return Result(
+            request.seed, request.alpha, audits, environment(), command, timings, interrupted, utility=utility
+        )
 
     try:
-        yield CheckStarted(len(jobs), request.seed, request.alpha)
+        yield CheckStarted(len(every), request.seed, request.alpha)
         # every case spends as much of the family-wise error as it has tests
         work = [
-            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in jobs
+            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in every
         ]
         while work:
             if request.every is None and runner.jobs > 1 and len(work) > 1 and time.monotonic() - clock > WORTH_A_POOL:
@@ -100,7 +94,10 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
                 steps = _timed(work.pop(0), request, runner)
             for event in steps:
                 if isinstance(event, AuditFinished):
-                    audits.append(event.audit)
+                    if isinstance(event.audit, Audit):
+                        audits.append(event.audit)
+                    else:
+                        utility.append(event.audit)
                     seconds[event.audit.replay] = event.seconds
                 yield event
     except KeyboardInterrupt:
@@ -145,7 +142,7 @@ def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, Non
 
 def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
     """Several cases at once; what is told of them is told in their order."""
-    ended: dict[int, tuple[Audit, float]] = {}
+    ended: dict[int, tuple[Found, float]] = {}
     found = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
     for place, one in enumerate(work):
         yield _started(one.job)
@@ -157,22 +154,26 @@ def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generat
         yield AuditFinished(*ended[place])
 
 
-def _alone(request: Request, work: Work, runner: Runner) -> Audit:
+def _alone(request: Request, work: Work, runner: Runner) -> Found:
     """One case to its end, untold."""
     steps = _audit(work, request, runner)
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            audit: Audit = end.value
+            audit: Found = end.value
             return audit
 
 
-def _gave_up(request: Request, job: Job, error: MechanismError) -> Audit:
-    return _result(job, request, Findings(crash=str(error), crashed=True), Runner())
+def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
+    if isinstance(work.job, UtilityJob):
+        return undecided(work.job, request, str(error), crashed=True)
+    return _result(work.job, request, Findings(crash=str(error), crashed=True), Runner())
 
 
-def _started(job: Job) -> AuditStarted:
+def _started(job: Job | UtilityJob) -> AuditStarted:
+    if isinstance(job, UtilityJob):
+        return AuditStarted(job.name, job.case.label, job.claim, 1)
     return AuditStarted(job.target.name, job.case.label, str(job.claim), 1)
 
 
@@ -180,13 +181,15 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict."""
     job = work.job
     yield _started(job)
+    if isinstance(job, UtilityJob):
+        return (yield from try_promise(job, request, work.alpha, runner))
     found = Findings(notes=[work.note] if work.note else [])
     try:
         if job.hunt is not None:
             job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
         elif job.records is not None:
             job = yield from search.find_pairs(job, runner, found, seed=request.seed)
-        yield from _exact(job, found, runner)
+        yield from by_law(job, found, runner)
         if job.tests:
             yield from _sampled(job, request, work.alpha, found, runner)
     except TimeLimitError:
@@ -231,103 +234,6 @@ def _limits(job: Job, out: sampled.Collected) -> list[str]:
         f"δ = {delta:.3g} is below what {best.evidence.n:,} runs a side can see (3/N = {3 / best.evidence.n:.2g}): a "
         "violation by events that rare goes unseen; an exact law would show it."
     ]
-
-
-def _exact(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
-    mechanism = job.target.mechanism
-    if mechanism is None or not job.case.exact or job.black_box:
-        return
-    cache = found.laws
-    try:
-        for pair in job.case.pairs:
-            with runner.limited():
-                exact = _compare(job, pair, cache, found)
-            found.exact.append(exact)
-            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
-    except NotEnumerableError as error:
-        if (job.case.scope is not None and not job.scope_unasked) or not job.tests:
-            raise
-        found.notes.append(f"No exact law: {error}")
-        return
-    if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
-        return
-    try:
-        yield from _exhaust(job, cache, found, runner)
-    except (NotEnumerableError, MechanismError) as error:
-        if not job.scope_unasked:
-            raise
-        found.notes.append(f"Not every pair of {job.case.scope} could be compared by exact laws: {error}")
-
-
-def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvidence:
-    assert job.target.mechanism is not None
-    with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
-        comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
-    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
-        found.notes.append(REAL_NOISE)
-    found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
-    if worse(exact, found.worst):
-        found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
-    return exact
-
-
-def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
-    """Every pair of the scope; only the worst are kept in the result."""
-    scope, mechanism = job.case.scope, job.target.mechanism
-    assert scope is not None
-    assert mechanism is not None
-    swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
-    if not swept.complete:
-        # a violation stands though the time ran out before the last pair
-        if swept.worst is not None and exceeds(swept.worst, job.claim):
-            found.exact.append(_compare(job, swept.worst.pair, cache, found))
-        raise TimeLimitError("The time limit ran out")
-    found.enumerated = swept.pairs
-    found.scope_done = True
-    relation = job.claim.relation.name
-    pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
-    found.scope = f"{pairs} of {scope}"
-    found.notes += swept.notes
-    if swept.worst is None:
-        return
-    worst = swept.worst
-    found.refuted_by_scope = exceeds(worst, job.claim)
-    # where rounding alone makes it infinite, what a shade more δ needs
-    low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
-    found.proof = Proof(
-        finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
-        swept.laws, list(swept.symmetries), swept.confirmed,
-    )
-    for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
-        with runner.limited():
-            found.exact.append(_compare(job, pair, cache, found))
-    # the pair that needs the largest δ at the claimed ε may be another one
-    found.delta = max(found.delta or 0.0, swept.delta)
-    if found.refuted_by_scope:
-        yield from _smallest(job, mechanism, scope, cache, found, runner)
-
-
-def _smallest(
-    job: Job, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
-) -> Generator[Event, None, None]:
-    """The violating pair of fewest records, where fewer than the scope's are enough."""
-    for records in range(1, scope.records):
-        try:
-            swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
-        except SymmetryError:
-            raise
-        except MechanismError:
-            # a mechanism may ask for so many records
-            continue
-        if swept.worst is not None and exceeds(swept.worst, job.claim):
-            with runner.limited():
-                found.exact.append(_compare(job, swept.worst.pair, cache, found))
-            found.notes.append(
-                f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
-                f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "
-                f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."
-            )
-            return
 
 
 def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dpaudit.audit.results import Audit, Result
+from dpaudit.audit.results import Audit, Result, UtilityAudit
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Progress:
 class AuditFinished:
     """One case ended with its verdict."""
 
-    audit: Audit
+    audit: Audit | UtilityAudit
     seconds: float
 
 

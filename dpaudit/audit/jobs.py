@@ -15,7 +15,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.describe import Records, SampledFrom, parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
-from dpaudit.audit.plan import Case, Scope
+from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek
 from dpaudit.audit.results import FORMAT_VERSION, Verdict
 from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
@@ -235,6 +235,18 @@ def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mecha
             "more where its noise has a density."
         )
     return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+
+
+def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
+    """The plan's first instance of a class.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = next((case.mechanism for case in plan.cases() if isinstance(case.mechanism, kind)), None)
+    if found is None:
+        raise UsageError(f"The plan of {plan.name} has no {kind.__name__} to go by.")
+    return found
 
 
 def _first(cases: tuple[Case, ...], name: str) -> Mechanism:

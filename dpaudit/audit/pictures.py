@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpaudit.adversary import Event
 from dpaudit.audit.density import Exact
 from dpaudit.audit.exact import Comparison
-from dpaudit.audit.results import BoundPlot, EvidencePlot, ExactEvidence, OutputPlot, ProfilePlot, SampledEvidence
+from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.audit.results import ExactEvidence, SampledEvidence
 from dpaudit.audit.sampled import Certified
 from dpaudit.audit.sequential import Sequential
 from dpaudit.interpret import Outputs

@@ -118,6 +118,7 @@ class Request:
         carried_from: the file that they come from, for the record.
         every: the scope of which every pair is to be verified by exact laws.
         seek: where to search for the worst pair by exact laws.
+        only: "privacy" or "utility" for one of them alone; None for both.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -140,11 +141,14 @@ class Request:
     carried_from: str | None = None
     every: Everything | None = None
     seek: Seek | None = None
+    only: str | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
             raise UsageError("Nothing to check: name an algorithm of `dpaudit list`, or module:object.")
         whole("--seed", self.seed, least=0)
+        if self.only not in (None, "privacy", "utility"):
+            raise UsageError(f"only must be privacy or utility, not {self.only!r}.")
         whole("--jobs", self.jobs, least=1)
         if not LEAST_ALPHA <= probability("--alpha", self.alpha) < 0.5:
             raise UsageError(f"--alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
@@ -195,6 +199,7 @@ class Request:
             "carried": {key: [value.log_e, *value.seeds] for key, value in sorted(self.carried.items())},
             **({} if self.every is None else {"every": list(astuple(self.every))}),
             **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
+            **({} if self.only is None else {"only": self.only}),
         }
 
 

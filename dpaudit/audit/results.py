@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-FORMAT_VERSION = "1.3"
+from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+
+FORMAT_VERSION = "1.4"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
-1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends."""
+1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.  1.4: utility."""
 
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
@@ -208,51 +210,6 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class ProfilePlot:
-    """δ against ε on the deciding pair.  All lists have the length of `epsilon`."""
-
-    epsilon: list[float]
-    claim: list[float]
-    exact: list[float] | None
-    certified: list[float] | None
-    """Lower bound on δ(ε) that the counts certify (Clopper–Pearson)."""
-
-
-@dataclass(frozen=True)
-class OutputPlot:
-    """The output's distribution on both datasets, the event marked.
-
-    `labels` are outcomes or bins in the order drawn; `left`, `right` their probabilities (exact or observed).
-    """
-
-    kind: str
-    """"exact" or "sampled"."""
-    labels: list[str]
-    left: list[float]
-    right: list[float]
-    event: list[bool]
-    omitted: int
-    """Outcomes of least probability left out of the picture (0 = none)."""
-
-
-@dataclass(frozen=True)
-class BoundPlot:
-    """Certified lower bound against runs a side (Clopper–Pearson at the test's α; only the last point counts)."""
-
-    runs: list[int]
-    bound: list[float]
-
-
-@dataclass(frozen=True)
-class EvidencePlot:
-    """The e-process at the claimed ε: log10 of its value against runs a side, and the height at which it refutes."""
-
-    runs: list[int]
-    log10_e: list[float]
-    log10_threshold: float
-
-
-@dataclass(frozen=True)
 class LedgerRow:
     """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
     draws: see `Spending`."""
@@ -362,6 +319,78 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class UtilityRecord:
+    """What was promised of the output: the goal, and with what probability it is reached at least (or at most)."""
+
+    goal: str
+    probability: float
+    at_most: bool
+    place: str
+    """Section and theorem of the promise."""
+    statement: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A promise tried on one source of inputs."""
+
+    instances: str
+    """Where the inputs come from, in words."""
+    exact: float | None
+    """The exact probability of success; None where there is no law."""
+    exact_low: float | None
+    """It lies between these for certain (ball arithmetic, rounded outward)."""
+    exact_high: float | None
+    hits: int
+    """Successes in `runs` runs; 0 of 0 where nothing was run."""
+    runs: int
+    low: float | None
+    """Clopper–Pearson limits of the probability of success, `alpha` / 2 on each side; None where nothing was run."""
+    high: float | None
+    alpha: float
+
+
+@dataclass(frozen=True)
+class UtilityAudit:
+    """One promise of utility, tried on some sources of inputs, with its verdict.
+
+    FAIL: on one of them it is broken, exactly or at the confidence. PASS: it is not; `reason` says how well that is
+    known. Keys that audits of privacy have too mean the same.
+    """
+
+    name: str
+    case: str
+    mechanism: str
+    title: str
+    source: str
+    differs: list[str]
+    verdict: Verdict
+    evidence: EvidenceKind
+    """`exact` where the verdict rests on exact probabilities, `sampled` where it rests on runs."""
+    reason: str
+    claim: UtilityRecord
+    attempts: list[Attempt]
+    worst: int | None
+    """Which of `attempts` comes nearest to breaking the promise, or breaks it most; None where none ended."""
+    confidence: float
+    runs: int
+    replay: str
+    expected: str | None
+    notes: list[str]
+    crashed: bool = False
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the catalogue's expectation; None where there is none."""
+        return None if self.expected is None else self.expected == self.verdict.value
+
+    @property
+    def deciding(self) -> Attempt | None:
+        """The attempt that `worst` names."""
+        return None if self.worst is None else self.attempts[self.worst]
+
+
+@dataclass(frozen=True)
 class Timings:
     """Everything that differs between two runs of the same seed; kept apart so that the rest is byte-identical."""
 
@@ -388,11 +417,18 @@ class Result:
     interrupted: bool = False
     """Whether it was cut short: `audits` holds those that had ended."""
     format_version: str = FORMAT_VERSION
+    utility: list[UtilityAudit] = field(default_factory=list)
+    """Promises of utility that were tried."""
+
+    @property
+    def every(self) -> list[Audit | UtilityAudit]:
+        """Audits of privacy, then of utility."""
+        return [*self.audits, *self.utility]
 
     @property
     def exit_code(self) -> int:
         """4 if a mechanism crashed, else 1 if anything FAILs, else 3 if anything is INCONCLUSIVE, else 0."""
-        if any(audit.crashed for audit in self.audits):
+        if any(audit.crashed for audit in self.every):
             return 4
-        verdicts = {audit.verdict for audit in self.audits}
+        verdicts = {audit.verdict for audit in self.every}
         return 1 if Verdict.FAIL in verdicts else 3 if Verdict.INCONCLUSIVE in verdicts else 0

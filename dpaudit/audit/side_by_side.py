@@ -12,8 +12,9 @@ from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from dpaudit.audit.jobs import Job
-from dpaudit.audit.results import Audit
+from dpaudit.audit.results import Audit, UtilityAudit
 from dpaudit.audit.runner import Runner
+from dpaudit.audit.utility import UtilityJob
 from dpaudit.errors import MechanismError
 
 
@@ -27,20 +28,21 @@ class Work:
         note: what is to be said of it whatever is found.
     """
 
-    job: Job
+    job: Job | UtilityJob
     alpha: float
     note: str | None = None
 
 
-AuditOne: TypeAlias = Callable[[Work, Runner], Audit]
+Found: TypeAlias = Audit | UtilityAudit
+AuditOne: TypeAlias = Callable[[Work, Runner], Found]
 """(case, what runs it) → its result; it must pickle."""
-GaveUp: TypeAlias = Callable[[Job, MechanismError], Audit]
+GaveUp: TypeAlias = Callable[[Work, MechanismError], Found]
 """The result of a case whose worker process did not survive it."""
 
 
 def side_by_side(
     work: Sequence[Work], audit: AuditOne, gave_up: GaveUp, runner: Runner
-) -> Iterator[tuple[int, Audit, float]]:
+) -> Iterator[tuple[int, Found, float]]:
     """Audit cases on `runner.jobs` worker processes.
 
     Yields:
@@ -65,12 +67,13 @@ def side_by_side(
         try:
             ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
         except TerminatedWorkerError:
-            name = work[at].job.target.name
-            found, seconds = gave_up(work[at].job, MechanismError(f"{name} ended its worker process.")), 0.0
+            job = work[at].job
+            name = job.name if isinstance(job, UtilityJob) else job.target.name
+            found, seconds = gave_up(work[at], MechanismError(f"{name} ended its worker process.")), 0.0
         yield at, found, seconds
 
 
-def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Audit, float]:
+def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:
     """One audit in a worker process."""
     audit, work = cloudpickle.loads(payload)
     begun = time.monotonic()

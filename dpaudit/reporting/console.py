@@ -6,6 +6,7 @@ without colour and in 80 columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -16,8 +17,8 @@ from rich.table import Column
 from rich.text import Text
 
 from dpaudit.audit import events
-from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, Verdict
-from dpaudit.reporting import spending, wording
+from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
+from dpaudit.reporting import spending, utility, wording
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, stated
 from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
@@ -26,6 +27,9 @@ __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "re
 
 _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCLUSIVE: "bold yellow"}
 _LABELS = 10
+_MARKS = {True: "✓", False: "✗", None: ""}
+MOST_ATTEMPTS = 4
+"""Kinds of inputs of a promise that are shown, the worst first."""
 
 
 class ConsoleReporter:
@@ -71,20 +75,20 @@ class ConsoleReporter:
                     line = for_encoding(_quiet_line(audit), self._out.encoding)
                     self._out.print(line, soft_wrap=True)
                 else:
-                    self._out.print(audit_block(audit))
+                    self._out.print(audit_block(audit) if isinstance(audit, Audit) else utility_block(audit))
                     self._out.print()
             case events.CheckFinished(result=result):
                 self.close()
                 if result.interrupted:
                     of = f" of {self._announced}" if self._announced else ""
-                    ended = f"Interrupted: {len(result.audits)}{of} audits ended; their results stand."
+                    ended = f"Interrupted: {len(result.every)}{of} audits ended; their results stand."
                     self._err.print(Text(ended, "bold"))
                 if not self._quiet:
                     self._out.print(summary(result))
 
     def show(self, result: Result) -> None:
         """Show a result that was read from a file, as if it had just been made."""
-        for audit in result.audits:
+        for audit in result.every:
             self.on(events.AuditFinished(audit, 0.0))
         self.on(events.CheckFinished(result))
 
@@ -168,13 +172,40 @@ def audit_block(audit: Audit) -> Rows:
     return block
 
 
+def utility_block(audit: UtilityAudit) -> Rows:
+    """One promise as a block, laid out as an audit of privacy is."""
+    block = Rows(label_width=_LABELS)
+    block.line(_verdict_line(audit), indent=0)
+    block.line(utility.headline(audit), style="bold" if audit.verdict is Verdict.FAIL else "")
+    block.labelled("promise", f"{audit.claim.statement} ({audit.claim.place})")
+    worst = audit.deciding
+    shown = [audit.attempts.index(worst)] if worst is not None else []
+    shown += [i for i in range(len(audit.attempts)) if i not in shown][: MOST_ATTEMPTS - len(shown)]
+    for i in shown:
+        one = audit.attempts[i]
+        runs = f"; {utility.runs_sentence(one)}" if one.runs else ""
+        block.labelled("inputs" if i == shown[0] else "", f"{one.instances}: {utility.success(one)}{runs}")
+    if len(shown) < len(audit.attempts):
+        left = len(audit.attempts) - len(shown)
+        block.labelled("", f"… and {left} more {'kind' if left == 1 else 'kinds'} of inputs, all of them in --json")
+    block.labelled("reason", audit.reason)
+    for note in audit.notes:
+        block.labelled("note", note)
+    if (expectation := wording.expectation(audit)) is not None:
+        block.line(expectation, style="" if audit.as_expected else "bold red")
+    block.line(f"Reproduce with: {wording.replay_command(audit)}")
+    return block
+
+
 def summary(result: Result) -> Rows:
     """The end of the output: a table when there are several audits, the tally, and what to type again."""
     block = Rows(label_width=_LABELS)
     if len(result.audits) > 1:
         _add_table(block, result)
-    block.line(Text(wording.total(result.audits), "bold"), indent=0)
-    if len(result.audits) > 1 and (expected := wording.expected_total(result.audits)) is not None:
+    if len(result.every) > 1 and result.utility:
+        _add_utility_table(block, result)
+    block.line(Text(wording.title(result), "bold"), indent=0)
+    if len(result.every) > 1 and (expected := wording.expected_total(result.every)) is not None:
         block.line(expected, indent=0)
     if len(result.audits) > 1 and (leaking := wording.leaking(result.audits)) is not None:
         block.line(leaking, indent=0)
@@ -182,15 +213,20 @@ def summary(result: Result) -> Rows:
     return block
 
 
-def _verdict_line(audit: Audit) -> Text:
+def _verdict_line(audit: Audit | UtilityAudit) -> Text:
+    of = "" if isinstance(audit, Audit) else "utility of "
     return Text.assemble(
-        (wording.verdict_phrase(audit), _STYLES[audit.verdict]), "  ", (wording.full_name(audit), "bold")
+        (_phrase(audit), _STYLES[audit.verdict]), f"  {of}", (wording.full_name(audit), "bold")
     )
 
 
-def _quiet_line(audit: Audit) -> Text:
+def _phrase(audit: Audit | UtilityAudit) -> str:
+    return wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
+
+
+def _quiet_line(audit: Audit | UtilityAudit) -> Text:
     line = _verdict_line(audit)
-    if wording.leaks_beside(audit):
+    if isinstance(audit, Audit) and wording.leaks_beside(audit):
         line.append(f"  {wording.LEAKS}")
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
@@ -237,8 +273,15 @@ def _dataset(side: Side) -> Text:
     return text
 
 
+def _add_utility_table(block: Rows, result: Result) -> None:
+    cells = [("verdict", "promised", "success", "exp.")]
+    for audit in result.utility:
+        found = "" if audit.deciding is None else utility.success(audit.deciding)
+        cells.append((_phrase(audit), utility.promised(audit), found, _MARKS[audit.as_expected]))
+    _add_lines(block, cells, "utility", result.utility)
+
+
 def _add_table(block: Rows, result: Result) -> None:
-    marks = {True: "✓", False: "✗", None: ""}
     cells = [("verdict", "claim", "certified", "exact", "exp.")]
     for audit in result.audits:
         certified = wording.certified_epsilon(audit)
@@ -247,13 +290,20 @@ def _add_table(block: Rows, result: Result) -> None:
             f"≥ {certified}" if certified else "",
             wording.exact_epsilon(audit) or "",
         )
-        cells.append((wording.verdict_phrase(audit), *numbers, marks[audit.as_expected]))
+        cells.append((wording.verdict_phrase(audit), *numbers, _MARKS[audit.as_expected]))
+    _add_lines(block, cells, "audit", result.audits)
+
+
+def _add_lines(
+    block: Rows, cells: Sequence[Sequence[str]], what: str, audits: Sequence[Audit | UtilityAudit]
+) -> None:
+    """A table: a row of cells for each audit, and its name beside it."""
     heading, *lines = columns(cells)
     table = Rows(label_width=max(map(cell_len, [heading, *lines])) + 2)
-    table.labelled(heading, Text("audit", "dim"), indent=0)
-    for audit, line in zip(result.audits, lines, strict=True):
+    table.labelled(heading, Text(what, "dim"), indent=0)
+    for audit, line in zip(audits, lines, strict=True):
         label = Text(line)
-        label.stylize(_STYLES[audit.verdict], 0, len(wording.verdict_phrase(audit)))
+        label.stylize(_STYLES[audit.verdict], 0, len(_phrase(audit)))
         table.labelled(label, wording.full_name(audit), indent=0)
     block.rows += table.rows
     block.line("", indent=0)

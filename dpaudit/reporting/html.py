@@ -15,21 +15,20 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
 from dpaudit.audit.results import (
+    Attempt,
     Audit,
-    BoundPlot,
     EvidenceKind,
-    EvidencePlot,
     ExactEvidence,
     Json,
-    OutputPlot,
-    ProfilePlot,
     Result,
     SampledEvidence,
     Timings,
+    UtilityAudit,
     Verdict,
 )
-from dpaudit.reporting import numbers, spending, wording
+from dpaudit.reporting import numbers, spending, utility, wording
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_object
@@ -87,6 +86,28 @@ class _View:
     ledger: list[spending.Line]
 
 
+@dataclass(frozen=True)
+class _AttemptRow:
+    """A promise on one source of inputs; positions in percent of the width, None where there are none."""
+
+    attempt: Attempt
+    worst: bool
+    start: float | None
+    width: float
+    exact: float | None
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What the template needs to know of one promise of utility."""
+
+    id: str
+    audit: UtilityAudit
+    folded: bool
+    rows: list[_AttemptRow]
+    promised_at: float
+
+
 def to_html(result: Result) -> str:
     """The report as the text of one HTML file.
 
@@ -94,7 +115,7 @@ def to_html(result: Result) -> str:
     """
     # The data in the page goes without timings, so that these stay in one element.
     timeless = to_object(replace(result, timings=Timings("", 0.0, 0, {})))
-    total, one_name = len(result.audits), len({audit.name for audit in result.audits}) == 1
+    total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
     rules: dict[str, str] = {}
     views = [
         _view(audit, i, total, result.alpha, rules, one_name=one_name) for i, audit in enumerate(result.audits, 1)
@@ -105,6 +126,7 @@ def to_html(result: Result) -> str:
         .render(
             result=result,
             views=views,
+            promises=[_promise(audit, i, total) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
             timings=_timings(result),
             data=_as_text(_for_reading(timeless)),
@@ -125,12 +147,13 @@ def _environment() -> Environment:
     tools: dict[str, Callable[..., object]] = {
         **{
             name: getattr(numbers, name)
-            for name in ("count", "exactly", "lower", "nearest", "small", "stated", "upper", "error")
+            for name in ("count", "exactly", "lower", "nearest", "percent", "small", "stated", "upper", "error")
         },
         "badge": _badge,
+        "utility_badge": _utility_badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    environment.globals.update(tools, w=wording, spending=spending)
+    environment.globals.update(tools, w=wording, u=utility, spending=spending)
     environment.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     environment.filters["unbroken"] = lambda text: text.replace(" ", "\u00a0").replace(",\u00a0", ", ")
@@ -157,6 +180,22 @@ def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, 
         facts=_sequential_facts(audit),
         ledger=spending.lines(audit),
     )
+
+
+def _promise(audit: UtilityAudit, number: int, total: int) -> _Promise:
+    rows = [
+        _AttemptRow(
+            attempt=one,
+            worst=i == audit.worst,
+            start=None if one.low is None else round(100 * one.low, 3),
+            # a box of no width would not be seen
+            width=max(0.4, round(100 * (one.high - one.low), 3)) if one.low is not None and one.high is not None else 0,
+            exact=None if one.exact is None else round(100 * one.exact, 3),
+        )
+        for i, one in enumerate(audit.attempts)
+    ]
+    promised_at = round(100 * audit.claim.probability, 3)
+    return _Promise(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, promised_at)
 
 
 def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
@@ -266,11 +305,19 @@ def _badge(audit: Audit) -> Markup:
     )
 
 
+def _utility_badge(audit: UtilityAudit) -> Markup:
+    sign = {"fail": "✗", "pass": "✓", "inconclusive": "?"}[audit.verdict.value]
+    weak = " refutable" if audit.verdict is Verdict.PASS else ""
+    return Markup('<span class="badge {}{}">{} {}</span>').format(
+        audit.verdict.value, weak, sign, utility.verdict_phrase(audit)
+    )
+
+
 def _timings(result: Result) -> str:
     timings = result.timings
     workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
     text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."
-    names = {audit.replay: wording.full_name(audit) for audit in result.audits}
+    names = {audit.replay: wording.full_name(audit) for audit in result.every}
     slowest = sorted(timings.audits.items(), key=lambda item: (-item[1], item[0]))[:5]
     if len(names) > 1 and slowest:
         text += (

@@ -27,7 +27,7 @@ from dpaudit.errors import ReportError
 
 # The contract keys stand first, in the order of the documentation; the others follow as they are declared.
 _FIRST: Mapping[type, tuple[str, ...]] = {
-    Result: ("format_version", "seed", "alpha", "audits"),
+    Result: ("format_version", "seed", "alpha", "audits", "utility"),
     Audit: (
         *("name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon"),
         *("confidence", "runs", "pair", "event", "replay", "expected"),
@@ -204,6 +204,15 @@ def _check_consistent(result: Result, where: str) -> None:
                 seen, most = getattr(evidence, hits), getattr(evidence, runs)
                 if seen > most:
                     raise _refused(where, f"audits[{i}].sampled[{j}].{hits}: {seen} is more than {runs} = {most} runs")
+
+
+    for i, promise in enumerate(result.utility):
+        if promise.worst is not None and not promise.worst < len(promise.attempts):
+            raise _refused(where, f"utility[{i}].worst: {promise.worst} is no place in attempts")
+        for j, one in enumerate(promise.attempts):
+            if one.hits > one.runs:
+                path = f"utility[{i}].attempts[{j}].hits"
+                raise _refused(where, f"{path}: {one.hits} is more than runs = {one.runs} runs")
 
 
 def _leaf(error: ValidationError) -> ValidationError:

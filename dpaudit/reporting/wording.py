@@ -21,8 +21,10 @@ from dpaudit.audit.results import (
     Result,
     SampledEvidence,
     SequentialEvidence,
+    UtilityAudit,
     Verdict,
 )
+from dpaudit.reporting import utility
 from dpaudit.reporting.numbers import (
     count,
     exactly,
@@ -49,7 +51,7 @@ _LEARNED = {
 _SEEDS_SHOWN = 6
 
 
-def full_name(audit: Audit) -> str:
+def full_name(audit: Audit | UtilityAudit) -> str:
     """Name and case, e.g. "RecPrefix · group of 2"."""
     return f"{audit.name} · {audit.case}" if audit.case else audit.name
 
@@ -295,14 +297,14 @@ def detectable_sentence(audit: Audit) -> str | None:
     return None
 
 
-def expectation(audit: Audit) -> str | None:
+def expectation(audit: Audit | UtilityAudit) -> str | None:
     """ "as expected" or "NOT as expected (expected PASS)"; None where the catalogue expects nothing."""
     if audit.as_expected is None:
         return None
     return "as expected" if audit.as_expected else f"NOT as expected (expected {str(audit.expected).upper()})"
 
 
-def replay_command(audit: Audit) -> str:
+def replay_command(audit: Audit | UtilityAudit) -> str:
     """What to type to get this one audit again."""
     return f"dpaudit replay {audit.replay}"
 
@@ -390,7 +392,20 @@ def total(audits: Sequence[Audit]) -> str:
     return f"{len(audits)} audits: {tally(audits)}"
 
 
-def expected_total(audits: Sequence[Audit]) -> str | None:
+def title(result: Result) -> str:
+    """The title of a report: what was audited, with the tally of privacy and that of utility."""
+    promises = result.utility
+    if not promises:
+        return total(result.audits)
+    names = {audit.name for audit in promises}
+    one = f"{names.pop()}: " if not result.audits and len(names) == 1 else ""
+    told = f"{one}utility {utility.tally(promises)}" if len(promises) > 1 else (
+        f"{one}utility {utility.verdict_phrase(promises[0]).replace(' · ', ', ')}"
+    )
+    return f"{total(result.audits)}; {told}" if result.audits else told
+
+
+def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
     """How many verdicts are what the catalogue expects; None when it expects nothing."""
     asked = [audit for audit in audits if audit.as_expected is not None]
     wrong = sum(audit.as_expected is False for audit in asked)
@@ -405,8 +420,9 @@ def expected_total(audits: Sequence[Audit]) -> str | None:
 
 def error_sentence(result: Result) -> str:
     """Seed and family-wise error; where nothing was run, that there is no error to speak of."""
-    if result.audits and not result.interrupted and not any(audit.runs or audit.crashed for audit in result.audits):
+    every = result.every
+    if every and not result.interrupted and not any(audit.runs or audit.crashed for audit in every):
         return "exact laws alone: nothing was sampled"
-    over = "this audit" if len(result.audits) == 1 else "all audits"
+    over = "this audit" if len(every) == 1 else "all audits"
     return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
 from dpaudit.audit.results import (
+    Attempt,
     Audit,
-    BoundPlot,
     Bounds,
     ClaimRecord,
     EventRecord,
     EvidenceKind,
-    EvidencePlot,
     ExactEvidence,
     FloatingPoint,
     LedgerRow,
-    OutputPlot,
     PairRecord,
-    ProfilePlot,
     Proof,
     Result,
     SampledEvidence,
     SequentialEvidence,
     Spending,
     Timings,
+    UtilityAudit,
+    UtilityRecord,
     Verdict,
 )
 
@@ -535,6 +535,56 @@ def carried() -> Audit:
     )
 
 
+def broken_promise() -> UtilityAudit:
+    """Exactly broken on one kind of inputs, kept on another."""
+    attempts = [
+        Attempt("drawn from {1, 64}", 0.9999999, 0.99999989, 0.99999991, 20_000, 20_000, 0.99958, 1.0, 0.0005),
+        Attempt("six records <1>", 0.5, 0.5, 0.5000000000000002, 10_199, 20_000, 0.49614, 0.52375, 0.0005),
+    ]
+    goal = "an interior point"
+    return UtilityAudit(
+        name="InteriorPointByMedian",
+        case="equal records",
+        mechanism="InteriorPointByMedian(epsilon=1.0, domain=2)",
+        title="Interior point by the exponential mechanism with the median utility",
+        source='"Algorithms for Interior Point"',
+        differs=["The domain is finite."],
+        verdict=Verdict.FAIL,
+        evidence=EvidenceKind.EXACT,
+        reason="Success has probability 0.5 exactly, and at least 0.55373968 is promised. Inputs: six records <1>.",
+        claim=UtilityRecord(goal, 0.55373968, False, "a lecture", f"{goal} with probability at least 0.55373968"),
+        attempts=attempts,
+        worst=1,
+        confidence=0.999,
+        runs=40_000,
+        replay="0a11-be57",
+        expected="fail",
+        notes=["The bound of the print needs a y with exactly n/2 records at or below it."],
+    )
+
+
+def certified_promise() -> UtilityAudit:
+    """Success at most so likely, certified by runs; five kinds of inputs."""
+    attempts = [
+        Attempt(f"D_2 with ε = 0.{i}", None, None, None, 100 * i, 1000, 0.08 * i, 0.12 * i, 0.0001) for i in range(1, 6)
+    ]
+    return replace(
+        broken_promise(),
+        name="Private",
+        case="hard distribution",
+        verdict=Verdict.PASS,
+        evidence=EvidenceKind.SAMPLED,
+        reason="Success is certified to keep the promise on all 5 kinds of inputs tried, with confidence 99.9 %.",
+        claim=UtilityRecord("a good point", 0.7, True, "Lemma 7.6", "a good point with probability at most 0.7"),
+        attempts=attempts,
+        worst=4,
+        runs=5000,
+        replay="0b22-ce57",
+        expected=None,
+        notes=[],
+    )
+
+
 def many(number: int = 60) -> list[Audit]:
     """A catalogue's worth of audits, of every kind."""
     kinds = [
@@ -570,4 +620,6 @@ def every() -> dict[str, Result]:
         "several": result(*(make() for make in singles)),
         "floats": result(leaks(), bits_counted()),
         "none": result(),
+        "utility_alone": replace(result(), utility=[broken_promise()]),
+        "utility": replace(result(fail(), proved()), utility=[broken_promise(), certified_promise()]),
     }

@@ -37,7 +37,7 @@ def _text(console: Console) -> str:
 
 def _stream(result: Result) -> list[events.Event]:
     stream: list[events.Event] = [events.CheckStarted(len(result.audits), result.seed, result.alpha)]
-    for audit in result.audits:
+    for audit in result.every:
         stream += [
             events.AuditStarted(audit.name, audit.case, audit.claim.statement, 10),
             events.Progress(4, 10, "certifying, pair 2 of 5, 400,000 of 1,000,000 runs", 0.71),

@@ -14,7 +14,7 @@ from audit_toys import PAIR, Breaks, Choice, Counting, Folded, Leak, NoisySum, R
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import accounting, engine, jobs, law_table, registry, sampled, sampling
+from dpaudit.audit import accounting, by_law, engine, jobs, law_table, registry, sampled, sampling
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.jobs import jobs_of
 from dpaudit.audit.plan import Case, Plan, Scope
@@ -268,7 +268,7 @@ def test_an_exhausted_scope_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.evidence is EvidenceKind.EXHAUSTIVE
     # 6 multisets of 2 records, of whose 15 pairs 9 share a record
     assert found.scope == "all 9 replace-one pairs of multisets of 2 records from {0, 1, 2}"
-    assert 1 <= len(found.exact) <= engine.SHOWN_EXHAUSTIVE
+    assert 1 <= len(found.exact) <= by_law.SHOWN_EXHAUSTIVE
     assert found.proof is not None
     assert (found.proof.datasets, found.proof.pairs) == (6, 9)
     assert found.runs == 0

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpaudit.audit import results
+from dpaudit.audit import plots, results
 from dpaudit.errors import ReportError
 from dpaudit.reporting.json_form import from_json, schema, to_json
 
@@ -36,7 +36,7 @@ NEW_SINCE_1_0 = {
     },
 }
 """What a file of format 1.0 lacks."""
-NEW_SINCE_1_2 = {"proof": {"laws", "symmetries", "confirmed"}}
+NEW_SINCE_1_2 = {"proof": {"laws", "symmetries", "confirmed"}, "utility": {"crashed"}, "": {"utility"}}
 """What one of format 1.2 lacks."""
 
 
@@ -69,16 +69,19 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "sampled": results.SampledEvidence,
         "exact": results.ExactEvidence,
         "bounds": results.Bounds,
-        "profile_plot": results.ProfilePlot,
-        "output_plot": results.OutputPlot,
+        "profile_plot": plots.ProfilePlot,
+        "output_plot": plots.OutputPlot,
         "sequential": results.SequentialEvidence,
         "floating_point": results.FloatingPoint,
-        "bound_plot": results.BoundPlot,
-        "evidence_plot": results.EvidencePlot,
+        "bound_plot": plots.BoundPlot,
+        "evidence_plot": plots.EvidencePlot,
         "ledger_row": results.LedgerRow,
         "spending": results.Spending,
         "proof": results.Proof,
         "timings": results.Timings,
+        "utility": results.UtilityAudit,
+        "promise": results.UtilityRecord,
+        "attempt": results.Attempt,
         "audit": results.Audit,
     }
     definitions = schema()["$defs"]
@@ -93,10 +96,10 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.3",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.4",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
-    assert list(value)[:4] == ["format_version", "seed", "alpha", "audits"]
+    assert list(value)[:5] == ["format_version", "seed", "alpha", "audits", "utility"]
     assert list(value)[-1] == "timings"
     assert list(value["audits"][0])[: len(CONTRACT)] == CONTRACT
     assert list(value["audits"][0]["claim"])[:3] == ["epsilon", "delta", "relation"]
@@ -193,7 +196,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.3"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.4"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),
@@ -286,6 +289,7 @@ def test_reads_format_1_0() -> None:
         for evidence in audit_again["exact"]:
             assert evidence.pop("bounds") is None
             assert evidence.pop("by_density") is False
+    assert again.pop("utility") == []
     assert again == value
 
 

@@ -12,8 +12,9 @@ from numpy.random import Generator
 
 from dpaudit.adversary import Event
 from dpaudit.audit import engine, pictures
+from dpaudit.audit.plots import OutputPlot
 from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, OutputPlot
+from dpaudit.audit.results import Audit
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Claim
 from dpaudit.stats import clopper_pearson

@@ -4,33 +4,34 @@
   const byId = (id) => document.getElementById(id);
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-  const table = byId("overview-table");
-  if (table) {
-    const body = table.tBodies[0];
-    const rows = [...body.rows];
+  const tables = ["overview-table", "utility-table"].map(byId).filter(Boolean);
+  if (tables.length) {
+    const all = tables.flatMap((table) => [...table.tBodies[0].rows]);
     const input = make("input", { type: "search", id: "filter", placeholder: "name, case or verdict" });
     const shown = make("span", { className: "quiet" });
     shown.setAttribute("role", "status");
-    const place = byId("filter-place");
-    place.className = "filter";
+    const place = make("div", { className: "filter" });
+    tables[0].before(place);
     place.append(make("label", { htmlFor: "filter", textContent: "Filter" }), input, shown);
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let left = 0;
-      for (const row of rows) {
+      for (const row of all) {
         const text = row.textContent.toLowerCase();
         row.hidden = !words.every((word) => text.includes(word));
         byId(row.dataset.audit + "-article").hidden = row.hidden;
         left += row.hidden ? 0 : 1;
       }
-      shown.textContent = words.length ? `${left} of ${rows.length}` : "";
+      shown.textContent = words.length ? `${left} of ${all.length}` : "";
     });
 
     const key = (row, column) => {
       const cell = row.cells[column];
       return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
     };
-    [...table.tHead.rows[0].cells].forEach((heading, column) => {
+    for (const table of tables) [...table.tHead.rows[0].cells].forEach((heading, column) => {
+      const body = table.tBodies[0];
+      const rows = [...body.rows];
       const button = make("button", { type: "button", textContent: heading.textContent });
       heading.replaceChildren(button);
       button.addEventListener("click", () => {
