@@ -1,7 +1,7 @@
-"""Write the tables of the catalogue, `algorithms/README.md`, `algorithms/CORPUS.md` and `audits/README.md`.
+"""Write the tables of the catalogue: `algorithms/README.md`, `algorithms/CORPUS.md`, `audits/README.md`, and in README.
 
-    python tools/tables.py           write all, from cards and plans
-    python tools/tables.py --check   exit 1 when a table is not what the cards and plans say
+    python tools/tables.py           write all, from cards, plans, algorithms/systems.toml and the committed report
+    python tools/tables.py --check   exit 1 when a table is not what these say
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from dpaudit.audit.plan import Case, Plan
+import systems
+from dpaudit.audit.plan import Case, Plan, UtilityCase
 from dpaudit.language import Card
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,7 @@ class Row:
 
     card: Card
     cases: tuple[Case, ...]
+    promises: tuple[UtilityCase, ...]
     algorithm_file: str
     audit_file: str
 
@@ -47,7 +49,8 @@ def _rows(algorithms_package: str, audits_package: str) -> list[Row]:
         card: Card = _loaded(where).card  # type: ignore[attr-defined]
         plan = _loaded(audits[name]) if name in audits else None
         cases = plan.cases() if isinstance(plan, Plan) else ()
-        found.append(Row(card, cases, _file(where), _file(audits.get(name, ""))))
+        promises = plan.utility() if isinstance(plan, Plan) and plan.utility is not None else ()
+        found.append(Row(card, cases, promises, _file(where), _file(audits.get(name, ""))))
     return found
 
 
@@ -69,6 +72,16 @@ def algorithms_table(table: list[Row]) -> str:
         name = f"[{card.name}]({row.algorithm_file})"
         cells = [card.system, name, card.title, card.source, card.claim, _expected(row), str(len(card.differs))]
         lines.append(_line(cells))
+    lines += [
+        "",
+        "## Every system of the five documents",
+        "",
+        "Verdicts and numbers are those of the [committed report](../reports): how many of an algorithm's audits fail,",
+        "are proved on their scope, or are not refuted; the ε that the worst of them needs (exact, or ≥ by runs) of",
+        "the claimed one.",
+        "",
+        systems.table("../").rstrip(),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -121,7 +134,20 @@ def audits_table(table: list[Row]) -> str:
                 case.expected.value.upper(),
             ]
             lines.append(_line(cells))
+        for promise in row.promises:
+            what, sources = f"{promise.claim} ({promise.claim.place})", f"{len(promise.instances)} kinds of inputs"
+            expected = promise.expected.value.upper()
+            lines.append(_line(["", "", f"utility: {promise.label}", what, sources, "", expected]))
     return "\n".join(lines) + "\n"
+
+
+def with_systems(readme: str) -> str:
+    """README with the table of systems between its marks."""
+    before, begin, rest = readme.partition(systems.BEGIN)
+    _, end, after = rest.partition(systems.END)
+    if not begin or not end:
+        raise SystemExit(f"README.md lacks the marks {systems.BEGIN} and {systems.END}.")
+    return f"{before}{begin}\n\n{systems.table('')}\n{end}{after}"
 
 
 def main(arguments: list[str]) -> int:
@@ -134,6 +160,7 @@ def main(arguments: list[str]) -> int:
         "algorithms/README.md": algorithms_table(table),
         "algorithms/CORPUS.md": corpus_table(corpus()),
         "audits/README.md": audits_table(table),
+        "README.md": with_systems(_read(ROOT / "README.md") or ""),
     }
     stale = [path for path, text in texts.items() if _read(ROOT / path) != text]
     if arguments:

@@ -1,0 +1,95 @@
+"""The list of systems, the cards, the findings and the committed report say the same."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpaudit.audit import registry
+from dpaudit.audit.results import Result, Verdict
+from dpaudit.language import Mechanism
+from dpaudit.reporting.json_form import from_json
+
+ROOT = Path(__file__).resolve().parents[2]
+RELATIONS = {"RO": {"replace-one"}, "AR": {"add-remove-one"}, "PRIV": {"private"}, "": {"replace-one"}}
+KEYS = {"id", "name", "document", "place", "claim", "relation", "algorithms"}
+DOCUMENTS = {"notes", "overview", "half-spaces", "thesis", "mixtures"}
+
+
+@cache
+def systems() -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = tomllib.loads(
+        (ROOT / "algorithms" / "systems.toml").read_text(encoding="utf-8")
+    )["system"]
+    return entries
+
+
+@cache
+def report() -> Result:
+    return from_json((ROOT / "reports" / "catalogue.json").read_text(encoding="utf-8"), where="catalogue.json")
+
+
+def kinds() -> dict[str, type[Mechanism]]:
+    return {name: registry.algorithm(name) for name in registry.names()}
+
+
+def test_entries_are_whole_and_distinct() -> None:
+    ids = [entry["id"] for entry in systems()]
+    assert len(set(ids)) == len(ids)
+    for entry in systems():
+        assert entry.keys() >= KEYS, entry["id"]
+        assert entry.keys() <= KEYS | {"findings"}, entry["id"]
+        assert entry["document"] in DOCUMENTS, entry["id"]
+        assert entry["relation"] in RELATIONS, entry["id"]
+        assert all(entry[key].strip() for key in ("name", "place", "claim")), entry["id"]
+
+
+def test_every_algorithm_stands_under_its_cards_system_and_nowhere_else() -> None:
+    listed = [(entry["id"], name) for entry in systems() for name in entry["algorithms"]]
+    carded = [(kind.card.system, name) for name, kind in kinds().items() if kind.card is not None]
+    assert sorted(listed) == sorted(carded)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_claims_are_under_the_systems_relation(name: str) -> None:
+    (entry,) = (entry for entry in systems() if name in entry["algorithms"])
+    found = {case.tested.relation.kind for case in registry.plan(name).cases() if case.tested is not None}
+    assert found & RELATIONS[entry["relation"]], f"{name} ({entry['id']}, {entry['relation']}) is audited under {found}"
+
+
+def test_findings_are_of_what_fails_and_nothing_else() -> None:
+    """Private algorithms that fail in the committed report have a finding, those that don't have none; all exist."""
+    text = (ROOT / "FINDINGS.md").read_text(encoding="utf-8")
+    numbers = {int(number) for number in re.findall(r"^## (\d+)\. ", text, flags=re.MULTILINE)}
+    found = {name: n for entry in systems() for name, n in entry.get("findings", {}).items()}
+    cards = {name: kind.card for name, kind in kinds().items()}
+    failed = {
+        audit.name for audit in report().every
+        if audit.verdict is Verdict.FAIL and (card := cards[audit.name]) is not None and card.private
+    }
+    assert failed == set(found)
+    assert {n for several in found.values() for n in several} == numbers
+
+
+def test_the_report_is_of_every_algorithm() -> None:
+    assert {audit.name for audit in report().audits} == set(registry.names())
+    promised = {name for name in registry.names() if registry.plan(name).utility is not None}
+    assert {audit.name for audit in report().utility} == promised
+
+
+def test_the_table_has_a_row_for_every_system_and_algorithm() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        from systems import table  # type: ignore[import-not-found]
+    finally:
+        sys.path.pop(0)
+    rows = table("").splitlines()[2:]
+    assert len(rows) == sum(max(1, len(entry["algorithms"])) for entry in systems())
+    for entry in systems():
+        assert any(row.startswith(f"| {entry['id']} |") for row in rows)
