@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import as_dataset
 from dpaudit.audit.engine import run
-from dpaudit.audit.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek
+from dpaudit.audit.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
 from dpaudit.audit.results import Result
 from dpaudit.language import Mechanism
 
@@ -132,6 +132,48 @@ def verify(
             data=data,
             parameters=parameters or {},
             every=Everything(domain, size, groups, ordered, symmetries),
+        )
+    )
+
+
+def compare(
+    name: str,
+    *,
+    sizes: Sequence[int] = (),
+    parameters: dict[str, Any] | None = None,
+    runs: int | None = None,
+    seconds: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    seed: int = 0,
+    jobs: int = 1,
+) -> Result:
+    """Compare algorithms for one task on the same inputs, with the same claim.
+
+    Args:
+        name: of a registered comparison, e.g. "interior-points".
+        sizes: numbers of records; the comparison's own without them.
+        parameters: its fields to change, e.g. {"epsilon": 0.5}.
+        runs: on each kind of inputs, and a side of each pair.
+        seconds: time limit.
+        alpha: family-wise error over everything tried.
+        seed: same seed, same result.
+        jobs: worker processes.
+
+    Returns:
+        The result; its `contest` is the table, whose rows name places in `utility` and `audits`.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    return run(
+        Request(
+            targets=(name,),
+            seed=seed,
+            alpha=alpha,
+            runs=runs,
+            seconds=seconds,
+            jobs=jobs,
+            versus=Versus(name, tuple(sizes), tuple((parameters or {}).items())),
         )
     )
 

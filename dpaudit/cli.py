@@ -1,4 +1,4 @@
-"""The command line: `dpaudit list`, `show`, `check`, `verify`, `worst`, `report`, `replay`.
+"""The command line: `dpaudit list`, `show`, `check`, `verify`, `worst`, `compare`, `report`, `replay`.
 
 stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
 configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
@@ -6,25 +6,22 @@ configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import shlex
 import sys
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from dpaudit.audit import engine, registry, store
-from dpaudit.audit.events import CheckFinished
 from dpaudit.audit.jobs import instance_of
 from dpaudit.audit.request import Request
-from dpaudit.audit.results import Result, Verdict
 from dpaudit.audit.target import with_parameters
-from dpaudit.cli_requests import check_request, parameter, verify_request, worst_request
+from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
+from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError
-from dpaudit.reporting import files, json_form
+from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 
@@ -76,12 +73,12 @@ def list_command(
     cards = [registry.algorithm(name).card for name in registry.names(group)]
     if corpus:
         specimens = [(c, c.specimen) for c in cards if c is not None and c.specimen is not None]
-        _Console().print(
+        OutConsole().print(
             render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in specimens])
         )
         return
     rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    _Console().print(render_list(rows))
+    OutConsole().print(render_list(rows))
 
 
 @app.command("show")
@@ -102,12 +99,12 @@ def show_command(
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
-        _Console().print(render_card(card_rows(kind, kind.card, plan)))
+        OutConsole().print(render_card(card_rows(kind, kind.card, plan)))
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
         raise UsageError(f"No sample size is printed for {found}.")
-    _Console().print(sizes_block(mechanism, mechanism.sample_sizes))
+    OutConsole().print(sizes_block(mechanism, mechanism.sample_sizes))
 
 
 @app.command("check")
@@ -172,7 +169,7 @@ def check_command(
     # nights may add up in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and evidence != json else []
     files.refuse_unwritable(html, json, [*_sources(request), *datasets, *earlier])
-    _finish(request, html, json, quiet=quiet, expect=expect)
+    finish(request, html, json, quiet=quiet, expect=expect)
 
 
 @app.command("verify")
@@ -211,7 +208,7 @@ def verify_command(
         targets, domain, size, groups, data, ordered, no_symmetries, epsilon, delta, relation, param, time, jobs
     )
     files.refuse_unwritable(html, json, _sources(request))
-    _finish(request, html, json, quiet=quiet)
+    finish(request, html, json, quiet=quiet)
 
 
 @app.command("worst")
@@ -254,7 +251,29 @@ def worst_command(
         seed,
     )
     files.refuse_unwritable(html, json, _sources(request))
-    _finish(request, html, json, quiet=quiet)
+    finish(request, html, json, quiet=quiet)
+
+
+@app.command("compare")
+def compare_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.")],
+    n: Annotated[str | None, typer.Option("--n", metavar="N,N,…", help="Numbers of records.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change epsilon, delta, …; repeatable.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs on each kind of inputs, and a side of a pair.")] = None,
+    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
+    seed: Annotated[int, typer.Option(help="Same seed, same result (but for times).")] = 0,
+    jobs: Jobs = None,
+    json: JsonOut = None,
+    html: Html = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
+    request = compare_request(name, n, param, runs, time, alpha, seed, jobs)
+    files.refuse_unwritable(html, json)
+    finish(request, html, json, quiet=quiet)
 
 
 @app.command("report")
@@ -270,7 +289,7 @@ def report_command(
         for failure in files.write(result, html, None):
             raise failure
     else:
-        ConsoleReporter(_Console(), Console(stderr=True), quiet=quiet).show(result)
+        ConsoleReporter(OutConsole(), Console(stderr=True), quiet=quiet).show(result)
 
 
 @app.command("replay")
@@ -285,25 +304,17 @@ def replay_command(
     kept = store.get(identifier)
     request = _parsed(kept.command, jobs)
     files.refuse_unwritable(html, json, _sources(request))
-    result = _run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
+    result = run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
     failures = files.write(result, html, json)
     for failure in failures:
-        _complain(str(failure))
+        complain(str(failure))
     if result.interrupted:
         raise typer.Exit(130)
     if not result.every:
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
-    same = _audit_texts(result) == [kept.audit]
+    same = audit_texts(result) == [kept.audit]
     print("Reproduced: the same result." if same else "NOT reproduced: the result differs.", file=sys.stderr)
     raise typer.Exit(2 if failures else result.exit_code if same else 4)
-
-
-class _Console(Console):
-    """A console whose reader may go away (`| head`): what follows is dropped, and reports are still written."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
@@ -317,13 +328,13 @@ def main() -> None:
     except typer.Exit as ended:
         code = ended.exit_code
     except DpauditError as error:
-        _complain(str(error))
+        complain(str(error))
         code = error.exit_code
     except ClickError as error:
-        _complain(_sentence(error))
+        complain(_sentence(error))
         code = 2
     except (KeyboardInterrupt, typer.Abort):
-        _complain("Interrupted.")
+        complain("Interrupted.")
         code = 130
     except BrokenPipeError:
         # the reader of stdout has gone (`| head`); nothing more can be said there
@@ -333,27 +344,9 @@ def main() -> None:
         # a bug of dpaudit's own: still one sentence, and how to see the rest
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        _complain(f"dpaudit itself failed ({type(error).__name__}: {error}); DPAUDIT_TRACEBACK=1 shows where.")
+        complain(f"dpaudit itself failed ({type(error).__name__}: {error}); DPAUDIT_TRACEBACK=1 shows where.")
         code = 4
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _finish(request: Request, html: str | None, json: str | None, *, quiet: bool, expect: bool = False) -> None:
-    """Run, show, write, keep, and exit with the code that the result asks for."""
-    result = _run(request, quiet=quiet, stdout_taken=json == "-")
-    failures = files.write(result, html, json)
-    try:
-        _keep(result)
-    except UsageError as error:
-        _complain(str(error))
-    for failure in failures:
-        _complain(str(failure))
-    if result.interrupted:
-        if quiet and json == "-":
-            _complain("Interrupted; the results of the audits that had ended are written.")
-        raise typer.Exit(130)
-    code = _expected_code(result) if expect else result.exit_code
-    raise typer.Exit(2 if failures else code)
 
 
 def _parsed(command: str, jobs: int | None) -> Request:
@@ -363,6 +356,8 @@ def _parsed(command: str, jobs: int | None) -> Request:
     values = {**group.commands[name].make_context(name, words).params, "jobs": jobs}
     if name == "worst":
         return worst_request(**values)
+    if name == "compare":
+        return compare_request(**values)
     return verify_request(**values) if name == "verify" else check_request(**values)
 
 
@@ -371,63 +366,12 @@ def _sources(request: Request) -> list[str]:
     return [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
 
 
-def _run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
-    """Run and show."""
-    out = _Console(stderr=stdout_taken)
-    stream = engine.check(request, only=only)
-    with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
-        event = next(stream)
-        while True:
-            try:
-                if not (stdout_taken and quiet):
-                    reporter.on(event)
-                if isinstance(event, CheckFinished):
-                    return event.result
-                event = next(stream)
-            except KeyboardInterrupt:
-                if isinstance(event, CheckFinished):
-                    return replace(event.result, interrupted=True)
-                # it came while something was shown: the engine ends the stream with what is finished
-                event = stream.throw(KeyboardInterrupt)
-
-
-def _expected_code(result: Result) -> int:
-    """The exit code where what is as expected is no fault; an audit that nothing is expected of counts as ever."""
-    if any(audit.crashed for audit in result.every):
-        return 4
-    others = [audit for audit in result.every if not audit.as_expected]
-    if any(audit.verdict is Verdict.FAIL for audit in others):
-        return 1
-    # a PASS that should have been something else is as bad as a FAIL
-    if any(audit.verdict is Verdict.PASS and audit.as_expected is False for audit in others):
-        return 1
-    return 3 if any(audit.verdict is Verdict.INCONCLUSIVE for audit in others) else 0
-
-
-def _keep(result: Result) -> None:
-    texts = _audit_texts(result)
-    store.put(
-        store.Stored(audit.replay, audit.name, result.command, text)
-        for audit, text in zip(result.every, texts, strict=True)
-    )
-
-
-def _audit_texts(result: Result) -> list[str]:
-    """Every audit as JSON, for comparing one run with another."""
-    value = json_form.to_object(result)
-    return [json_module.dumps(audit) for audit in (*value["audits"], *value["utility"])]
-
-
 def _sentence(error: Exception) -> str:
     """What a parsing error says, with the option that it is about."""
     text = str(getattr(error, "format_message", lambda: str(error))())
     # an empty word that nothing asked for would be shown as nothing
     text = text.replace("()", "('')")
     return text if text.endswith((".", "?")) else f"{text}."
-
-
-def _complain(message: str) -> None:
-    print(f"dpaudit: {message}", file=sys.stderr)
 
 
 if __name__ == "__main__":

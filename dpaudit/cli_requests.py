@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.audit import registry
 from dpaudit.audit.carry import evidence_of
 from dpaudit.audit.datasets import parse_dataset
-from dpaudit.audit.request import Everything, Request, Seek
+from dpaudit.audit.request import Everything, Request, Seek, Versus
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files
 
@@ -141,6 +141,41 @@ def worst_request(
         parameters=dict(parameter(text) for text in param or ()),
         seek=Seek(domain, size, case, scores, realised, pairs, ordered),
     )
+
+
+def compare_request(
+    name: str,
+    n: str | None,
+    param: list[str] | None,
+    runs: int | None,
+    time: float | None,
+    alpha: float,
+    seed: int,
+    jobs: int | None,
+    **_: Any,
+) -> Request:
+    """What `dpaudit compare` asks for.
+
+    Raises:
+        UsageError and its kinds: numbers of records that are none.
+    """
+    return Request(
+        targets=(name,),
+        seed=seed,
+        alpha=alpha,
+        runs=runs,
+        seconds=time,
+        jobs=jobs if jobs is not None else os.cpu_count() or 1,
+        versus=Versus(name, _sizes(n), tuple(parameter(text) for text in param or ())),
+    )
+
+
+def _sizes(text: str | None) -> tuple[int, ...]:
+    """ "100,1000" → (100, 1000), ascending."""
+    try:
+        return tuple(sorted({int(part) for part in (text or "").split(",") if part.strip() or text}))
+    except ValueError:
+        raise UsageError(f"--n takes whole numbers with commas between them, not {text!r}.") from None
 
 
 def parameter(text: str) -> tuple[str, Any]:

@@ -29,3 +29,6 @@ CATALOGUE: dict[str, str] = {
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
 }
+
+CONTESTS: dict[str, str] = {"interior-points": "dpaudit_audits.interior_points:InteriorPoints"}
+"""What the entry point `dpaudit.contests` names: comparisons of several algorithms on the same inputs."""

@@ -6,11 +6,13 @@ import json
 import shlex
 
 from dpaudit.audit.datasets import dataset_to_json
-from dpaudit.audit.request import DEFAULT_ALPHA, Request
+from dpaudit.audit.request import DEFAULT_ALPHA, Request, Versus
 
 
 def command_line(request: Request) -> str:
     """What to type to get the same result again (number of workers and report files left out)."""
+    if request.versus is not None:
+        return _comparison(request, request.versus)
     words = ["dpaudit", "worst" if request.seek is not None else "check" if request.every is None else "verify"]
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
     if request.epsilon is not None:
@@ -60,3 +62,15 @@ def command_line(request: Request) -> str:
     if request.every is None:
         words += ["--seed", str(request.seed)]
     return shlex.join(words)
+
+
+def _comparison(request: Request, versus: Versus) -> str:
+    """The command line of a comparison."""
+    words = ["dpaudit", "compare", versus.name]
+    words += ["--n", ",".join(map(str, versus.sizes))] if versus.sizes else []
+    for key, value in versus.parameters:
+        words += ["--param", f"{key}={value!r}"]
+    words += ["--runs", str(request.runs)] if request.runs is not None else []
+    words += ["--time", repr(float(request.seconds))] if request.seconds is not None else []
+    words += ["--alpha", repr(float(request.alpha))] if request.alpha != DEFAULT_ALPHA else []
+    return shlex.join([*words, "--seed", str(request.seed)])

@@ -18,10 +18,11 @@ from dpaudit.audit.accounting import shares
 from dpaudit.audit.by_law import by_law
 from dpaudit.audit.carry import carry_key, carry_notes
 from dpaudit.audit.command import command_line
+from dpaudit.audit.contest import recorded
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.exact import Comparison, pair_record
-from dpaudit.audit.jobs import Job, jobs_of
+from dpaudit.audit.jobs import Job, contest_of, jobs_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
 from dpaudit.audit.plots import OutputPlot
@@ -76,9 +77,10 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     def result(*, interrupted: bool = False) -> Result:
         timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
         command = command_line(request)
-        return Result(
+        found = Result(
             request.seed, request.alpha, audits, environment(), command, timings, interrupted, utility=utility
         )
+        return found if request.versus is None else recorded(contest_of(request.versus), request.versus, found)
 
     try:
         yield CheckStarted(len(every), request.seed, request.alpha)

@@ -15,8 +15,9 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.describe import Records, SampledFrom, parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
+from dpaudit.audit.contest import Contest, bouts
 from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek
+from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
 from dpaudit.audit.results import FORMAT_VERSION, Verdict
 from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
 from dpaudit.errors import PairError, UnknownNameError, UsageError
@@ -83,6 +84,8 @@ def jobs_of(request: Request) -> list[Job]:
     Raises:
         UsageError and its kinds: unknown names, claims or pairs missing or unrelated, parameters refused.
     """
+    if request.versus is not None:
+        return _versus_jobs(request, request.versus)
     jobs: list[Job] = []
     changed = set[str]()
     for target in request.targets:
@@ -102,6 +105,29 @@ def jobs_of(request: Request) -> list[Job]:
         if first is None:
             raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
         with_parameters(first, {key: request.parameters[key]})
+    return jobs
+
+
+def contest_of(versus: Versus) -> Contest:
+    """The comparison that is wanted, with its parameters.
+
+    Raises:
+        UnknownNameError: no such comparison.
+        ParameterError: a parameter that it does not have, or refuses.
+    """
+    return instantiate(registry.contest(versus.name), dict(versus.parameters))
+
+
+def _versus_jobs(request: Request, versus: Versus) -> list[Job]:
+    """The privacy of every algorithm of a comparison, at every size."""
+    jobs = []
+    for bout in bouts(contest_of(versus), versus):
+        if bout.privacy is None or bout.privacy.tested is None:
+            continue
+        case = replace(bout.privacy, runs=_runs(request, bout.privacy))
+        card = case.mechanism.card
+        target = Target(bout.entrant, card.source if card is not None else "", case.mechanism)
+        jobs.append(_job(request, target, case, bout.privacy.tested, card, None))
     return jobs
 
 

@@ -2,6 +2,7 @@
 
 A package registers `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` entry
 points that name a dictionary from an algorithm's name to "module:attribute"; modules are imported when they are wanted.
+Comparisons of several algorithms are registered in the same way, as `dpaudit.contests`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from dpaudit.audit.contest import Contest
 from dpaudit.audit.crash import described, sentence
 from dpaudit.audit.plan import Plan
 from dpaudit.errors import UnknownNameError, UsageError
@@ -19,6 +21,7 @@ from dpaudit.language import Mechanism
 ALGORITHMS = "dpaudit.algorithms"
 CORPUS = "dpaudit.corpus"
 AUDITS = "dpaudit.audits"
+CONTESTS = "dpaudit.contests"
 
 
 @lru_cache(maxsize=8)
@@ -63,6 +66,22 @@ def plan(name: str) -> Plan:
     found = _load(AUDITS, name)
     if not isinstance(found, Plan):
         raise UsageError(f"The audits of {name} are registered, and {found!r} is no plan.")
+    return found
+
+
+def contest(name: str) -> type[Contest]:
+    """The comparison of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    table = names(CONTESTS)
+    if name not in table:
+        close = difflib.get_close_matches(name, list(table), n=2, cutoff=0.3) or list(table)[:2]
+        raise UnknownNameError("comparison", name, tuple(close))
+    found = _load(CONTESTS, name)
+    if not isinstance(found, type) or not issubclass(found, Contest):
+        raise UsageError(f"{name} is registered as a comparison, and {found!r} is no contest.")
     return found
 
 

@@ -96,6 +96,25 @@ class Seek:
 
 
 @dataclass(frozen=True)
+class Versus:
+    """A comparison that is wanted.
+
+    Args:
+        name: of the registered comparison.
+        sizes: numbers of records; () for its own.
+        parameters: its fields to change, name and value.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            whole("--n", size, least=1)
+
+
+@dataclass(frozen=True)
 class Request:
     """One invocation of `dpaudit check`, of `dpaudit verify` where `every` is given, of `dpaudit worst` with `seek`.
 
@@ -119,6 +138,7 @@ class Request:
         every: the scope of which every pair is to be verified by exact laws.
         seek: where to search for the worst pair by exact laws.
         only: "privacy" or "utility" for one of them alone; None for both.
+        versus: the comparison that is wanted, in place of the targets' own cases.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -142,6 +162,7 @@ class Request:
     every: Everything | None = None
     seek: Seek | None = None
     only: str | None = None
+    versus: Versus | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -200,6 +221,7 @@ class Request:
             **({} if self.every is None else {"every": list(astuple(self.every))}),
             **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
             **({} if self.only is None else {"only": self.only}),
+            **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
         }
 
 

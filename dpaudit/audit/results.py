@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from dpaudit.audit.contest_rows import ContestRecord
 from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
 
 FORMAT_VERSION = "1.4"
@@ -419,6 +420,8 @@ class Result:
     format_version: str = FORMAT_VERSION
     utility: list[UtilityAudit] = field(default_factory=list)
     """Promises of utility that were tried."""
+    contest: ContestRecord | None = None
+    """The comparison that this is the result of, if it is one's."""
 
     @property
     def every(self) -> list[Audit | UtilityAudit]:

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import cloudpickle
 import numpy as np
@@ -23,6 +23,7 @@ from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
 
+_Made = TypeVar("_Made")
 FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
 
 
@@ -156,8 +157,8 @@ def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechani
         raise ParameterError(sentence(f"{mechanism.name} refuses {parameters!r}: {described(error)}")) from error
 
 
-def instantiate(cls: type[Mechanism], parameters: dict[str, Any]) -> Mechanism:
-    """A mechanism from its class.
+def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
+    """A mechanism, or anything else that is made from parameters, from its class.
 
     Raises:
         ParameterError: parameters are missing, unknown or refused.

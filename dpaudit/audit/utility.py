@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import sys
 import zlib
 from collections.abc import Generator, Iterable
@@ -14,15 +13,17 @@ from dataclasses import dataclass
 from numpy.random import SeedSequence
 
 from dpaudit.audit import registry
+from dpaudit.audit.contest import bouts
 from dpaudit.audit.crash import blamed, sentence
 from dpaudit.audit.events import Progress
+from dpaudit.audit.jobs import contest_of
 from dpaudit.audit.plan import UtilityCase
-from dpaudit.audit.request import Request
+from dpaudit.audit.request import Request, Versus
 from dpaudit.audit.results import FORMAT_VERSION, Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
 from dpaudit.audit.runner import Runner, Unit
+from dpaudit.audit.success import Judged, exactly
 from dpaudit.audit.target import Target
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError, UsageError
-from dpaudit.interpret import ball_law
 from dpaudit.language import Card, Mechanism, Trial
 from dpaudit.stats import clopper_pearson
 
@@ -30,8 +31,6 @@ ROUNDING = 1e-12
 """By how much a probability must miss the promise before an exact law breaks it: the promise is a rounded number."""
 PARTS = 4
 """Batches of runs on one source of inputs, between which progress is told."""
-EXACT_PATHS = 200_000
-"""Laws with more paths are left to runs."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     Raises:
         UsageError: promises alone are asked for, and there are none, or they would be of something else.
     """
+    if request.versus is not None:
+        return _versus_jobs(request, request.versus)
     alone = request.only == "utility"
     if request.every is not None or request.seek is not None or request.only == "privacy":
         return []
@@ -88,10 +89,20 @@ def _jobs_of(request: Request, target: object) -> Iterable[UtilityJob]:
         return
     plan = registry.plan(target)
     for case in plan.utility() if plan.utility is not None else ():
-        image = {"request": request.image(), "name": target, "utility": case.label, "format": FORMAT_VERSION}
-        replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
-        runs = case.runs if request.runs is None or not case.runs else request.runs
-        yield UtilityJob(target, case, case.mechanism.card, case.expected, replay, runs)
+        yield _job(request, target, case, case.expected)
+
+
+def _versus_jobs(request: Request, versus: Versus) -> list[UtilityJob]:
+    """The success of every algorithm of a comparison, at every size."""
+    found = bouts(contest_of(versus), versus)
+    return [_job(request, bout.entrant, bout.utility, None) for bout in found if bout.utility is not None]
+
+
+def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | None) -> UtilityJob:
+    image = {"request": request.image(), "name": name, "utility": case.label, "format": FORMAT_VERSION}
+    replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
+    runs = case.runs if request.runs is None or not case.runs else request.runs
+    return UtilityJob(name, case, case.mechanism.card, expected, replay, runs)
 
 
 def try_promise(
@@ -161,7 +172,7 @@ def _attempt(
         yield Progress(0, 1, f"exact law, {what}", None)
         with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.name):
             try:
-                exact = _exactly(trial)
+                exact = exactly(trial)
             except NotEnumerableError as error:
                 if not job.runs:
                     raise
@@ -171,7 +182,7 @@ def _attempt(
     hits = done = 0
     try:
         key = zlib.crc32(f"{job.name}/{job.case.label}".encode())
-        target = Target(job.name, "", trial)
+        target = Target(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [
             Unit((), size, SeedSequence([seed, key, number, 0, 0, 0, part])) for part, size in enumerate(sizes) if size
@@ -185,17 +196,6 @@ def _attempt(
             lower, upper = clopper_pearson.interval(hits, done, alpha=alpha) if done else (None, None)
             low, value, high = exact if exact is not None else (None, None, None)
             attempts.append(Attempt(str(source), value, low, high, hits, done, lower, upper, alpha))
-
-
-def _exactly(trial: Trial) -> tuple[float, float, float]:
-    """Pr[success] and doubles that enclose it."""
-    mass = ball_law(trial, (), path_limit=EXACT_PATHS).as_dict().get(True)
-    if mass is None:
-        return 0.0, 0.0, 0.0
-    # the ends of the ball, rounded outward
-    low, high = float(mass.lower()), float(mass.upper())
-    low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-    return max(0.0, low), min(1.0, float(mass.mid())), min(1.0, high)
 
 
 def _decide(

@@ -14,6 +14,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.checks import probability
 from dpaudit.language.mechanism import Mechanism, Program
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.spans import Span
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,18 @@ class Goal(ABC):
     def reached(self, instance: Instance, output: Any) -> bool:
         """Whether the output is good for the instance."""
 
+    def reached_among(self, instance: Instance, span: Span) -> int | None:
+        """How many of the whole numbers of a span are good outputs; None where they are to be asked for one by one."""
+        return None
+
 
 @dataclass(frozen=True)
 class InteriorPoint(Goal):
     """min S ≤ output ≤ max S; ⊥ is no interior point.  Source: thesis, Definition 7.5."""
+
+    def reached_among(self, instance: Instance, span: Span) -> int:
+        values = Multiset.of(instance.dataset).values
+        return max(0, min(span.stop, values[-1] + 1) - max(span.start, values[0])) if values else 0
 
     def reached(self, instance: Instance, output: Any) -> bool:
         values = Multiset.of(instance.dataset).values

@@ -29,6 +29,7 @@ from dpaudit.audit.results import (
     Verdict,
 )
 from dpaudit.reporting import numbers, spending, utility, wording
+from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_object
@@ -126,6 +127,9 @@ def to_html(result: Result) -> str:
         .render(
             result=result,
             views=views,
+            contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
+            contest_heading=HEADING,
+            contest_lines=lines(result, times=False),
             promises=[_promise(audit, i, total) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
             timings=_timings(result),
@@ -318,11 +322,16 @@ def _timings(result: Result) -> str:
     workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
     text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."
     names = {audit.replay: wording.full_name(audit) for audit in result.every}
-    slowest = sorted(timings.audits.items(), key=lambda item: (-item[1], item[0]))[:5]
+    told = [item for item in timings.audits.items() if item[0] in names]
+    slowest = sorted(told, key=lambda item: (-item[1], item[0]))[:5]
     if len(names) > 1 and slowest:
         text += (
-            f" Slowest: {'; '.join(f'{names.get(key, key)} {seconds:.1f} s' for key, seconds in slowest)}."
+            f" Slowest: {'; '.join(f'{names[key]} {seconds:.1f} s' for key, seconds in slowest)}."
         )
+    rows = [line for line in lines(result, times=True) if line.seconds]
+    alone = [f"{line.algorithm} n = {line.records} {line.seconds}" for line in rows]
+    if alone:
+        text += f" One run alone: {'; '.join(alone)}."
     return text
 
 

@@ -206,6 +206,11 @@ def _check_consistent(result: Result, where: str) -> None:
                     raise _refused(where, f"audits[{i}].sampled[{j}].{hits}: {seen} is more than {runs} = {most} runs")
 
 
+    for i, row in enumerate(result.contest.rows if result.contest is not None else []):
+        for key, there in (("utility", result.utility), ("audit", result.audits)):
+            at = getattr(row, key)
+            if at is not None and not at < len(there):
+                raise _refused(where, f"contest.rows[{i}].{key}: there is no place {at}")
     for i, promise in enumerate(result.utility):
         if promise.worst is not None and not promise.worst < len(promise.attempts):
             raise _refused(where, f"utility[{i}].worst: {promise.worst} is no place in attempts")

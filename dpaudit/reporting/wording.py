@@ -395,6 +395,8 @@ def total(audits: Sequence[Audit]) -> str:
 def title(result: Result) -> str:
     """The title of a report: what was audited, with the tally of privacy and that of utility."""
     promises = result.utility
+    if result.contest is not None:
+        return f"{result.contest.title}: {len({row.algorithm for row in result.contest.rows})} algorithms compared"
     if not promises:
         return total(result.audits)
     names = {audit.name for audit in promises}

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpaudit.audit import plots, results
+from dpaudit.audit import contest_rows, plots, results
 from dpaudit.errors import ReportError
 from dpaudit.reporting.json_form import from_json, schema, to_json
 
@@ -36,7 +36,7 @@ NEW_SINCE_1_0 = {
     },
 }
 """What a file of format 1.0 lacks."""
-NEW_SINCE_1_2 = {"proof": {"laws", "symmetries", "confirmed"}, "utility": {"crashed"}, "": {"utility"}}
+NEW_SINCE_1_2 = {"proof": {"laws", "symmetries", "confirmed"}, "utility": {"crashed"}, "": {"utility", "contest"}}
 """What one of format 1.2 lacks."""
 
 
@@ -82,6 +82,8 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "utility": results.UtilityAudit,
         "promise": results.UtilityRecord,
         "attempt": results.Attempt,
+        "contest": contest_rows.ContestRecord,
+        "contest_row": contest_rows.ContestRow,
         "audit": results.Audit,
     }
     definitions = schema()["$defs"]
@@ -290,6 +292,7 @@ def test_reads_format_1_0() -> None:
             assert evidence.pop("bounds") is None
             assert evidence.pop("by_density") is False
     assert again.pop("utility") == []
+    assert again.pop("contest") is None
     assert again == value
 
 

@@ -1,0 +1,104 @@
+"""Run a request for the command line: show what comes, write the reports, keep the audits, find the exit code."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from dataclasses import replace
+
+import typer
+from rich.console import Console
+
+from dpaudit.audit import engine, store
+from dpaudit.audit.contest import timed
+from dpaudit.audit.events import CheckFinished
+from dpaudit.audit.jobs import contest_of
+from dpaudit.audit.request import Request
+from dpaudit.audit.results import Result, Verdict
+from dpaudit.errors import UsageError
+from dpaudit.reporting import files, json_form
+from dpaudit.reporting.console import ConsoleReporter
+from dpaudit.reporting.contest import contest_block
+
+
+class OutConsole(Console):
+    """A console whose reader may go away (`| head`): what follows is dropped, and reports are still written."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def finish(request: Request, html: str | None, json: str | None, *, quiet: bool, expect: bool = False) -> None:
+    """Run, show, write, keep, and exit with the code that the result asks for."""
+    result = run(request, quiet=quiet, stdout_taken=json == "-")
+    if request.versus is not None and not result.interrupted:
+        result = timed(contest_of(request.versus), request.versus, result)
+        if not quiet and json != "-":
+            OutConsole().print(contest_block(result))
+    failures = files.write(result, html, json)
+    try:
+        _keep(result)
+    except UsageError as error:
+        complain(str(error))
+    for failure in failures:
+        complain(str(failure))
+    if result.interrupted:
+        if quiet and json == "-":
+            complain("Interrupted; the results of the audits that had ended are written.")
+        raise typer.Exit(130)
+    code = _expected_code(result) if expect else result.exit_code
+    raise typer.Exit(2 if failures else code)
+
+
+def run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
+    """Run and show."""
+    out = OutConsole(stderr=stdout_taken)
+    stream = engine.check(request, only=only)
+    with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
+        event = next(stream)
+        while True:
+            try:
+                if not (stdout_taken and quiet):
+                    reporter.on(event)
+                if isinstance(event, CheckFinished):
+                    return event.result
+                event = next(stream)
+            except KeyboardInterrupt:
+                if isinstance(event, CheckFinished):
+                    return replace(event.result, interrupted=True)
+                # it came while something was shown: the engine ends the stream with what is finished
+                event = stream.throw(KeyboardInterrupt)
+
+
+def _expected_code(result: Result) -> int:
+    """The exit code where what is as expected is no fault; an audit that nothing is expected of counts as ever."""
+    if any(audit.crashed for audit in result.every):
+        return 4
+    others = [audit for audit in result.every if not audit.as_expected]
+    if any(audit.verdict is Verdict.FAIL for audit in others):
+        return 1
+    # a PASS that should have been something else is as bad as a FAIL
+    if any(audit.verdict is Verdict.PASS and audit.as_expected is False for audit in others):
+        return 1
+    return 3 if any(audit.verdict is Verdict.INCONCLUSIVE for audit in others) else 0
+
+
+def _keep(result: Result) -> None:
+    texts = audit_texts(result)
+    store.put(
+        store.Stored(audit.replay, audit.name, result.command, text)
+        for audit, text in zip(result.every, texts, strict=True)
+    )
+
+
+def audit_texts(result: Result) -> list[str]:
+    """Every audit as JSON, for comparing one run with another."""
+    value = json_form.to_object(result)
+    return [json_module.dumps(audit) for audit in (*value["audits"], *value["utility"])]
+
+
+def complain(message: str) -> None:
+    """One sentence on stderr."""
+    print(f"dpaudit: {message}", file=sys.stderr)
