@@ -33,6 +33,7 @@ def check(
     black_box: bool = False,
     evidence: Result | None = None,
     only: str | None = None,
+    game: str | None = None,
 ) -> Result:
     """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
 
@@ -53,6 +54,7 @@ def check(
         black_box: use runs alone: no exact law, no density of the mechanism's own.
         evidence: an earlier result, with another seed, whose e-values are carried over.
         only: "privacy" or "utility" for one of them alone.
+        game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
 
     Returns:
         The result; `result.audits[0].verdict` is the verdict.
@@ -80,6 +82,7 @@ def check(
             black_box=black_box,
             carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
             only=only,
+            game=game,
         )
     )
 

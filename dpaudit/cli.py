@@ -128,6 +128,10 @@ def check_command(
         str | None, typer.Option(help="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs.")
     ] = None,
     size: Annotated[int | None, typer.Option(help="Records where a search begins (default 10).")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(metavar="NAME:N", help="Play a game against it, e.g. digit:2 (interior points), with no pair."),
+    ] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
     ] = None,
@@ -162,6 +166,7 @@ def check_command(
     request = check_request(
         targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
         black_box, evidence, seed, jobs, privacy, utility,
+        game,
     )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")

@@ -37,6 +37,7 @@ def check_request(
     jobs: int | None,
     privacy: bool,
     utility: bool,
+    game: str | None,
     **_: Any,
 ) -> Request:
     """What `dpaudit check` asks for; options that only say what to write are passed over.
@@ -69,6 +70,7 @@ def check_request(
         black_box=black_box,
         carried=carried,
         carried_from=evidence,
+        game=game,
         only="privacy" if privacy else "utility" if utility else None,
     )
 

@@ -30,3 +30,6 @@ CATALOGUE: dict[str, str] = {
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
 }
+
+GAMES: dict[str, str] = {}
+"""What the entry point `dpaudit.games` names: games against any mechanism (`dpaudit check … --game`)."""

@@ -23,6 +23,8 @@ def command_line(request: Request) -> str:
         words += ["--relation", request.relation]
     if request.pair is not None:
         words += ["--pair", *(json.dumps(dataset_to_json(side), ensure_ascii=False) for side in request.pair)]
+    if request.game is not None:
+        words += ["--game", request.game]
     if request.data is not None:
         words += ["--data", request.data]
     if request.size is not None:

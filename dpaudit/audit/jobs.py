@@ -17,6 +17,7 @@ from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
 from dpaudit.audit.contest import Contest, bouts
 from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.play import Play
 from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
 from dpaudit.audit.results import FORMAT_VERSION, Verdict
 from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
@@ -137,6 +138,9 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
     if request.pair is not None or request.data is not None:
         cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label="given pairs"),)
+    if request.game is not None:
+        yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
+        return
     for case in cases:
         fields = set(getattr(case.mechanism, "__dataclass_fields__", {}))
         wanted = {key: value for key, value in request.parameters.items() if key in fields}
@@ -304,6 +308,8 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
         own, card = None, None
         target = function_target(subject, name, source)
     claim = _claim(request, own, name)
+    if request.game is not None:
+        return _played(request, Play.parse(request.game), subject, name, changed)
     if not _given(request):
         raise UsageError(
             f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
@@ -316,6 +322,21 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
         "given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism), scope=scope
     )
     return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
+
+
+def _played(
+    request: Request, play: Play, subject: Mechanism | Callable[..., Any], name: str, changed: set[str]
+) -> Job:
+    """A game against a subject, which claims what it claims or is said to."""
+    if isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+        changed |= set(request.parameters)
+    game = play.against(subject, name)
+    claim = _claim(request, game.claim, name)
+    case = Case(f"game {play.name}:{play.n}", game, (play.pair,), claim, _runs(request, None))
+    card = game.card
+    target = Target(name, card.source if card is not None else "", game)
+    return _job(request, target, case, claim, card, None)
 
 
 def _small_scope(request: Request, claim: Claim) -> Scope | None:

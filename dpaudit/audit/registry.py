@@ -2,7 +2,8 @@
 
 A package registers `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` entry
 points that name a dictionary from an algorithm's name to "module:attribute"; modules are imported when they are wanted.
-Comparisons of several algorithms are registered in the same way, as `dpaudit.contests`.
+Comparisons of several algorithms and games against any mechanism are registered in the same way, as `dpaudit.contests`
+and `dpaudit.games`.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import difflib
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import TypeVar
 
 from dpaudit.audit.contest import Contest
 from dpaudit.audit.crash import described, sentence
 from dpaudit.audit.plan import Plan
 from dpaudit.errors import UnknownNameError, UsageError
-from dpaudit.language import Mechanism
+from dpaudit.language import Game, Mechanism
 
+_Kind = TypeVar("_Kind")
 ALGORITHMS = "dpaudit.algorithms"
 CORPUS = "dpaudit.corpus"
 AUDITS = "dpaudit.audits"
 CONTESTS = "dpaudit.contests"
+GAMES = "dpaudit.games"
 
 
 @lru_cache(maxsize=8)
@@ -75,13 +79,26 @@ def contest(name: str) -> type[Contest]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
-    table = names(CONTESTS)
+    return _of_kind(CONTESTS, "comparison", name, Contest)  # type: ignore[type-abstract]  # what is found is concrete
+
+
+def game(name: str) -> type[Game]:
+    """The game of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    return _of_kind(GAMES, "game", name, Game)  # type: ignore[type-abstract]  # as above
+
+
+def _of_kind(group: str, what: str, name: str, kind: type[_Kind]) -> type[_Kind]:
+    table = names(group)
     if name not in table:
         close = difflib.get_close_matches(name, list(table), n=2, cutoff=0.3) or list(table)[:2]
-        raise UnknownNameError("comparison", name, tuple(close))
-    found = _load(CONTESTS, name)
-    if not isinstance(found, type) or not issubclass(found, Contest):
-        raise UsageError(f"{name} is registered as a comparison, and {found!r} is no contest.")
+        raise UnknownNameError(what, name, tuple(close))
+    found = _load(group, name)
+    if not isinstance(found, type) or not issubclass(found, kind):
+        raise UsageError(f"{name} is registered as a {what}, and {found!r} is none.")
     return found
 
 

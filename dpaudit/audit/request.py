@@ -138,6 +138,7 @@ class Request:
         every: the scope of which every pair is to be verified by exact laws.
         seek: where to search for the worst pair by exact laws.
         only: "privacy" or "utility" for one of them alone; None for both.
+        game: "name:n", a game that is played against the subject in place of any pair.
         versus: the comparison that is wanted, in place of the targets' own cases.
     """
 
@@ -163,6 +164,7 @@ class Request:
     seek: Seek | None = None
     only: str | None = None
     versus: Versus | None = None
+    game: str | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -185,6 +187,8 @@ class Request:
             whole("--size", self.size, least=1)
         if self.data is not None and self.pair is not None:
             raise UsageError("Give --pair or --data, not both.")
+        if self.game is not None and (self.data is not None or self.pair is not None):
+            raise UsageError("A game draws its own datasets; leave --pair and --data out.")
         by_law = self.every or self.seek
         if by_law is not None and by_law.domain is not None and self.data is not None:
             raise UsageError("Give --domain or --data, not both.")
@@ -221,6 +225,7 @@ class Request:
             **({} if self.every is None else {"every": list(astuple(self.every))}),
             **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
             **({} if self.only is None else {"only": self.only}),
+            **({} if self.game is None else {"game": self.game}),
             **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
         }
 

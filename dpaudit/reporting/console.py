@@ -19,6 +19,7 @@ from rich.text import Text
 from dpaudit.audit import events
 from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
 from dpaudit.reporting import spending, utility, wording
+from dpaudit.reporting.contest import contest_block
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, stated
 from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
@@ -91,6 +92,8 @@ class ConsoleReporter:
         for audit in result.every:
             self.on(events.AuditFinished(audit, 0.0))
         self.on(events.CheckFinished(result))
+        if result.contest is not None and not self._quiet:
+            self._out.print(contest_block(result))
 
     def close(self) -> None:
         """Take the progress bar away."""
