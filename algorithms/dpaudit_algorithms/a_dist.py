@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpaudit.language import (
+    BETA,
     BOTTOM,
     THESIS,
     Card,
     Claim,
+    ClearBest,
     Laplace,
     Mechanism,
     ParameterError,
     Program,
     Quality,
     Symmetry,
+    UtilityClaim,
+    all_but,
     checks,
 )
 
@@ -83,6 +87,20 @@ class ADist(Mechanism):
     def threshold(self) -> float:
         """(1/ε)·log(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return math.log(1 / self.delta, self.log_base) / self.epsilon
+
+    def promise(self, beta: float) -> UtilityClaim:
+        """Proposition 3.28(ii) for a beta in (0, 1): with gap ≥ (1/ε)·log(1/(βδ)), h₁ with probability ≥ 1 − β.
+
+        It holds with room: the noise has to fall by (1/ε)·log(1/β), which it does with probability β^{log₂e}/2 (β/2
+        where log is natural).
+        """
+        checks.probability("beta", beta, open_ends=True)
+        lead = math.log(1 / (beta * self.delta), self.log_base) / self.epsilon
+        return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii)")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Proposition 3.28(ii) with β = 0.05, whatever the number of records."""
+        return (self.promise(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""
@@ -166,6 +184,16 @@ class ADistCorrected(Mechanism):
     def threshold(self) -> float:
         """2 + (2/ε)·ln(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return 2 + 2 / self.epsilon * math.log(1 / self.delta)
+
+    def promise(self, beta: float) -> UtilityClaim:
+        """With gap ≥ 2 + (2/ε)·ln(1/(βδ)), h₁ with probability ≥ 1 − β, for a beta in (0, 1)."""
+        checks.probability("beta", beta, open_ends=True)
+        lead = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
+        return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), mended")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """The promise with β = 0.05, whatever the number of records."""
+        return (self.promise(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""

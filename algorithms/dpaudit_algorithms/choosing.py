@@ -16,10 +16,14 @@ from dpaudit.language import (
     Claim,
     Laplace,
     Mechanism,
+    NearBestOrBottom,
     ParameterError,
     Program,
     Quality,
+    Supported,
     Symmetry,
+    UtilityClaim,
+    all_but,
     checks,
 )
 
@@ -92,6 +96,16 @@ class ChoosingMechanism(Mechanism):
     def threshold(self) -> float:
         """(8/ε)·ln(4k/(βεδ)): a noisy optimum below it gives ⊥; in units of the score."""
         return 8 / self.epsilon * self.log_term
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Lemma 7.10 (for n ≥ 1, where its logarithm exists) and Lemma 7.11."""
+        probability = all_but(self.beta)
+        promised = Supported(self.quality, 2 * self.threshold)
+        supported = UtilityClaim(promised, probability, "§7.3.1, Lemma 7.11")
+        if records < 1:
+            return (supported,)
+        below = 16 / self.epsilon * (self.log_term + math.log(records))
+        return UtilityClaim(NearBestOrBottom(self.quality, below), probability, "§7.3.1, Lemma 7.10"), supported
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """All those of the quality, with ⊥ as it is: step 1 sees the best score and not whose it is, G(S) moves with

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpaudit.language import (
+    BETA,
     THESIS,
     Card,
     Claim,
     Mechanism,
+    NearBest,
     ParameterError,
     Quality,
     Softmax,
     StepSoftmax,
     Symmetry,
+    UtilityClaim,
+    all_but,
     checks,
 )
 
@@ -61,6 +66,18 @@ class ExponentialMechanism(Mechanism):
     def claim(self) -> Claim:
         """ε, Proposition 3.27(i)."""
         return Claim(self.epsilon)
+
+    def promise(self, solutions: int, below: float) -> UtilityClaim:
+        """Proposition 3.27(ii) for |H| = `solutions` and Δm = `below` > 0, in units of the score."""
+        failure = solutions * math.exp(-self.epsilon * below / 2)
+        return UtilityClaim(NearBest(self.quality, below), all_but(failure), "§3.5.2, Proposition 3.27(ii)")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Proposition 3.27(ii) with the Δm at which its bound is 0.05; () where the quality does not tell |H|."""
+        solutions = self.quality.how_many
+        if solutions is None:
+            return ()
+        return (self.promise(solutions, 2 / self.epsilon * math.log(solutions / BETA)),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """All those of the quality: the weight exp(ε·q/2) of a solution is a function of its score."""

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpaudit.language import (
+    BETA,
     INTERIOR_POINT_NOTES,
     AnyScores,
     Card,
     Claim,
     DatasetError,
     Draw,
+    InteriorPoint,
     Mechanism,
     Multiset,
     Quality,
+    SampleSize,
     Symmetry,
+    UtilityClaim,
+    all_but,
     checks,
     step_scores,
 )
 
 _INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
 _OUTPUT = "a point of X"
+_PLACE = '"Algorithms for Interior Point"'
+_MENDED = f"{_PLACE}, mended"
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,10 @@ class MedianUtility(Quality):
     """
 
     domain: int
+
+    @property
+    def how_many(self) -> int:
+        return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _median_utility(self.domain, Multiset.of(dataset))
@@ -56,6 +68,10 @@ class Depth(Quality):
     """
 
     domain: int
+
+    @property
+    def how_many(self) -> int:
+        return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _depth(self.domain, Multiset.of(dataset))
@@ -92,11 +108,15 @@ class InteriorPointByMedian(Mechanism):
         system="I1",
         title="Interior point by the exponential mechanism with the median utility",
         paper=INTERIOR_POINT_NOTES,
-        place='"Algorithms for Interior Point"',
+        place=_PLACE,
         claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("The domain is finite.",),
+        differs=(
+            "The domain is finite.",
+            'The printed "log" of the number of records is natural, as the inequality |X|·e^{−εn/4} ≤ β asks; '
+            "to base 2 it would be 1.44 times as many.",
+        ),
         variants=("InteriorPointByMedianCorrected",),
     )
 
@@ -108,6 +128,15 @@ class InteriorPointByMedian(Mechanism):
     def claim(self) -> Claim:
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """An interior point with probability at least 1 − |X|·e^{−εn/4}, for every dataset."""
+        return _interior(self.epsilon, self.domain, records, _PLACE)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """n ≥ 4·ln(|X|/β)/ε, at β = 0.05."""
+        return _enough(self.epsilon, self.domain, _PLACE)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """That of the score."""
@@ -147,7 +176,7 @@ class InteriorPointByMedianCorrected(Mechanism):
         system="I1",
         title="Interior point by the exponential mechanism with a score that ties do not fool",
         paper=INTERIOR_POINT_NOTES,
-        place='"Algorithms for Interior Point", mended',
+        place=_MENDED,
         claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
         inputs=_INPUTS,
         output=_OUTPUT,
@@ -167,12 +196,31 @@ class InteriorPointByMedianCorrected(Mechanism):
         """ε, by the exponential mechanism."""
         return Claim(self.epsilon)
 
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """An interior point with probability at least 1 − |X|·e^{−εn/4}, for every dataset."""
+        return _interior(self.epsilon, self.domain, records, _MENDED)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """n ≥ 4·ln(|X|/β)/ε, at β = 0.05."""
+        return _enough(self.epsilon, self.domain, _MENDED)
+
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """That of the score."""
         return Depth(self.domain).symmetries(domain)
 
     def run(self, S: Any) -> Draw:
         return Depth(self.domain)(S).softmax(self.epsilon / 2)
+
+
+def _interior(epsilon: float, domain: int, records: int, place: str) -> tuple[UtilityClaim, ...]:
+    return (UtilityClaim(InteriorPoint(), all_but(domain * math.exp(-epsilon * records / 4)), place),)
+
+
+def _enough(epsilon: float, domain: int, place: str) -> tuple[SampleSize, ...]:
+    records = math.ceil(4 * math.log(domain / BETA) / epsilon)
+    promise = f"an interior point with probability at least {1 - BETA:g}"
+    return (SampleSize(records, f"4·ln(|X|/β)/ε, β = {BETA:g}", promise, place),)
 
 
 def _at_most(domain: int, dataset: Multiset) -> list[tuple[int, int, int]]:

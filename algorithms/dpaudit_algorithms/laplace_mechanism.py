@@ -10,16 +10,21 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dpaudit.language import (
+    BETA,
     THESIS,
     Card,
     Claim,
     Exchange,
+    Goal,
+    Instance,
     Laplace,
     Mechanism,
     Multiset,
     ParameterError,
     Product,
     Symmetry,
+    UtilityClaim,
+    all_but,
     checks,
     exchanges,
 )
@@ -34,6 +39,11 @@ class Query(ABC):
     @abstractmethod
     def sensitivity(self) -> float:
         """k: the largest L1 distance of the answers on two neighbours under replace-one (Definition 3.24)."""
+
+    @property
+    def coordinates(self) -> int:
+        """ℓ."""
+        return 1
 
     @abstractmethod
     def __call__(self, dataset: Any) -> tuple[float, ...]:
@@ -79,6 +89,10 @@ class Histogram(Query):
             raise ParameterError(f"A histogram needs at least one value, all of them distinct, not {self.values!r}.")
 
     @property
+    def coordinates(self) -> int:
+        return len(self.values)
+
+    @property
     def sensitivity(self) -> float:
         return 2.0 if len(self.values) > 1 else 1.0
 
@@ -110,6 +124,32 @@ class _Swap:
         moved = list(vector)
         moved[self.i], moved[self.j] = vector[self.j], vector[self.i]
         return tuple(moved)
+
+
+@dataclass(frozen=True)
+class AnswersWithin(Goal):
+    """Every coordinate of the output is at most `off_by` from that of f(S).
+
+    Args:
+        query: f.
+        off_by: Δ > 0, in units of the answers.
+
+    Source: thesis, Theorem 3.25.
+    """
+
+    query: Query
+    off_by: float
+
+    def __post_init__(self) -> None:
+        checks.positive("off_by", self.off_by)
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        answers = self.query(instance.dataset)
+        seen = (output,) if len(answers) == 1 else output
+        return all(abs(a - b) <= self.off_by for a, b in zip(seen, answers, strict=True))
+
+    def __str__(self) -> str:
+        return f"answers off by at most {self.off_by:.6g}"
 
 
 @dataclass(frozen=True)
@@ -157,6 +197,15 @@ class LaplaceMechanism(Mechanism):
     def scale(self) -> float:
         """k/ε, in units of the answers."""
         return self.query.sensitivity / self.epsilon
+
+    def promise(self, off_by: float) -> UtilityClaim:
+        """Theorem 3.25's bound for Δ = `off_by` > 0, in units of the answers."""
+        bound = tail_bound(self.epsilon, self.query.sensitivity, self.query.coordinates, off_by)
+        return UtilityClaim(AnswersWithin(self.query, off_by), all_but(bound), "§3.5.1, Theorem 3.25")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 3.25 with the Δ at which its bound is 0.05, whatever the number of records."""
+        return (self.promise(self.scale * math.log(self.query.coordinates / BETA)),)
 
     def run(self, S: Any) -> Laplace | Product:
         noisy = tuple(Laplace(answer, self.scale) for answer in self.query(S))

@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any, ClassVar, Self
 
 from dpaudit.language import (
+    BETA,
     BOTTOM,
     THESIS,
     AnyScores,
@@ -22,11 +23,15 @@ from dpaudit.language import (
     Mechanism,
     ParameterError,
     Program,
+    PromiseKept,
     Quality,
+    SampleSize,
     Scores,
     Span,
     StepScores,
     Symmetry,
+    UtilityClaim,
+    all_but,
     ceil_log2,
     checks,
 )
@@ -40,8 +45,11 @@ _DIFFERS = (
     "⊥ from one A_dist: the other interval alone; from both: index 0.",
     "A_i and B_i divide the padded range [0, T′], as printed; step 10 keeps to [0, T], index 0 if nothing is left.",
     "The size 32 of the base case is a parameter; the privacy proof does not use it.",
-    "N is the exact number of calls, counting the first, which T alone determines, or the bound N if that is less.",
+    "N is the exact number of calls, counting the first, which T alone determines, or the bound N if that is less; so "
+    "that N ≤ log*T, beyond which the printed log^⌈N⌉(T) does not exist.",
+    "Utility is promised for base ≤ 32, for which the proof of Lemma 6.13 holds as it is. Its log is to base 2.",
 )
+_PRINTED_BASE = 32
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,55 @@ class _RecConcave(Mechanism):
             promise=self.alpha / 2 * self.promise,
             alpha=0.25,
             N=None if self.N is None else self.N - 1,
+        )
+
+    @property
+    def _unclear(self) -> float:
+        """The least β at which the promise makes A_dist's gaps large enough, where that is a demand of its own."""
+        return 0.0
+
+    @property
+    def _places(self) -> tuple[str, str]:
+        return "§6.4, Lemma 6.13", "§6.4, Theorem 6.14(2)"
+
+    @property
+    def _formula(self) -> str:
+        return "8^N·(4/(αε))·(log(32/(βδ)) + log^⌈N⌉(T))"
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Lemma 6.13 and Theorem 6.14(2), each with the least β that the promise r affords, whatever the records."""
+        N, T = self.calls, max(1, self.T)
+        if self.base > _PRINTED_BASE or self.alpha > 0.5 or self.promise <= 0:
+            return ()
+        # r ≥ 8^N·(4/(αε))·(log(32/(βδ)) + log^⌈N⌉(T)), with failure 2βN
+        given = self.promise * self.alpha * self.epsilon / (1 << 3 * N)
+        lemma = max(32 / self.delta * _half_to(given / 4 - rounded_logs(T, N)), self._unclear)
+        # r ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log … log T), where the theorem's ε and δ are 3N times those of a step
+        theorem = max(2 / self.delta * _half_to(given / 12 - iterated_log(T, N)), 2 * N * self._unclear)
+        goal = PromiseKept(self.quality, self.promise, self.alpha)
+        failures = zip((2 * N * lemma, theorem), self._places, strict=True)
+        return tuple(UtilityClaim(goal, all_but(failure), place) for failure, place in failures if failure < 1)
+
+    def least_promise(self, beta: float) -> float:
+        """The r from which Lemma 6.13 lets it fail with probability at most 2·beta·N.
+
+        Raises:
+            ParameterError: beta outside (0, 1).
+        """
+        checks.probability("beta", beta, open_ends=True)
+        logs = math.log2(32 / (beta * self.delta)) + rounded_logs(max(1, self.T), self.calls)
+        return (1 << 3 * self.calls) * 4 / (self.alpha * self.epsilon) * logs
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The promise r of Lemma 6.13 for a failure of 0.05; a quality that counts records needs as many records."""
+        return (
+            SampleSize(
+                math.ceil(self.least_promise(BETA / (2 * self.calls))),
+                f"{self._formula}, β = {BETA:g}/(2N)",
+                f"Q ≥ (1 − α)·r with probability at least {1 - BETA:g}, where so much is promised: r",
+                self._places[0],
+            ),
         )
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
@@ -183,6 +240,11 @@ class RecConcaveCorrected(_RecConcave):
     call is (ε, δ)-DP and N calls are (3Nε, 3Nδ)-DP by basic composition. (The last call uses one mechanism, so the
     calls really spend (3N − 2)·ε and (2N − 2)·δ.)
 
+    Utility: the proof of Lemma 6.13 uses of A_dist that it finds a lead of (3/8)·α·r, at every level with its own α and
+    r: r is α/2 of it one level down, and an eighth of that at every further one, where α is 1/4. With N ≥ 2 calls the
+    least such lead is 3αr/8^{N − 1}, and `ADistCorrected` finds it where r ≥ (8^{N − 1}/(3α))·(2 + (2/ε)·ln(1/(βδ))).
+    The printed r is at least that for ε ≤ 240 (the printed lead is ≥ (96/ε)·log(32/(βδ))); beyond, both are needed.
+
     Args:
         T, quality, promise, alpha, epsilon, delta, N, base: as in `RecConcave`.
 
@@ -205,10 +267,58 @@ class RecConcaveCorrected(_RecConcave):
         variants=("RecConcave",),
     )
 
+    def least_promise(self, beta: float) -> float:
+        """The r from which it fails with probability at most 2·beta·N: the printed one, or the one above if greater.
+
+        Raises:
+            ParameterError: beta outside (0, 1).
+        """
+        printed = super().least_promise(beta)
+        if self.calls == 1:
+            return printed
+        clear = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
+        return max(printed, (1 << 3 * (self.calls - 1)) / (3 * self.alpha) * clear)
+
+    @property
+    def _unclear(self) -> float:
+        if self.calls == 1:
+            return 0.0
+        clear = 3 * self.alpha * self.promise / (1 << 3 * (self.calls - 1))
+        return math.exp(min(700.0, -self.epsilon / 2 * (clear - 2))) / self.delta
+
+    @property
+    def _places(self) -> tuple[str, str]:
+        return "§6.4, Lemma 6.13, mended", "§6.4, Theorem 6.14(2), mended"
+
+    @property
+    def _formula(self) -> str:
+        return f"max({super()._formula}, (8^{{N−1}}/(3α))·(2 + (2/ε)·ln(1/(βδ))))"
+
     @property
     def a_dist(self) -> Mechanism:
         """A_dist with noise for a gap that moves by 2."""
         return ADistCorrected(self.epsilon, self.delta, Given())
+
+
+def rounded_logs(T: int, times: int) -> int:
+    """log^⌈N⌉(T): ⌈log₂ ·⌉ applied N times to T ≥ 1; 0 stays 0."""
+    for _ in range(times):
+        T = ceil_log2(max(1, T))
+    return T
+
+
+def iterated_log(T: float, times: int) -> float:
+    """log₂ applied N times to T ≥ 1; it stops where there is no logarithm."""
+    for _ in range(times):
+        if T <= 0:
+            break
+        T = math.log2(T)
+    return T
+
+
+def _half_to(power: float) -> float:
+    """2^−power, large but finite where that overflows."""
+    return math.exp2(min(1000.0, -power))
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,9 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
+    DeepPoint,
     Draw,
+    InteriorPoint,
     Laplace,
     Mechanism,
     Multiset,
@@ -24,8 +26,11 @@ from dpaudit.language import (
     Program,
     Quality,
     RandomPairing,
+    SampleSize,
     Scores,
     Softmax,
+    UtilityClaim,
+    all_but,
     ceil_log2,
     checks,
     log_star,
@@ -41,8 +46,10 @@ _DIFFERS = (
     "n ≤ 2k: Y and S′ are empty; the recursion goes on with the empty dataset.",
     "⊥ from the choosing mechanism: L is the all-zero prefix of that length.",
     "Only multiplicities matter, so shuffling and pairing is one draw of the multiset of prefix lengths.",
-    "k and the size 32 of the base case are parameters; the privacy proof uses neither.",
+    "k and the size 32 of the base case are parameters; the privacy proof uses neither. Utility is promised for the "
+    "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
 )
+_PRINTED_BASE = 32
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,38 @@ class RecPrefixLevel(Mechanism):
         """The recursive call of step 4: same parameters, on X′ = {0, …, b}."""
         return RecPrefixLevel(self.bits + 1, self.epsilon, self.delta, self.beta, self.k, self.base)
 
+    @property
+    def least(self) -> float:
+        """(1540/ε)·ln(4/(βεδ)), the number of records that Lemma 7.14 asks of every call."""
+        return 1540 / self.epsilon * self._log
+
+    @property
+    def _log(self) -> float:
+        return math.log(4 / (self.beta * self.epsilon * self.delta))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Lemma 7.14 with probability 1 − 3βN, where every call gets the records that it asks for."""
+        size = records
+        for _ in range(self.calls - 1):
+            size = max(0, size - 2 * self.trim) // 2
+        if self.k is not None or self.base > _PRINTED_BASE or size < self.least:
+            return ()
+        place = "§7.3.2, Lemma 7.14"
+        return (UtilityClaim(DeepPoint(self.trim), all_but(3 * self.beta * self.calls), place),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Observation 7.13."""
+        records = (1 << log_star(self.size)) * 2312 / self.epsilon * self._log
+        return (
+            SampleSize(
+                max(0, math.ceil(records)),
+                "2^{log*|X|}·(2312/ε)·ln(4/(βεδ))",
+                "every call gets the (1540/ε)·ln(4/(βεδ)) records for which Lemma 7.14 holds",
+                "§7.3.2, Observation 7.13",
+            ),
+        )
+
     def run(self, dataset: Any) -> Program | Draw:
         S = Multiset.of(dataset)
         _check_records(S, self.size)
@@ -175,7 +214,9 @@ class RecPrefixLevel(Mechanism):
 class RecPrefix(Mechanism):
     """RecPrefix as Theorem 7.8 executes it: with β/(3·log*|X|), ε/(2·log*|X|), δ/(2·log*|X|) at every level.
 
-    Success with probability 1 − β needs n ≥ (18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ)) records (`enough`).
+    Success with probability 1 − β needs n ≥ (18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ)) records. At large ε that
+    is too few, down to none from ε = 4·log*|X|/(βδ) on: see FINDINGS.md. Where βεδ ≤ (16·log*|X|/3)^{1/3}, so for every
+    ε ≤ 1, the printed number is at least what Observation 7.13 asks for.
 
     Args:
         size: |X| ≥ 1; the records are 0, …, size − 1.
@@ -207,7 +248,11 @@ class RecPrefix(Mechanism):
         claim="(ε, δ)-DP under replace-one",
         inputs="records in {0, …, size − 1}; size = |X|, epsilon, delta, beta of the whole; k, base",
         output=_OUTPUT,
-        differs=(*_DIFFERS, "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1."),
+        differs=(
+            *_DIFFERS,
+            "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1.",
+            "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
+        ),
         variants=("RecPrefixLevel",),
     )
 
@@ -236,12 +281,25 @@ class RecPrefix(Mechanism):
             self.size, self.epsilon / (2 * t), self.delta / (2 * t), self.beta / (3 * t), self.k, self.base
         )
 
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 7.8(2): an interior point with probability 1 − β, from its number of records on."""
+        (size,) = self.sample_sizes
+        if self.k is not None or self.base > _PRINTED_BASE or records < size.records:
+            return ()
+        return (UtilityClaim(InteriorPoint(), all_but(self.beta), size.place),)
+
     @property
-    def enough(self) -> int:
-        """The number of records from which Theorem 7.8 promises success with probability 1 − β."""
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Theorem 7.8."""
         t = self.levels
-        return math.ceil(
-            18500 / self.epsilon * (1 << t) * t * math.log(4 * t / (self.beta * self.epsilon * self.delta))
+        records = 18500 / self.epsilon * (1 << t) * t * math.log(4 * t / (self.beta * self.epsilon * self.delta))
+        return (
+            SampleSize(
+                max(1, math.ceil(records)),
+                "(18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ))",
+                "an interior point with probability at least 1 − β",
+                "§7.3.2, Theorem 7.8(2)",
+            ),
         )
 
     def run(self, S: Any) -> Draw:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import ADD_REMOVE_ONE, Mechanism, Multiplicity, Multiset
+from dpaudit.language import ADD_REMOVE_ONE, ClearBest, Fixed, Given, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 
 TWO, THREE = Multiplicity((0, 1)), Multiplicity((0, 1, 2))
@@ -82,6 +82,34 @@ def corrected_cases() -> tuple[Case, ...]:
     )
 
 
+def utility() -> tuple[UtilityCase, ...]:
+    """Proposition 3.28(ii), to both bases of its log, where the lead is just the printed one."""
+    kinds = [
+        (f"log to base {'2' if base == 2 else 'e'}", ADist(epsilon, delta, Given(), base))
+        for base in (2.0, math.e)
+        for epsilon, delta in ((1.0, 1e-6), (0.1, 0.3))
+    ]
+    return _leads(kinds)
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """The mended promise, where the lead is just what it asks for; β/2 is attained."""
+    return _leads([("mended", ADistCorrected(epsilon, delta, Given())) for epsilon, delta in ((1.0, 1e-6), (0.1, 0.3))])
+
+
+def _leads(kinds: list[tuple[str, ADist]] | list[tuple[str, ADistCorrected]]) -> tuple[UtilityCase, ...]:
+    cases = []
+    for label, mechanism in kinds:
+        for beta in (0.05, 0.9):
+            claim = mechanism.promise(beta)
+            assert isinstance(claim.goal, ClearBest)
+            least = claim.goal.lead
+            instances = tuple(Fixed(scores) for scores in ((least, 0.0), (0.0, least, 0.0, 0.0), (least + 1, 1.0, 0.5)))
+            name = f"{label}, (ε, δ) = ({mechanism.epsilon:g}, {mechanism.delta:g}), β = {beta:g}"
+            cases.append(UtilityCase(name, mechanism, claim, instances))
+    return tuple(cases)
+
+
 def lead(records: int, moved: int) -> Pair:
     """All records equal, against `moved` of them at another value: the lead falls by 2·moved."""
     left, right = Multiset.counted({0: records}), Multiset.counted({0: records - moved, 1: moved})
@@ -98,5 +126,5 @@ def _small(kind: type[ADist] | type[ADistCorrected]) -> Callable[[int, int], tup
     return small
 
 
-PLAN = Plan("ADist", cases, _small(ADist))
-CORRECTED_PLAN = Plan("ADistCorrected", corrected_cases, _small(ADistCorrected))
+PLAN = Plan("ADist", cases, _small(ADist), utility=utility)
+CORRECTED_PLAN = Plan("ADistCorrected", corrected_cases, _small(ADistCorrected), utility=corrected_utility)

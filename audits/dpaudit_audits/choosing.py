@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Mechanism, Multiplicity, Multiset, Quality, Scores
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.language import Fixed, Mechanism, Multiplicity, Multiset, Quality, Scores
 from dpaudit_algorithms.choosing import ChoosingMechanism
 
 
@@ -41,6 +42,32 @@ def cases() -> tuple[Case, ...]:
         Case("group of 2", default, tuple(_pair(c, 2) for c in _around(142)), default.claim.group(2)),
         Case("group of 3", default, tuple(_pair(c, 3) for c in _around(143)), default.claim.group(3)),
     )
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Lemmas 7.10 and 7.11 where the optimum just reaches their bounds, and below, where ⊥ is a good answer."""
+    cases = []
+    for beta, epsilon, delta in ((0.1, 1.0, 1e-6), (0.9, 2.0, 0.9), (0.5, 0.1, 0.5)):
+        mechanism = ChoosingMechanism(beta, epsilon, delta, Multiplicity(range(80)))
+        reached = math.ceil(2 * mechanism.threshold)
+        records = 2 * reached + math.ceil(32 / epsilon * math.log(80 + 4 * reached)) + 80
+        above = math.ceil(reached + 16 / epsilon * math.log(records))
+        sources = []
+        for top in (above, reached, reached // 2, 1):
+            label = f"an optimum of {top:,}, one record for each of 79 others"
+            sources.append(_filled({0: top} | dict.fromkeys(range(1, 80), 1), records, label))
+        for top in (above, reached):
+            second = min(top - 1, records - top)
+            sources.append(_filled({0: top, 1: second}, records, f"an optimum of {top:,}, one other of {second:,}"))
+        for claim, lemma in zip(mechanism.utility(records), ("7.10", "7.11"), strict=True):
+            label = f"Lemma {lemma}, (β, ε, δ) = ({beta:g}, {epsilon:g}, {delta:g})"
+            cases.append(UtilityCase(label, mechanism, claim, tuple(sources)))
+    return tuple(cases)
+
+
+def _filled(counts: dict[int, int], records: int, label: str) -> Fixed:
+    """With records that are no solution, up to so many."""
+    return Fixed(Multiset.counted(counts | {1000: records - sum(counts.values())}), label=label)
 
 
 @dataclass(frozen=True)
@@ -78,4 +105,4 @@ def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
     return ChoosingMechanism(0.9, 2.0, 0.2, Multiplicity(points)), Scope(points, records)
 
 
-PLAN = Plan("ChoosingMechanism", cases, small)
+PLAN = Plan("ChoosingMechanism", cases, small, utility=utility)

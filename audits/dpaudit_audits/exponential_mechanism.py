@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Mechanism, Multiplicity, Multiset
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.language import BETA, Fixed, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 
 
@@ -27,6 +29,32 @@ def cases() -> tuple[Case, ...]:
     )
 
 
+def utility() -> tuple[UtilityCase, ...]:
+    """Proposition 3.27(ii) where it is nearly attained: all solutions but one just bad enough."""
+    cases = []
+    for epsilon, solutions, behind in ((1.0, 2, 4), (1.0, 64, 12), (0.1, 8, 60), (4.0, 200, 5)):
+        mechanism = ExponentialMechanism(epsilon, Multiplicity(tuple(range(solutions))))
+        data = tuple(
+            Fixed(
+                Multiset.counted(dict.fromkeys(range(solutions), rest) | {0: behind + rest}),
+                label=f"{behind + rest} records of one solution, {rest} of every other",
+            )
+            for rest in (0, 3)
+        )
+        label = f"ε = {epsilon:g}, {solutions} solutions, all others {behind} below the best"
+        cases.append(UtilityCase(label, mechanism, mechanism.promise(solutions, behind), data))
+    default = ExponentialMechanism(1.0, Multiplicity(tuple(range(64))))
+    least = math.ceil(2 * math.log(64 / BETA))
+    spread = (
+        Fixed(Multiset.counted({0: least})),
+        Fixed(Multiset.counted(dict.fromkeys(range(64), 3)), label="3 records of every solution"),
+        Fixed(Multiset.counted({x: x + 1 for x in range(64)}), label="1, 2, …, 64 records of the solutions"),
+        Fixed(Multiset(()), label="no records"),
+    )
+    cases.append(UtilityCase("the bound at 0.05", default, default.utility(least)[0], spread))
+    return tuple(cases)
+
+
 def _pair(zeros: int, ones: int, moved: int) -> Pair:
     left = Multiset.counted({0: zeros, 1: ones})
     right = Multiset.counted({0: zeros - moved, 1: ones + moved})
@@ -39,4 +67,4 @@ def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
     return ExponentialMechanism(1.0, Multiplicity(points)), Scope(points, records)
 
 
-PLAN = Plan("ExponentialMechanism", cases, small)
+PLAN = Plan("ExponentialMechanism", cases, small, utility=utility)

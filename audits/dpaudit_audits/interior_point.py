@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.audit.results import Verdict
+from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
 
 
 def cases() -> tuple[Case, ...]:
-    """Privacy holds; the utility claim does not (FINDINGS.md), which no privacy audit sees."""
+    """Privacy holds; the utility claim does not (FINDINGS.md), which `utility` below shows."""
     return _both(InteriorPointByMedian)
 
 
@@ -29,6 +31,64 @@ def _both(kind: type[InteriorPointByMedian] | type[InteriorPointByMedianCorrecte
         Case("group of 2", default, _pairs(2), default.claim.group(2)),
         Case("group of 3", default, _pairs(3), default.claim.group(3)),
     )
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Equal records leave every point with the same score: the output is uniform."""
+    smallest, large = InteriorPointByMedian(1.0, 2), InteriorPointByMedian(1.0, 64)
+    (size,) = large.sample_sizes
+    equal = "All records equal: |n/2 − #{x_i ≤ y}| = n/2 for every y."
+    return (
+        UtilityCase(
+            "six equal records of two values",
+            smallest,
+            smallest.utility(6)[0],
+            (Fixed(Multiset.counted({1: 6})),),
+            expected=Verdict.FAIL,
+            note=f"{equal} With two values no dataset of fewer records exceeds the bound.",
+        ),
+        UtilityCase(
+            "equal records, at the printed number of them",
+            large,
+            large.utility(size.records)[0],
+            (Fixed(Multiset.counted({32: size.records})),),
+            expected=Verdict.FAIL,
+            note=equal,
+        ),
+        _every_dataset(InteriorPointByMedian(1.0, 2), 5),
+        UtilityCase(
+            "distinct records",
+            large,
+            large.utility(32)[0],
+            (Fixed(Multiset.of(range(17, 49)), label="17, 18, …, 48"),),
+        ),
+    )
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """Every dataset of a few records, equal ones, and those that leave the most points outside."""
+    large = InteriorPointByMedianCorrected(1.0, 64)
+    (size,) = large.sample_sizes
+    n = size.records
+    half, rest = n // 2, n - n // 2
+    data = ({1: n}, {32: n}, {64: n}, {1: half, 2: rest}, {1: 1, 32: n - 2, 64: 1}, {32: half, 33: rest})
+    return (
+        UtilityCase(
+            "the printed number of records",
+            large,
+            large.utility(n)[0],
+            tuple(Fixed(Multiset.counted(counts)) for counts in data),
+        ),
+        _every_dataset(InteriorPointByMedianCorrected(1.0, 2), 6),
+        _every_dataset(InteriorPointByMedianCorrected(3.0, 4), 4),
+    )
+
+
+def _every_dataset(mechanism: InteriorPointByMedian | InteriorPointByMedianCorrected, n: int) -> UtilityCase:
+    every = combinations_with_replacement(range(1, mechanism.domain + 1), n)
+    sources = tuple(Fixed(Multiset.of(records)) for records in every)
+    label = f"every dataset of {n} records of {mechanism.domain} values"
+    return UtilityCase(label, mechanism, mechanism.utility(n)[0], sources, runs=2_000)
 
 
 def _pairs(moved: int) -> tuple[Pair, ...]:
@@ -53,5 +113,10 @@ def _small(
     return lambda domain, records: (kind(1.0, domain), Scope(tuple(range(1, domain + 1)), records))
 
 
-PLAN = Plan("InteriorPointByMedian", cases, _small(InteriorPointByMedian))
-CORRECTED_PLAN = Plan("InteriorPointByMedianCorrected", corrected_cases, _small(InteriorPointByMedianCorrected))
+PLAN = Plan("InteriorPointByMedian", cases, _small(InteriorPointByMedian), utility=utility)
+CORRECTED_PLAN = Plan(
+    "InteriorPointByMedianCorrected",
+    corrected_cases,
+    _small(InteriorPointByMedianCorrected),
+    utility=corrected_utility,
+)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanism, LaplaceMechanismRounded
 
 
@@ -33,6 +33,20 @@ def rounded_cases() -> tuple[Case, ...]:
     )
 
 
+def utility() -> tuple[UtilityCase, ...]:
+    """The tail bound, which one coordinate attains."""
+    count = LaplaceMechanism(1.0, Count(1))
+    histogram = LaplaceMechanism(0.5, Histogram((0, 1, 2)))
+    note = "The outputs are real, so that there is no law; by hand the bound is {}."
+    attained, near = note.format("attained"), note.format("1 − (1 − e^{−εΔ/k})^ℓ but for terms of its square")
+    data = (Fixed(Multiset.counted({0: 6, 1: 3})),)
+    return (
+        UtilityCase("count, off by at most 3", count, count.promise(3.0), data, exact=False, note=attained),
+        UtilityCase("count, off by at most 1/2", count, count.promise(0.5), data, exact=False, note=attained),
+        UtilityCase("histogram", histogram, histogram.utility(9)[0], data, exact=False, note=near),
+    )
+
+
 def _pair(moved: int) -> Pair:
     left, right = Multiset.counted({0: 6}), Multiset.counted({0: 6 - moved, 1: moved})
     return Pair(left, right, f"a count of 0 against one of {moved}")
@@ -43,5 +57,5 @@ def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
     return LaplaceMechanismRounded(1.0, Count(1), -2, records + 2), Scope((0, 1), records)
 
 
-PLAN = Plan("LaplaceMechanism", cases)
+PLAN = Plan("LaplaceMechanism", cases, utility=utility)
 ROUNDED_PLAN = Plan("LaplaceMechanismRounded", rounded_cases, small)

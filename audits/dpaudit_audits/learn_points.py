@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.language import Examples, Mechanism, Multiset, Points, Truth, UtilityClaim
 from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
 
 EXAMPLES = ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -44,6 +44,81 @@ def corrected_cases() -> tuple[Case, ...]:
     )
 
 
+def utility() -> tuple[UtilityCase, ...]:
+    """Lemma 6.2 where δ ≤ β, and where δ is large."""
+    smallest, usual = LearnPoints(1.0, 0.9, 4), LearnPoints(1.0, 0.25, 400)
+    ties = "Without a positive example all qualities are 0, and A_dist gives the solution that ties prefer, here 0."
+    return (
+        *_accurate(LearnPoints),
+        UtilityCase(
+            "four points, all examples at the one that ties prefer",
+            smallest,
+            _promise(smallest, 0.99, n := smallest.sample_size(0.99, 0.51)),
+            (Examples(Points(4), Truth((0,), (1,), 1), n),),
+            expected=Verdict.FAIL,
+            note=ties,
+        ),
+        UtilityCase(
+            "400 points, α = 0.1, β = 0.05, δ = 1/4",
+            usual,
+            _promise(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
+            (Examples(Points(400), Truth((0,), (1,), 1), n),),
+            runs=100_000,
+            expected=Verdict.FAIL,
+            note=ties,
+        ),
+    )
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """The mended lemma, on the same distributions: it asks for δ ≤ β."""
+    large, usual = LearnPointsCorrected(1.0, 0.5, 400), LearnPointsCorrected(1.0, 0.25, 400)
+    return (
+        *_accurate(LearnPointsCorrected),
+        *(
+            UtilityCase(
+                f"δ = {learner.delta:g}, all examples at the point that ties prefer",
+                learner,
+                _promise(learner, 0.1, n := learner.sample_size(0.1, learner.delta)),
+                (Examples(Points(400), Truth((0,), (1,), 1), n),),
+            )
+            for learner in (large, usual)
+        ),
+    )
+
+
+def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[UtilityCase, ...]:
+    """Targets that just must be found, targets that need not be, and as many bad concepts as there may be."""
+    found, random = kind(4.0, 0.01, 40), kind(4.0, 0.01, 50)
+    n, m = found.sample_size(0.5, 0.1), random.sample_size(0.2, 0.2)
+    # D(target) just above α, just above α/2 where it must be found, at α/2 and below where it need not
+    heavy = ((49, 51), (74, 26), (75, 25), (99, 1))
+    light = Truth((0, 1, 2, 3), (1, 1, 1, 1), 49), Truth((*range(8), 49), (11,) * 8 + (10,), 49)
+    return (
+        UtilityCase(
+            "target of 51, 26, 25 and 1 per cent, the rest at one point",
+            found,
+            _promise(found, 0.5, n),
+            tuple(Examples(Points(40), Truth((0, 39), weights, 39), n) for weights in heavy),
+        ),
+        UtilityCase(
+            "all points bad that may be",
+            random,
+            _promise(random, 0.2, m),
+            tuple(Examples(Points(50), truth, m) for truth in light),
+            runs=1_000,
+            exact=False,
+            note="Too many samples of so many points for a law.",
+        ),
+    )
+
+
+def _promise(learner: LearnPoints | LearnPointsCorrected, alpha: float, records: int) -> UtilityClaim:
+    claim = learner.promise(alpha, records)
+    assert claim is not None
+    return claim
+
+
 def _positive(records: int, moved: int) -> Pair:
     """All examples (0, 1), against `moved` of them (1, 1)."""
     left, right = Multiset.counted({(0, 1): records}), Multiset.counted({(0, 1): records - moved, (1, 1): moved})
@@ -61,5 +136,5 @@ def _small(
     return small
 
 
-PLAN = Plan("LearnPoints", cases, _small(LearnPoints))
-CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases, _small(LearnPointsCorrected))
+PLAN = Plan("LearnPoints", cases, _small(LearnPoints), utility=utility)
+CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases, _small(LearnPointsCorrected), utility=corrected_utility)

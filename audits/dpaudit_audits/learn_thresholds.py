@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.language import Examples, Fixed, Mechanism, Multiset, Thresholds, Truth
 from dpaudit_algorithms.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
 from dpaudit_audits.rec_concave import three_calls_of_examples
 
@@ -43,7 +44,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
                 deep,
                 tuple(
                     three_calls_of_examples(deep.epsilon / 9, deep.delta / 9, deep.alpha / 2, n)
-                    for n in (8_000, deep.enough(0.05))
+                    for n in (8_000, deep.sample_size(0.05))
                 ),
                 runs=0,
                 expected=Verdict.FAIL if refuted else Verdict.PASS,
@@ -52,12 +53,65 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
             *(Case(f"group of {g}", group, _group_pairs(g), group.claim.group(g), runs=100_000) for g in (2, 3)),
         )
 
+    def utility() -> tuple[UtilityCase, ...]:
+        found = []
+        for learner, beta in (
+            (make(1024, 0.1, 1.0, 1e-6), 0.05),
+            (make(1024, 0.5, 20.0, 0.5, N=2), 0.3),
+            (make(64, 0.1, 1.0, 1e-6, N=1), 0.05),
+        ):
+            n = learner.sample_size(beta)
+            label = f"|X| = {learner.size}, N = {learner.depth}, α = {learner.alpha:g}, ε = {learner.epsilon:g}"
+            sources = tuple(Fixed(barely_bad(learner, n, target)) for target in (0, 1, 31, 32, learner.size - 1))
+            found.append(
+                UtilityCase(f"empirical error, {label}", learner, learner.utility(n)[0], sources, runs=5_000)
+            )
+        drawn = make(64, 0.25, 200.0, 0.5, N=1)
+        n = drawn.sample_size(0.3)
+        found.append(UtilityCase(f"PAC, {n} examples", drawn, drawn.utility(n)[1], _drawn(drawn, n)))
+        large = make(2, 0.5, 1e4, 0.5, N=1)
+        n = large.sample_size(0.2)
+        found.append(
+            UtilityCase(
+                f"PAC, large ε, {n} example{'s' if n > 1 else ''}",
+                large,
+                large.utility(n)[1],
+                (Examples(Thresholds(2), Truth((0, 1), (49, 51), 0), n),),
+                expected=Verdict.FAIL if refuted else Verdict.PASS,
+                note="The printed sample size goes to 0 as ε grows, which no learner's does.",
+            )
+        )
+        return tuple(found)
+
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # base 2 makes the recursion as deep as it can be; the privacy proof does not use it
         examples = tuple((x, y) for x in range(domain) for y in (0, 1))
         return make(domain, 0.5, 1.0, 1e-6, base=2), Scope(examples, records)
 
-    return Plan(name, cases, small)
+    return Plan(name, cases, small, utility=utility)
+
+
+def barely_bad(learner: LearnThresholds | LearnThresholdsCorrected, n: int, target: int) -> Multiset:
+    """n examples labelled by c_target, of which every other concept errs on just more than αn/2 = the goal's share."""
+    wrong = math.floor(learner.alpha / 2 * n) + 1
+    counts = {(0, 1): n}
+    if target > 0:
+        counts = {(0, 1): n - wrong, (target, 1): wrong}
+    if target < learner.size - 1:
+        counts[0, 1] -= wrong
+        counts[target + 1, 0] = wrong
+    return Multiset.counted(counts)
+
+
+def _drawn(learner: LearnThresholds | LearnThresholdsCorrected, n: int) -> tuple[Examples, ...]:
+    """Distributions with just more than α on either side of the target's border, and the rest where all agree."""
+    share = 100 * learner.alpha + 1
+    concepts = Thresholds(learner.size)
+    return (
+        Examples(concepts, Truth((5, 6), (100 - share, share), 5), n),
+        Examples(concepts, Truth((0, learner.size - 1), (100 - share, share), 0), n),
+        Examples(concepts, Truth((0, 5), (100 - share, share), 5), n),
+    )
 
 
 def _two_peaks() -> Pair:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import DatasetError, Mechanism, Multiset, Staircase
+from dpaudit.language import DatasetError, Fixed, Given, Mechanism, Multiset, Staircase
 from dpaudit_algorithms.learn_thresholds import Consistency
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
 
@@ -151,13 +151,50 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
             ),
         )
 
+    def utility() -> tuple[UtilityCase, ...]:
+        found = []
+        for T, base, epsilon, delta, beta in (
+            (31, 32, 1.0, 1e-6, 0.05),
+            (40, 32, 1.0, 1e-6, 0.02),
+            (40, 32, 0.1, 0.9, 0.2),
+            (120, 4, 2.0, 0.9, 0.1),
+        ):
+            calls = make(T, Given(), 1.0, 0.5, epsilon, delta, base=base).calls
+            least = make(T, Given(), 1.0, 0.5, epsilon, delta, base=base).least_promise(beta)
+            mechanism = make(T, Given(), least, 0.5, epsilon, delta, base=base)
+            lemma = mechanism.utility(0)[0]
+            label = f"Lemma 6.13, T = {T}, {calls} call{'s' if calls > 1 else ''}, ε = {epsilon:g}, β = {beta:g}"
+            found.append(UtilityCase(label, mechanism, lemma, peaks(T, least), runs=5_000))
+        return tuple(found)
+
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
         # the promise is what a dataset that some threshold agrees with keeps
         examples = tuple((x, y) for x in range(domain) for y in (0, 1))
         quality = Consistency(domain)
         return make(domain - 1, quality, float(records), 0.5, 0.5, 1e-6, base=2), Scope(examples, records)
 
-    return Plan(name, cases, small, natural=Consistency)
+    return Plan(name, cases, small, natural=Consistency, utility=utility)
+
+
+def peaks(T: int, r: float) -> tuple[Fixed, ...]:
+    """Quasi-concave scores that reach r, just: as few good solutions as may be, all others as near to good as may be.
+
+    One solution with r and all others just below r/2, which is (1 − α)·r; the same with a slope of the heights that
+    the proof compares, and plateaus as long as a block; at the ends, at the borders of blocks and between them.
+    """
+    bad = math.nextafter(r / 2, 0.0)
+    found = []
+    for p in sorted({0, 1, T // 2, 8, 15, 16, T - 1, T}):
+        slope = {0: r, 1: 13 / 16 * r, 2: 11 / 16 * r}
+        found += [
+            Fixed(tuple(r if i == p else bad for i in range(T + 1)), label=f"r at {p}, just below r/2 elsewhere"),
+            Fixed(tuple(slope.get(abs(i - p), bad - abs(i - p)) for i in range(T + 1)), label=f"a slope from r at {p}"),
+            Fixed(
+                tuple(r if p <= i < p + 8 else 13 / 16 * r if p - 8 <= i < p else -r for i in range(T + 1)),
+                label=f"a plateau from {p} on",
+            ),
+        ]
+    return tuple(found)
 
 
 def _labelled_pairs() -> tuple[Pair, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.language import Mechanism, Multiset
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.audit.results import Verdict
+from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.rec_prefix import RecPrefix, RecPrefixLevel
 
 # two values with a common prefix of 4 bits, one far above, and the greatest element, which is its own L₁
@@ -52,6 +55,92 @@ def cases() -> tuple[Case, ...]:
             Case(f"group of {g}", small(1.0, 1e-9, k=2), _group_pairs(g), small(1.0, 1e-9, k=2).claim.group(g), 50_000)
             for g in (2, 3)
         ),
+    )
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Theorem 7.8 and Lemma 7.14 at their numbers of records, and Theorem 7.8 where its number is below 1."""
+    whole, large = RecPrefix(), RecPrefix(9, 24.3, 0.99, 0.5)
+    (size,) = whole.sample_sizes
+    n = size.records
+    (interior,), (at_large,) = whole.utility(n), large.utility(1)
+    two, three = RecPrefixLevel(64, 2.0, 0.5, 0.05), RecPrefixLevel(64, 2.0, 0.5, 0.05, base=4)
+    return (
+        UtilityCase(
+            "Theorem 7.8, equal records",
+            whole,
+            interior,
+            tuple(Fixed(Multiset.counted({x: n})) for x in (0, 0x7FFF, A, TOP)),
+        ),
+        UtilityCase(
+            "Theorem 7.8, few values",
+            whole,
+            interior,
+            tuple(
+                Fixed(Multiset.counted(counts))
+                for counts in (
+                    {0x7FFF: n // 2, 0x8000: n - n // 2},
+                    {0: n - 2 * whole.level.trim, TOP: 2 * whole.level.trim},
+                    {0: 1, A: n // 2, A + 1: n - n // 2 - 2, TOP: 1},
+                )
+            ),
+            runs=1_000,
+            exact=False,
+            note="Few distinct values, so that 22 million records are a few counts; pairs of two values in balance, "
+            "on either side of the middle of X, and as many records left out as share the greatest value.",
+        ),
+        UtilityCase(
+            "Lemma 7.14, two calls",
+            two,
+            two.utility(least_records(two))[0],
+            _deep(two),
+            runs=1_000,
+            exact=False,
+            note="A group of k − 1 greatest records would be no good answer of step 5, which counts in S and not in Y.",
+        ),
+        UtilityCase(
+            "Lemma 7.14, three calls",
+            three,
+            three.utility(least_records(three))[0],
+            _deep(three),
+            runs=300,
+            exact=False,
+            note="The base case ends at 4, so that 64 elements make three calls.",
+        ),
+        UtilityCase(
+            "Theorem 7.8, large ε",
+            large,
+            at_large,
+            tuple(Fixed(Multiset.counted({x: 1})) for x in (0, 4, 8)),
+            expected=Verdict.FAIL,
+            note="ε ≥ 4·log*|X|/(βδ): the printed number of records is below 0, so that one record is enough for it.",
+        ),
+    )
+
+
+def least_records(level: RecPrefixLevel) -> int:
+    """The fewest records at which every call gets the least number that Lemma 7.14 asks for."""
+    n = math.ceil(level.least)
+    for _ in range(level.calls - 1):
+        n = 2 * n + 2 * level.trim
+    return n
+
+
+def _deep(level: RecPrefixLevel) -> tuple[Fixed, ...]:
+    """Step 5 counts agreements in S and not in Y: a group of k − 1 greatest records is no good answer, but may win."""
+    n, k, top = least_records(level), level.trim, level.size - 1
+    rest = n - (k - 1)
+    spread = dict.fromkeys((0, 9, 18, 27, 36), rest // 6)
+    halves: dict[int, int] = {}
+    for i in range(level.bits):
+        halves[level.size - (level.size >> i)] = rest >> i + 1
+    return tuple(
+        Fixed(Multiset.counted(counts | {top: n - sum(counts.values())}))
+        for counts in (
+            spread | {45: rest - sum(spread.values())},
+            halves | {0: rest - sum(halves.values()) + halves[0]},
+            {top // 2: n // 2, top // 2 + 1: n - n // 2},
+        )
     )
 
 
@@ -129,4 +218,4 @@ def verified(domain: int, records: int) -> tuple[Mechanism, Scope]:
     return RecPrefix(domain, 4.0, 1e-3, 0.9, k=1, base=4), Scope(tuple(range(domain)), records)
 
 
-PLAN = Plan("RecPrefix", cases, verified)
+PLAN = Plan("RecPrefix", cases, verified, utility=utility)

@@ -44,6 +44,16 @@ from dpaudit.language.distributions import (
     independent,
 )
 from dpaudit.language.game import WITH, WITHOUT, Game
+from dpaudit.language.goals import (
+    BETA,
+    ClearBest,
+    DeepPoint,
+    NearBest,
+    NearBestOrBottom,
+    PromiseKept,
+    Supported,
+    all_but,
+)
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
@@ -74,6 +84,7 @@ __all__ = [
     "ADD_REMOVE_ONE",
     "ANSWERS_L1",
     "ANSWERS_LINF",
+    "BETA",
     "BOTTOM",
     "DP_SNIPER",
     "DWORK_ROTH",
@@ -97,9 +108,11 @@ __all__ = [
     "Card",
     "Categorical",
     "Claim",
+    "ClearBest",
     "ConceptClass",
     "Dataset",
     "DatasetError",
+    "DeepPoint",
     "DiscreteLaplace",
     "Distribution",
     "Draw",
@@ -120,10 +133,13 @@ __all__ = [
     "Multinomial",
     "Multiplicity",
     "Multiset",
+    "NearBest",
+    "NearBestOrBottom",
     "ParameterError",
     "Points",
     "Product",
     "Program",
+    "PromiseKept",
     "Quality",
     "RandomPairing",
     "Real",
@@ -140,6 +156,7 @@ __all__ = [
     "Staircase",
     "StepScores",
     "StepSoftmax",
+    "Supported",
     "Symmetry",
     "Thresholds",
     "Trial",
@@ -147,6 +164,7 @@ __all__ = [
     "Uniform",
     "UtilityClaim",
     "advanced_composition",
+    "all_but",
     "as_written",
     "basic_composition",
     "canonical",

@@ -29,6 +29,11 @@ class Quality(ABC):
     growth: int | None = None
     """k if it is of k-bounded growth (thesis §7.3.1)."""
 
+    @property
+    def how_many(self) -> int | None:
+        """|H|, the number of solutions, where it is the same for every dataset and all are listed; else None."""
+        return None
+
     @abstractmethod
     def __call__(self, dataset: Any) -> AnyScores:
         """Scores of all solutions; computed once per dataset (cache it: generators are replayed)."""
@@ -63,6 +68,11 @@ class Multiplicity(Quality):
 
     solutions: tuple[Any, ...] | range
     growth = 1
+
+    @property
+    def how_many(self) -> int:
+        listed = self.solutions
+        return max(0, listed.stop - listed.start) if isinstance(listed, range) and listed.step == 1 else len(listed)
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _multiplicities(self.solutions, Multiset.of(dataset))
@@ -131,6 +141,10 @@ class Staircase(Quality):
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _staircase(self, sum(dataset))
+
+    @property
+    def how_many(self) -> int:
+        return self.stop
 
     @property
     def sides(self) -> tuple[AnyScores, AnyScores]:

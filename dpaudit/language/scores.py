@@ -85,6 +85,15 @@ class Scores:
         """The best solution; ties go to the earlier one."""
         return self._scored(int(np.argmax(self.values)))
 
+    def of(self, solution: Any) -> float | None:
+        """The score of a solution; None for what is none."""
+        place = self._places.get(solution)
+        return None if place is None else float(self.values[place])
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {solution: i for i, solution in enumerate(self.solutions)}
+
     @cached_property
     def steps(self) -> StepScores:
         """The same scores in pieces, where the solutions are consecutive whole numbers.

@@ -132,6 +132,13 @@ class StepScores:
         others[i] = -np.inf
         return first, self._scored(int(np.argmax(others)))
 
+    def of(self, solution: Any) -> float | None:
+        """The score of a solution; None for what is none."""
+        if not isinstance(solution, int):
+            return None
+        i = bisect_right(self.starts, solution) - 1
+        return float(self.values[i]) if i >= 0 and solution < self.stops[i] else None
+
     def _scored(self, i: int) -> Scored:
         return Scored(int(self.starts[i]), float(self.values[i]))
 

@@ -27,7 +27,7 @@ def pair_of(n: int) -> tuple[Multiset, Multiset]:
     return pair.left, pair.right
 
 
-@pytest.mark.parametrize("n", [8_000, DEEP.enough(0.05)])
+@pytest.mark.parametrize("n", [8_000, DEEP.sample_size(0.05)])
 def test_learn_thresholds_spends_more_than_it_claims(n: int) -> None:
     """At the defaults ε = 1, δ = 1e-6, α = 0.1, with every printed constant; also at Theorem 6.17's sample size."""
     left, right = pair_of(n)

@@ -30,7 +30,7 @@ def test_shares_and_sample_size() -> None:
     )  # fmt: skip
     two = LearnThresholds(2**16, 0.1, 1.0, 1e-6, N=2)
     logs = math.log2(24 / (0.1 * 1e-6)) + 4  # log log 2^16 = 4
-    assert two.enough(0.1) == math.ceil(64 * 144 / 0.1 * logs)
+    assert two.sample_size(0.1) == math.ceil(64 * 144 / 0.1 * logs)
 
 
 @pytest.mark.parametrize("version", [LearnThresholds, LearnThresholdsCorrected])
@@ -39,7 +39,7 @@ def test_theorem_6_17_at_its_sample_size(
     version: type[LearnThresholds] | type[LearnThresholdsCorrected], target: int
 ) -> None:
     learner, beta = version(2**16, 0.5, 1.0, 1e-6, N=2), 0.1
-    n = learner.enough(beta)
+    n = learner.sample_size(beta)
     points = np.random.default_rng(target).integers(0, 2**16, 1000).tolist()
     S = Multiset.counted({(x, int(x <= target)): n // len(set(points)) + 1 for x in set(points)})
     correct = Consistency(2**16)(S).values

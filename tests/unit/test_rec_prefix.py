@@ -19,7 +19,7 @@ def test_constants_of_theorem_7_8() -> None:
     assert (level.epsilon, level.delta, level.beta) == (1 / 8, 1e-6 / 8, pytest.approx(0.1 / 12))
     assert level.trim == 74_569
     assert level.calls == 2
-    assert RecPrefix().enough == math.ceil(18500 * 16 * 4 * math.log(16 / 1e-7))
+    assert RecPrefix().sample_sizes[0].records == math.ceil(18500 * 16 * 4 * math.log(16 / 1e-7))
 
 
 @pytest.mark.parametrize("base", [4, 5, 8, 32])
