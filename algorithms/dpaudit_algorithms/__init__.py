@@ -17,6 +17,9 @@ CATALOGUE: dict[str, str] = {
     "AdvancedComposition": "dpaudit_algorithms.composition:AdvancedComposition",  # F5
     "GroupPrivacy": "dpaudit_algorithms.group_privacy:GroupPrivacy",  # F5
     "PostProcessing": "dpaudit_algorithms.post_processing:PostProcessing",  # F5
+    "UniformConvergence": "dpaudit_algorithms.uniform_convergence:UniformConvergence",  # F6
+    "UniformConvergenceCorrected": "dpaudit_algorithms.uniform_convergence:UniformConvergenceCorrected",  # F6
+    "Subsampled": "dpaudit_algorithms.subsampling:Subsampled",  # F7
     "InteriorPointByMedian": "dpaudit_algorithms.interior_point:InteriorPointByMedian",  # I1
     "InteriorPointByMedianCorrected": "dpaudit_algorithms.interior_point:InteriorPointByMedianCorrected",  # I1
     "RecPrefix": "dpaudit_algorithms.rec_prefix:RecPrefix",  # I2
@@ -26,6 +29,9 @@ CATALOGUE: dict[str, str] = {
     "LearnThresholdsCorrected": "dpaudit_algorithms.learn_thresholds:LearnThresholdsCorrected",  # I4
     "LearnPoints": "dpaudit_algorithms.learn_points:LearnPoints",  # I5
     "LearnPointsCorrected": "dpaudit_algorithms.learn_points:LearnPointsCorrected",  # I5
+    "EmpiricalLearner": "dpaudit_algorithms.learner_conversions:EmpiricalLearner",  # I7
+    "EmpiricalLearnerCorrected": "dpaudit_algorithms.learner_conversions:EmpiricalLearnerCorrected",  # I7
+    "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
     "Median": "dpaudit_algorithms.non_private:Median",  # L6
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1

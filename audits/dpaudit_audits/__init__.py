@@ -16,6 +16,9 @@ CATALOGUE: dict[str, str] = {
     "AdvancedComposition": "dpaudit_audits.composition:ADVANCED_PLAN",  # F5
     "GroupPrivacy": "dpaudit_audits.group_privacy:PLAN",  # F5
     "PostProcessing": "dpaudit_audits.post_processing:PLAN",  # F5
+    "UniformConvergence": "dpaudit_audits.uniform_convergence:PLAN",  # F6
+    "UniformConvergenceCorrected": "dpaudit_audits.uniform_convergence:CORRECTED_PLAN",  # F6
+    "Subsampled": "dpaudit_audits.subsampling:PLAN",  # F7
     "InteriorPointByMedian": "dpaudit_audits.interior_point:PLAN",  # I1
     "InteriorPointByMedianCorrected": "dpaudit_audits.interior_point:CORRECTED_PLAN",  # I1
     "RecPrefix": "dpaudit_audits.rec_prefix:PLAN",  # I2
@@ -25,6 +28,9 @@ CATALOGUE: dict[str, str] = {
     "LearnThresholdsCorrected": "dpaudit_audits.learn_thresholds:CORRECTED_PLAN",  # I4
     "LearnPoints": "dpaudit_audits.learn_points:PLAN",  # I5
     "LearnPointsCorrected": "dpaudit_audits.learn_points:CORRECTED_PLAN",  # I5
+    "EmpiricalLearner": "dpaudit_audits.learner_conversions:PLAN",  # I7
+    "EmpiricalLearnerCorrected": "dpaudit_audits.learner_conversions:CORRECTED_PLAN",  # I7
+    "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
     "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1

@@ -193,9 +193,10 @@ def _scope_jobs(
     scope = replace(scope, reduced=every.symmetries)
     claim = _claim(request, mechanism.claim, name)
     for k in range(1, every.groups + 1):
-        if k > every.records:
+        # an algorithm may take more records than were asked for: a multiple, or at least so many
+        if k > scope.records:
             break
-        label = f"every pair of {every.records} records" if k == 1 else f"every group of {k} of {every.records} records"
+        label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
         stated = claim if k == 1 else claim.group(k)
         case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
         yield _job(request, Target(name, source, mechanism), case, stated, card, None)

@@ -1,7 +1,7 @@
 """The language in which mechanisms are written: all that an algorithm file imports."""
 
 from dpaudit.errors import DatasetError, ParameterError
-from dpaudit.language import checks
+from dpaudit.language import bounds, checks
 from dpaudit.language.card import (
     DP_SNIPER,
     DWORK_ROTH,
@@ -16,6 +16,8 @@ from dpaudit.language.card import (
 )
 from dpaudit.language.claim import Claim, advanced_composition, basic_composition, optimal_composition
 from dpaudit.language.concepts import (
+    AgnosticExamples,
+    AnyLabels,
     ConceptClass,
     EmpiricalError,
     Examples,
@@ -54,6 +56,7 @@ from dpaudit.language.goals import (
     Supported,
     all_but,
 )
+from dpaudit.language.grid_concepts import Halfspaces, Rectangles, ThresholdsND
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
@@ -98,9 +101,11 @@ __all__ = [
     "WITH",
     "WITHOUT",
     "AddRemoveOne",
+    "AgnosticExamples",
     "Answers",
     "AnswersL1",
     "AnswersLInf",
+    "AnyLabels",
     "AnyScores",
     "Applied",
     "Bernoulli",
@@ -126,6 +131,7 @@ __all__ = [
     "GeneralisationError",
     "Given",
     "Goal",
+    "Halfspaces",
     "Instance",
     "InteriorPoint",
     "Laplace",
@@ -144,6 +150,7 @@ __all__ = [
     "RandomPairing",
     "Real",
     "Realised",
+    "Rectangles",
     "Relation",
     "ReplaceOne",
     "SampleSize",
@@ -159,6 +166,7 @@ __all__ = [
     "Supported",
     "Symmetry",
     "Thresholds",
+    "ThresholdsND",
     "Trial",
     "Truth",
     "Uniform",
@@ -167,6 +175,7 @@ __all__ = [
     "all_but",
     "as_written",
     "basic_composition",
+    "bounds",
     "canonical",
     "ceil_log2",
     "checks",

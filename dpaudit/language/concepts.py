@@ -41,6 +41,14 @@ class ConceptClass(ABC):
     def vc(self) -> int:
         """The VC dimension (Definition 3.15)."""
 
+    def dichotomies(self, points: Sequence[Any]) -> frozenset[tuple[int, ...]]:
+        """Π_C(B): all ways in which concepts label the points, each a tuple in their order (Definition 3.13)."""
+        return frozenset(tuple(self.label(concept, x) for x in points) for concept in self.concepts)
+
+    def shatters(self, points: Sequence[Any]) -> bool:
+        """Whether every labelling of the points is that of some concept (Definition 3.14)."""
+        return len(self.dichotomies(points)) == 1 << len(points)
+
     def wrong(self, concept: Any, dataset: Any) -> int:
         """How many examples (x, y) of a dataset the concept labels otherwise than y."""
         return sum(count for (x, y), count in Multiset.of(dataset).items if self.label(concept, x) != y)
@@ -132,11 +140,37 @@ class Examples(Mechanism):
         if len(self.truth.points) == 1:
             where = f"all at {self.truth.points[0]!r}"
         else:
-            total = sum(Fraction(w) for w in self.truth.weights)
-            pairs = list(zip(self.truth.points, self.truth.weights, strict=True))
-            shown = [f"{x!r}: {float(Fraction(w) / total):.4g}" for x, w in pairs[:6]]
-            where = "drawn from {" + ", ".join(shown) + (", …" if len(pairs) > 6 else "") + "}"
+            where = f"drawn from {_shown(self.truth.points, self.truth.weights)}"
         return f"{self.records:,} examples {where}, labelled by c_{self.truth.target}"
+
+
+@dataclass(frozen=True)
+class AnyLabels:
+    """Where examples come from whose labels no concept needs to explain: the distribution P of the agnostic case.
+
+    Args:
+        examples: distinct examples (x, y).
+        weights: the distribution P: as many numbers ≥ 0, in the ratios of their probabilities.
+    """
+
+    examples: tuple[tuple[Any, int], ...]
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class AgnosticExamples(Mechanism):
+    """Instances of n examples (x, y) drawn independently from P; `Instance.truth` is the `AnyLabels`."""
+
+    truth: AnyLabels
+    records: int
+
+    def run(self, dataset: Any) -> Program:
+        sample = yield Multinomial(self.truth.examples, self.truth.weights, self.records)
+        return Instance(sample, self.truth)
+
+    def __str__(self) -> str:
+        drawn = "1 example" if self.records == 1 else f"{self.records:,} examples"
+        return f"{drawn} drawn from {_shown(self.truth.examples, self.truth.weights)}"
 
 
 @dataclass(frozen=True)
@@ -183,6 +217,13 @@ class GeneralisationError(Goal):
 
     def __str__(self) -> str:
         return f"a concept of generalisation error ≤ {self.alpha:.4g}"
+
+
+def _shown(values: Sequence[Any], weights: Sequence[float]) -> str:
+    """A distribution, its first values at most."""
+    total = sum(Fraction(w) for w in weights)
+    shown = [f"{x!r}: {float(Fraction(w) / total):.4g}" for x, w in list(zip(values, weights, strict=True))[:6]]
+    return "{" + ", ".join(shown) + (", …" if len(values) > 6 else "") + "}"
 
 
 def as_written(number: float) -> Fraction:

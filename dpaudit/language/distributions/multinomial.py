@@ -20,6 +20,8 @@ from dpaudit.language.multiset import Multiset
 
 ENUMERATED_SAMPLES = 50_000
 """More different samples than this are drawn, never enumerated."""
+FEW_SAMPLES = 256
+"""No more different samples than this are counted by their law, and not drawn one by one."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,13 @@ class Multinomial(Finite):
 
     @property
     def finite(self) -> bool:
+        return self._different <= ENUMERATED_SAMPLES
+
+    @property
+    def _different(self) -> int:
+        """How many samples are possible."""
         values, _ = self._possible
-        return math.comb(self.size + len(values) - 1, len(values) - 1) <= ENUMERATED_SAMPLES
+        return math.comb(self.size + len(values) - 1, len(values) - 1)
 
     @property
     def remedy(self) -> str:
@@ -72,11 +79,11 @@ class Multinomial(Finite):
         return [self._multiset(values, row) for row in self._rows(rng, size).tolist()]
 
     def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+        if self._different <= min(FEW_SAMPLES, size):
+            return super().grouped(rng, size)
         values, _ = self._possible
         rows, counts = np.unique(self._rows(rng, size), axis=0, return_counts=True)
-        return [
-            (self._multiset(values, row), count) for row, count in zip(rows.tolist(), counts.tolist(), strict=True)
-        ]
+        return [(self._multiset(values, row), count) for row, count in zip(rows.tolist(), counts.tolist(), strict=True)]
 
     def _rows(self, rng: Generator, size: int) -> NDArray[np.int64]:
         _, weights = self._possible
