@@ -20,6 +20,7 @@ CATALOGUE: dict[str, str] = {
     "UniformConvergence": "dpaudit_algorithms.uniform_convergence:UniformConvergence",  # F6
     "UniformConvergenceCorrected": "dpaudit_algorithms.uniform_convergence:UniformConvergenceCorrected",  # F6
     "Subsampled": "dpaudit_algorithms.subsampling:Subsampled",  # F7
+    "AboveThreshold": "dpaudit_algorithms.above_threshold:AboveThreshold",  # F8
     "InteriorPointByMedian": "dpaudit_algorithms.interior_point:InteriorPointByMedian",  # I1
     "InteriorPointByMedianCorrected": "dpaudit_algorithms.interior_point:InteriorPointByMedianCorrected",  # I1
     "RecPrefix": "dpaudit_algorithms.rec_prefix:RecPrefix",  # I2
@@ -32,9 +33,15 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalLearner": "dpaudit_algorithms.learner_conversions:EmpiricalLearner",  # I7
     "EmpiricalLearnerCorrected": "dpaudit_algorithms.learner_conversions:EmpiricalLearnerCorrected",  # I7
     "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
+    "SolveD": "dpaudit_algorithms.solve_d:SolveD",  # L4
+    "ThresholdRelease": "dpaudit_algorithms.query_release:ThresholdRelease",  # L5
+    "RefinedRelease": "dpaudit_algorithms.query_release:RefinedRelease",  # L5
+    "LearnerFromRelease": "dpaudit_algorithms.query_release:LearnerFromRelease",  # L5
     "Median": "dpaudit_algorithms.non_private:Median",  # L6
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
+    "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
+    "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
 }
 
 GAMES: dict[str, str] = {}

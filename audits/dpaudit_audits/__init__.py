@@ -19,6 +19,7 @@ CATALOGUE: dict[str, str] = {
     "UniformConvergence": "dpaudit_audits.uniform_convergence:PLAN",  # F6
     "UniformConvergenceCorrected": "dpaudit_audits.uniform_convergence:CORRECTED_PLAN",  # F6
     "Subsampled": "dpaudit_audits.subsampling:PLAN",  # F7
+    "AboveThreshold": "dpaudit_audits.above_threshold:PLAN",  # F8
     "InteriorPointByMedian": "dpaudit_audits.interior_point:PLAN",  # I1
     "InteriorPointByMedianCorrected": "dpaudit_audits.interior_point:CORRECTED_PLAN",  # I1
     "RecPrefix": "dpaudit_audits.rec_prefix:PLAN",  # I2
@@ -31,9 +32,15 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalLearner": "dpaudit_audits.learner_conversions:PLAN",  # I7
     "EmpiricalLearnerCorrected": "dpaudit_audits.learner_conversions:CORRECTED_PLAN",  # I7
     "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
+    "SolveD": "dpaudit_audits.solve_d:PLAN",  # L4
+    "ThresholdRelease": "dpaudit_audits.query_release:RELEASE_PLAN",  # L5
+    "RefinedRelease": "dpaudit_audits.query_release:REFINED_PLAN",  # L5
+    "LearnerFromRelease": "dpaudit_audits.query_release:LEARNER_PLAN",  # L5
     "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
+    "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
+    "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2
 }
 
 CONTESTS: dict[str, str] = {"interior-points": "dpaudit_audits.interior_points:InteriorPoints"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Claim, Mechanism, Multiset
+from dpaudit.language import Claim, Examples, Mechanism, Multiset, Truth
 from dpaudit_algorithms.non_private import ConsistentThreshold, EmpiricalRiskMinimizer, Median, thresholds
 
 NOMINAL = Claim(1.0, 1e-6)
@@ -20,6 +22,47 @@ def empirical_risk_cases() -> tuple[Case, ...]:
         EmpiricalRiskMinimizer(thresholds(3)),
         Scope(EXAMPLES, 3),
     )
+
+
+def empirical_risk_utility() -> tuple[UtilityCase, ...]:
+    """Theorems 2.1 and 2.2 where a bad concept survives longest: what tells it from the target has mass 1/4."""
+    default, n = EmpiricalRiskMinimizer(), 14
+    pairs = EmpiricalRiskMinimizer((*_twos(7), (0,) * 7))
+    ends_first = EmpiricalRiskMinimizer(((0, 1, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1), (1, 1, 1, 1), (0, 0, 0, 0)))
+    quarters = Truth((0, 1, 2), (498, 251, 251), 2)
+    return (
+        UtilityCase(
+            "Theorem 2.1, thresholds",
+            default,
+            default.utility(n)[0],
+            (Examples(default.concepts, Truth((0, 1), (749, 251), 1), n),),
+        ),
+        UtilityCase(
+            "Theorem 2.1, 21 bad concepts with few errors in common",
+            pairs,
+            pairs.utility(18)[0],
+            (Examples(pairs.concepts, Truth(tuple(range(7)), (1,) * 7, 21), 18),),
+            runs=5_000,
+        ),
+        UtilityCase(
+            "Theorem 2.2, 10 examples, both ends before the target",
+            ends_first,
+            ends_first.utility(10)[-1],
+            (Examples(ends_first.concepts, quarters, 10),),
+            note="The worst case of any order of thresholds: fails with probability 2·(3/4)^10 − (1/2)^10 at most.",
+        ),
+        UtilityCase(
+            "Theorem 2.2, 10 examples, the order of the domain",
+            default,
+            default.utility(10)[-1],
+            (Examples(default.concepts, Truth((0, 1), (749, 251), 1), 10),),
+        ),
+    )
+
+
+def _twos(points: int) -> tuple[tuple[int, ...], ...]:
+    """The concepts that label two points with 1."""
+    return tuple(tuple(int(x in pair) for x in range(points)) for pair in combinations(range(points), 2))
 
 
 def median_cases() -> tuple[Case, ...]:
@@ -59,6 +102,6 @@ def _caught(default: Mechanism, pairs: dict[int, Pair], small: Mechanism, scope:
     )
 
 
-EMPIRICAL_RISK_PLAN = Plan("EmpiricalRiskMinimizer", empirical_risk_cases)
+EMPIRICAL_RISK_PLAN = Plan("EmpiricalRiskMinimizer", empirical_risk_cases, utility=empirical_risk_utility)
 MEDIAN_PLAN = Plan("Median", median_cases)
 CONSISTENT_THRESHOLD_PLAN = Plan("ConsistentThreshold", consistent_threshold_cases)

@@ -103,28 +103,6 @@ def threshold_generalisation(alpha: float, beta: float) -> SampleSize:
     )
 
 
-def finite_class(hypotheses: int) -> SampleSize:
-    """The least n with |H|·(1 − 1/4)^n < 1/4, from the proof; the theorem itself says O(log|H|).
-
-    Args:
-        hypotheses: |H| ≥ 1.
-
-    Raises:
-        ParameterError: |H| < 1.
-
-    Source: Sivakumar, section 2, the proof of Theorem 2.1.
-    """
-    n = 1
-    while 4 * whole("hypotheses", hypotheses, least=1) * 3**n >= 4**n:
-        n += 1
-    return SampleSize(
-        n,
-        "|H|·(3/4)^n < 1/4",
-        "with probability 3/4 every consistent hypothesis has error ≤ 1/4",
-        "Sivakumar, §2, from the proof of Theorem 2.1 (the theorem prints O(log|H|))",
-    )
-
-
 def sauer(vc: int, points: int) -> int:
     """Σ_{i ≤ VC(C)} (n over i): a class labels n points in at most so many ways (Sauer's lemma)."""
     return sum(math.comb(whole("points", points, least=0), i) for i in range(_dimension(vc) + 1))

@@ -10,9 +10,24 @@ import numpy as np
 import pytest
 from exact_pairs import exact_delta, exact_epsilon
 
-from dpaudit.interpret import sample
-from dpaudit.language import BOTTOM, DatasetError, Mechanism, ParameterError
-from dpaudit_algorithms.non_private import ConsistentThreshold, EmpiricalRiskMinimizer, Median, thresholds
+from dpaudit.interpret import law, sample
+from dpaudit.language import (
+    BOTTOM,
+    DatasetError,
+    Examples,
+    GeneralisationError,
+    Mechanism,
+    ParameterError,
+    Trial,
+    Truth,
+)
+from dpaudit_algorithms.non_private import (
+    ConsistentThreshold,
+    EmpiricalRiskMinimizer,
+    ListedConcepts,
+    Median,
+    thresholds,
+)
 
 
 def output(mechanism: Mechanism, S: tuple[Any, ...]) -> Any:
@@ -89,3 +104,45 @@ def test_one_record_gives_it_away(mechanism: Mechanism, left: tuple[Any, ...], r
 def test_bad_parameters(bad: Any) -> None:
     with pytest.raises(ParameterError):
         bad()
+
+
+# --- utility --------------------------------------------------------------------------------------------------------
+
+
+def learned(mechanism: EmpiricalRiskMinimizer, truth: Truth, n: int) -> float:
+    """Probability of error ≤ 1/4, exactly."""
+    goal = GeneralisationError(mechanism.concepts, 0.25)
+    return law(Trial(Examples(mechanism.concepts, truth, n), mechanism, goal), ()).probability(bool)
+
+
+@pytest.mark.parametrize("n", [1, 5, 10, 14, 20])
+def test_theorem_2_1_by_hand(n: int) -> None:
+    # c_0 comes first, and is wrong on one point of mass 0.251
+    mechanism = EmpiricalRiskMinimizer()
+    found = learned(mechanism, Truth((0, 1), (749, 251), 1), n)
+    assert found == pytest.approx(1 - 0.749**n)
+    assert found >= mechanism.utility(n)[0].probability == max(0, 1 - 8 * math.exp(-n / 4))
+
+
+def test_theorem_2_2_worst_order() -> None:
+    # both ends come before the target, and each is wrong on just over a quarter
+    mechanism = EmpiricalRiskMinimizer(((0, 1, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1)))
+    for n, enough in ((7, False), (8, True), (10, True)):
+        found = learned(mechanism, Truth((0, 1, 2), (498, 251, 251), 2), n)
+        assert found == pytest.approx(1 - 2 * 0.749**n + 0.498**n)
+        assert (found >= 0.75) == enough
+    limit = 1 - 2 * 0.75**10 + 0.5**10  # as both ends come down to a quarter
+    assert limit == pytest.approx(0.888349, abs=1e-6)
+
+
+def test_sample_sizes_of_the_risk_minimizer() -> None:
+    assert [size.records for size in EmpiricalRiskMinimizer().sample_sizes] == [14, 10]
+    assert [size.records for size in EmpiricalRiskMinimizer(((0, 1, 0), (1, 0, 1))).sample_sizes] == [9]
+    assert EmpiricalRiskMinimizer(((0, 1, 0), (1, 0, 1))).utility(20)[0].probability == 1 - 2 * math.exp(-5)
+
+
+def test_vc_dimension_of_a_list() -> None:
+    assert ListedConcepts(thresholds(5)).vc == 1
+    assert ListedConcepts(((0, 1),)).vc == 0
+    assert ListedConcepts(tuple((a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1))).vc == 3
+    assert ListedConcepts(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0))).vc == 2

@@ -31,8 +31,6 @@ def test_calculators_by_hand() -> None:
     assert bounds.threshold_generalisation(0.1, 0.05).records == math.ceil(80 * math.log(40)) == 296
     assert bounds.agnostic_generalisation(0, 0.1, 0.05).records == 1
     assert bounds.agnostic_generalisation_corrected(0, 0.1, 0.05).records == math.ceil(5000 * math.log(800))
-    # 4·|H|·(3/4)^n < 1 for the first time
-    assert [bounds.finite_class(h).records for h in (1, 2, 8, 1000)] == [5, 8, 13, 29]
     assert bounds.sauer(2, 4) == 11
     assert bounds.sauer(5, 3) == 8
 
@@ -53,8 +51,6 @@ def test_bad_input(name: str, bad: float) -> None:
 def test_bad_dimension_and_truth() -> None:
     with pytest.raises(ParameterError, match="vc"):
         bounds.generalisation(-1, 0.1, 0.1)
-    with pytest.raises(ParameterError, match="hypotheses"):
-        bounds.finite_class(0)
     with pytest.raises(DpauditError, match="Examples"):
         NoBadConcept(Thresholds(2), 0.1).reached(Instance(((0, 1),)), (0, 0))
 
