@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dpaudit.audit import registry
 from dpaudit.audit.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.reporting import wording
 from dpaudit.reporting.json_form import from_json
@@ -51,6 +52,8 @@ def systems() -> list[System]:
 def table(link: str) -> str:
     """Every system with its algorithms, their verdicts and findings, as the committed report has them.
 
+    Cases that run something wrong on purpose are left out.
+
     Args:
         link: path from where the table stands to the folder of FINDINGS.md.
     """
@@ -70,8 +73,11 @@ def table(link: str) -> str:
 
 
 def _algorithm(name: str, system: System, result: Result, link: str) -> list[str]:
-    audits = [audit for audit in result.audits if audit.name == name]
-    promises = [audit for audit in result.utility if audit.name == name]
+    plan = registry.plan(name)
+    meant = {case.label for case in plan.cases() if case.deliberate}
+    broken = {case.label for case in (plan.utility() if plan.utility is not None else ()) if case.deliberate}
+    audits = [audit for audit in result.audits if audit.name == name and audit.case not in meant]
+    promises = [audit for audit in result.utility if audit.name == name and audit.case not in broken]
     numbers = system.findings.get(name, [])
     findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
     return [f"`{name}`", _privacy(audits), _worst(audits), _utility(promises), findings]

@@ -76,6 +76,7 @@ def empirical_cases(kind: Kind) -> tuple[Case, ...]:
             (ones(too_much.n, 0, 1),),
             runs=0,
             expected=Verdict.FAIL,
+            deliberate=True,
         ),
         *(
             Case(f"group of {k}", default, (_relabelled(default.n, k),), default.claim.group(k), runs=20_000)
@@ -106,6 +107,7 @@ def empirical_utility(kind: Kind) -> tuple[UtilityCase, ...]:
             useless.utility(useless.n)[0],
             _just_wrong(TWO, useless.n, 0.25),
             expected=Verdict.FAIL,
+            deliberate=True,
             note="Four examples at ε = 0.1 tell it hardly anything: nothing is concluded from a promise that is false.",
         ),
     )
@@ -126,6 +128,7 @@ def pac_cases() -> tuple[Case, ...]:
             (_relabelled(4, 1),),
             runs=0,
             expected=Verdict.FAIL,
+            deliberate=True,
         ),
         *(
             Case(f"group of {k}", default, (_relabelled(default.samples, k),), default.claim.group(k), runs=RUNS)
@@ -146,6 +149,7 @@ def pac_utility() -> tuple[UtilityCase, ...]:
             useless.utility(60)[0],
             _distributions(60),
             expected=Verdict.FAIL,
+            deliberate=True,
             note="Sixty examples at ε = 0.01 tell it hardly anything.",
         ),
     )

@@ -36,7 +36,7 @@ def release_cases() -> tuple[Case, ...]:
             TooLittleNoise(1.0, 3),
             (_points(0, 1),),
             runs=20_000,
-            expected=Verdict.FAIL,
+            expected=Verdict.FAIL, deliberate=True,
             note="A wrong release under this name, which must be caught.",
         ),
     )
@@ -58,7 +58,7 @@ def refined_cases() -> tuple[Case, ...]:
         Case("group of 2", three, (_points(0, 1, 2),), three.claim.group(2), runs=20_000),
         Case("group of 3", three, (_points(0, 1, 3),), three.claim.group(3), runs=20_000),
         Case(
-            "a wrong release", wrong, (_points(0, 1),), runs=20_000, expected=Verdict.FAIL,
+            "a wrong release", wrong, (_points(0, 1),), runs=20_000, expected=Verdict.FAIL, deliberate=True,
             note="The inner release has a quarter of the noise that it needs.",
         ),
     )
@@ -76,7 +76,7 @@ def learner_cases() -> tuple[Case, ...]:
         Case("group of 2", two, (_turned(6, 2),), two.claim.group(2), runs=20_000),
         Case("group of 3", two, (_turned(6, 3),), two.claim.group(3), runs=20_000),
         Case(
-            "a wrong release", wrong, (_turned(8, 1),), runs=20_000, expected=Verdict.FAIL,
+            "a wrong release", wrong, (_turned(8, 1),), runs=20_000, expected=Verdict.FAIL, deliberate=True,
             note="The inner release has a quarter of the noise that it needs.",
         ),
     )

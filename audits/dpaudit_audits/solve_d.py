@@ -85,7 +85,7 @@ def cases() -> tuple[Case, ...]:
             wrong,
             (Pair(tied, tied.changed(remove=((2, 0),), add=((2, 1),)), "the fewest errors change sides"),),
             runs=20_000,
-            expected=Verdict.FAIL,
+            expected=Verdict.FAIL, deliberate=True,
             note="It minimises the errors without noise and claims ε = 1.",
         ),
     )
@@ -105,7 +105,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
             useless,
             useless.utility(n)[0],
             (TwoSides(3, n),),
-            expected=Verdict.FAIL,
+            expected=Verdict.FAIL, deliberate=True,
             note="Solve_D is not at fault: the learner does not keep its promise (finding on A′).",
         ),
     )

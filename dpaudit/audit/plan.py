@@ -48,6 +48,7 @@ class Case:
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.
         bits: whether what the low bits of doubles give away counts in the verdict.
+        deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
     """
 
     label: str
@@ -60,6 +61,7 @@ class Case:
     expected: Verdict = Verdict.PASS
     note: str = ""
     bits: bool = False
+    deliberate: bool = False
 
     @property
     def tested(self) -> Claim | None:
@@ -81,6 +83,7 @@ class UtilityCase:
         exact: compute the exact probability of success, where there is a law.
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.
+        deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
     """
 
     label: str
@@ -91,6 +94,7 @@ class UtilityCase:
     exact: bool = True
     expected: Verdict = Verdict.PASS
     note: str = ""
+    deliberate: bool = False
 
 
 @dataclass(frozen=True)
