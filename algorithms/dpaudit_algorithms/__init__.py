@@ -26,6 +26,7 @@ CATALOGUE: dict[str, str] = {
     "RecPrefix": "dpaudit_algorithms.rec_prefix:RecPrefix",  # I2
     "RecConcave": "dpaudit_algorithms.rec_concave:RecConcave",  # I3
     "RecConcaveCorrected": "dpaudit_algorithms.rec_concave:RecConcaveCorrected",  # I3
+    "InteriorPointByRecConcave": "dpaudit_algorithms.interior_point_rec_concave:InteriorPointByRecConcave",  # I3
     "LearnThresholds": "dpaudit_algorithms.learn_thresholds:LearnThresholds",  # I4
     "LearnThresholdsCorrected": "dpaudit_algorithms.learn_thresholds:LearnThresholdsCorrected",  # I4
     "LearnPoints": "dpaudit_algorithms.learn_points:LearnPoints",  # I5
@@ -37,6 +38,16 @@ CATALOGUE: dict[str, str] = {
     "ThresholdRelease": "dpaudit_algorithms.query_release:ThresholdRelease",  # L5
     "RefinedRelease": "dpaudit_algorithms.query_release:RefinedRelease",  # L5
     "LearnerFromRelease": "dpaudit_algorithms.query_release:LearnerFromRelease",  # L5
+    "ThresholdsFromInteriorPoint": "dpaudit_algorithms.thresholds_reductions:ThresholdsFromInteriorPoint",  # I6
+    "ThresholdsFromInteriorPointCorrected": (
+        "dpaudit_algorithms.thresholds_reductions:ThresholdsFromInteriorPointCorrected"  # I6
+    ),
+    "InteriorPointFromThresholds": "dpaudit_algorithms.thresholds_reductions:InteriorPointFromThresholds",  # I6
+    "InteriorPointFromThresholdsCorrected": (
+        "dpaudit_algorithms.thresholds_reductions:InteriorPointFromThresholdsCorrected"  # I6
+    ),
+    "PairTwice": "dpaudit_algorithms.pair_twice:PairTwice",  # I8
+    "TreeLog": "dpaudit_algorithms.tree_log:TreeLog",  # I9
     "Median": "dpaudit_algorithms.non_private:Median",  # L6
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1

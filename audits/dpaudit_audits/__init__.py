@@ -25,6 +25,7 @@ CATALOGUE: dict[str, str] = {
     "RecPrefix": "dpaudit_audits.rec_prefix:PLAN",  # I2
     "RecConcave": "dpaudit_audits.rec_concave:PLAN",  # I3
     "RecConcaveCorrected": "dpaudit_audits.rec_concave:CORRECTED_PLAN",  # I3
+    "InteriorPointByRecConcave": "dpaudit_audits.interior_point_rec_concave:PLAN",  # I3
     "LearnThresholds": "dpaudit_audits.learn_thresholds:PLAN",  # I4
     "LearnThresholdsCorrected": "dpaudit_audits.learn_thresholds:CORRECTED_PLAN",  # I4
     "LearnPoints": "dpaudit_audits.learn_points:PLAN",  # I5
@@ -36,6 +37,12 @@ CATALOGUE: dict[str, str] = {
     "ThresholdRelease": "dpaudit_audits.query_release:RELEASE_PLAN",  # L5
     "RefinedRelease": "dpaudit_audits.query_release:REFINED_PLAN",  # L5
     "LearnerFromRelease": "dpaudit_audits.query_release:LEARNER_PLAN",  # L5
+    "ThresholdsFromInteriorPoint": "dpaudit_audits.thresholds_reductions:PLAN",  # I6
+    "ThresholdsFromInteriorPointCorrected": "dpaudit_audits.thresholds_reductions:CORRECTED_PLAN",  # I6
+    "InteriorPointFromThresholds": "dpaudit_audits.thresholds_reductions:BACK_PLAN",  # I6
+    "InteriorPointFromThresholdsCorrected": "dpaudit_audits.thresholds_reductions:BACK_CORRECTED_PLAN",  # I6
+    "PairTwice": "dpaudit_audits.pair_twice:PLAN",  # I8
+    "TreeLog": "dpaudit_audits.tree_log:PLAN",  # I9
     "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1

@@ -28,6 +28,7 @@ from dpaudit.language.distributions import (
     Mapped,
     Multinomial,
     Product,
+    RandomOrder,
     RandomPairing,
     Snapping,
     Softmax,
@@ -76,6 +77,11 @@ def _(draw: Bernoulli) -> list[Ball]:
 @probabilities.register
 def _(draw: Uniform) -> list[Ball]:
     return [1 / arb(len(draw.outcomes))] * len(draw.outcomes)
+
+
+@probabilities.register
+def _(draw: RandomOrder) -> list[Ball]:
+    return [1 / arb(draw.orders)] * len(draw.values)
 
 
 @probabilities.register

@@ -95,7 +95,8 @@ def epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     # The impossible outcomes are in every E_k; without an outcome of q behind them they bound nothing.
     first = int(np.count_nonzero(impossible))
     p_event, q_event = np.cumsum(p)[first:], np.cumsum(q)[first:]
-    k = first + int(np.argmax((p_event - delta) / q_event)) + 1
+    with np.errstate(over="ignore"):  # ±∞ is the right quotient where q is nearly 0
+        k = first + int(np.argmax((p_event - delta) / q_event)) + 1
     # The prefix sums above only choose the event. Its surplus is summed again, exactly rounded and as the
     # distance of exp(epsilon) from 1, so that an epsilon near 0 keeps its digits.
     mass = math.fsum(q[:k])

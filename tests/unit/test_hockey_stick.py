@@ -177,3 +177,10 @@ def test_bad_parameters_are_refused() -> None:
         hs.hockey_stick(law, law, math.nan)
     with pytest.raises(ValueError, match="nan"):
         hs.profile(law, law, [0.0, math.nan])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_quotient_beyond_the_range_of_floats_is_no_warning() -> None:
+    # the likeliest outcome on the left has less than δ there, and next to nothing on the right
+    p, q = [1e-5, 0.5, 0.5 - 1e-5], [1e-315, 0.25, 0.75]
+    assert hs.epsilon_at(p, q, 1e-4) == pytest.approx(math.log((0.5 - 9e-5) / 0.25))

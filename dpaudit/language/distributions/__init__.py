@@ -4,6 +4,7 @@ from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribu
 from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
 from dpaudit.language.distributions.multinomial import Multinomial
+from dpaudit.language.distributions.order import RandomOrder
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
 from dpaudit.language.distributions.stepwise import StepSoftmax
@@ -22,6 +23,7 @@ __all__ = [
     "Mapped",
     "Multinomial",
     "Product",
+    "RandomOrder",
     "RandomPairing",
     "Real",
     "Snapping",
