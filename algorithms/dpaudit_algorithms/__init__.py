@@ -31,13 +31,6 @@ CATALOGUE: dict[str, str] = {
     "LearnThresholdsCorrected": "dpaudit_algorithms.learn_thresholds:LearnThresholdsCorrected",  # I4
     "LearnPoints": "dpaudit_algorithms.learn_points:LearnPoints",  # I5
     "LearnPointsCorrected": "dpaudit_algorithms.learn_points:LearnPointsCorrected",  # I5
-    "EmpiricalLearner": "dpaudit_algorithms.learner_conversions:EmpiricalLearner",  # I7
-    "EmpiricalLearnerCorrected": "dpaudit_algorithms.learner_conversions:EmpiricalLearnerCorrected",  # I7
-    "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
-    "SolveD": "dpaudit_algorithms.solve_d:SolveD",  # L4
-    "ThresholdRelease": "dpaudit_algorithms.query_release:ThresholdRelease",  # L5
-    "RefinedRelease": "dpaudit_algorithms.query_release:RefinedRelease",  # L5
-    "LearnerFromRelease": "dpaudit_algorithms.query_release:LearnerFromRelease",  # L5
     "ThresholdsFromInteriorPoint": "dpaudit_algorithms.thresholds_reductions:ThresholdsFromInteriorPoint",  # I6
     "ThresholdsFromInteriorPointCorrected": (
         "dpaudit_algorithms.thresholds_reductions:ThresholdsFromInteriorPointCorrected"  # I6
@@ -46,8 +39,15 @@ CATALOGUE: dict[str, str] = {
     "InteriorPointFromThresholdsCorrected": (
         "dpaudit_algorithms.thresholds_reductions:InteriorPointFromThresholdsCorrected"  # I6
     ),
+    "EmpiricalLearner": "dpaudit_algorithms.learner_conversions:EmpiricalLearner",  # I7
+    "EmpiricalLearnerCorrected": "dpaudit_algorithms.learner_conversions:EmpiricalLearnerCorrected",  # I7
+    "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
     "PairTwice": "dpaudit_algorithms.pair_twice:PairTwice",  # I8
     "TreeLog": "dpaudit_algorithms.tree_log:TreeLog",  # I9
+    "SolveD": "dpaudit_algorithms.solve_d:SolveD",  # L4
+    "ThresholdRelease": "dpaudit_algorithms.query_release:ThresholdRelease",  # L5
+    "RefinedRelease": "dpaudit_algorithms.query_release:RefinedRelease",  # L5
+    "LearnerFromRelease": "dpaudit_algorithms.query_release:LearnerFromRelease",  # L5
     "Median": "dpaudit_algorithms.non_private:Median",  # L6
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1

@@ -30,19 +30,19 @@ CATALOGUE: dict[str, str] = {
     "LearnThresholdsCorrected": "dpaudit_audits.learn_thresholds:CORRECTED_PLAN",  # I4
     "LearnPoints": "dpaudit_audits.learn_points:PLAN",  # I5
     "LearnPointsCorrected": "dpaudit_audits.learn_points:CORRECTED_PLAN",  # I5
-    "EmpiricalLearner": "dpaudit_audits.learner_conversions:PLAN",  # I7
-    "EmpiricalLearnerCorrected": "dpaudit_audits.learner_conversions:CORRECTED_PLAN",  # I7
-    "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
-    "SolveD": "dpaudit_audits.solve_d:PLAN",  # L4
-    "ThresholdRelease": "dpaudit_audits.query_release:RELEASE_PLAN",  # L5
-    "RefinedRelease": "dpaudit_audits.query_release:REFINED_PLAN",  # L5
-    "LearnerFromRelease": "dpaudit_audits.query_release:LEARNER_PLAN",  # L5
     "ThresholdsFromInteriorPoint": "dpaudit_audits.thresholds_reductions:PLAN",  # I6
     "ThresholdsFromInteriorPointCorrected": "dpaudit_audits.thresholds_reductions:CORRECTED_PLAN",  # I6
     "InteriorPointFromThresholds": "dpaudit_audits.thresholds_reductions:BACK_PLAN",  # I6
     "InteriorPointFromThresholdsCorrected": "dpaudit_audits.thresholds_reductions:BACK_CORRECTED_PLAN",  # I6
+    "EmpiricalLearner": "dpaudit_audits.learner_conversions:PLAN",  # I7
+    "EmpiricalLearnerCorrected": "dpaudit_audits.learner_conversions:CORRECTED_PLAN",  # I7
+    "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
     "PairTwice": "dpaudit_audits.pair_twice:PLAN",  # I8
     "TreeLog": "dpaudit_audits.tree_log:PLAN",  # I9
+    "SolveD": "dpaudit_audits.solve_d:PLAN",  # L4
+    "ThresholdRelease": "dpaudit_audits.query_release:RELEASE_PLAN",  # L5
+    "RefinedRelease": "dpaudit_audits.query_release:REFINED_PLAN",  # L5
+    "LearnerFromRelease": "dpaudit_audits.query_release:LEARNER_PLAN",  # L5
     "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1

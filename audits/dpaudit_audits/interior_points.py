@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.contest import Contest, Entrant
-from dpaudit.language import Fixed, InteriorPoint, Mechanism, Multiset, checks
+from dpaudit.language import Fixed, InteriorPoint, Mechanism, Multiset, checks, log_star
 from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_point_rec_concave import InteriorPointByRecConcave
 from dpaudit_algorithms.rec_prefix import RecPrefix
+from dpaudit_algorithms.tree_log import TreeLog
 
 
 @dataclass(frozen=True)
 class InteriorPoints(Contest):
     """Interior points of n records of {0, …, size − 1}, given (ε, δ) and a failure probability β.
+
+    TreeLog's claim is for add/remove-one, which costs half of replace-one; the pair of its privacy is of that kind.
 
     Args:
         size: |X|.
@@ -32,7 +37,7 @@ class InteriorPoints(Contest):
 
     name: ClassVar[str] = "interior-points"
     title: ClassVar[str] = "Interior points"
-    sizes: ClassVar[tuple[int, ...]] = (10, 30, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+    sizes: ClassVar[tuple[int, ...]] = (10, 30, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
     def __post_init__(self) -> None:
         checks.whole("size", self.size, least=16)
@@ -50,6 +55,24 @@ class InteriorPoints(Contest):
         return (
             Entrant("ExponentialMechanism", lambda n: InteriorPointByMedianCorrected(self.epsilon, self.size)),
             Entrant("RecPrefix", lambda n: RecPrefix(self.size, self.epsilon, self.delta, self.beta)),
+            Entrant(
+                "RecConcave", lambda n: InteriorPointByRecConcave(self.size, self.epsilon, self.delta, beta=self.beta)
+            ),
+            Entrant("TreeLog", self._tree_log),
+        )
+
+    def _tree_log(self, n: int) -> TreeLog:
+        """With the parameters of a step at which its claim for n records is (ε, δ).
+
+        5ε′·log*|X|·log n = ε, and 3δ′n·log*|X|·e^{3ε/5} = δ.
+        """
+        levels = max(1, log_star(self.size))
+        return TreeLog(
+            self.size,
+            self.epsilon / (5 * levels * math.log2(max(2, n))),
+            self.delta / (3 * max(2, n) * levels * math.exp(0.6 * self.epsilon)),
+            max(2, n),
+            beta=self.beta,
         )
 
     def instances(self, records: int) -> tuple[Mechanism, ...]:

@@ -136,6 +136,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
                 runs=0,
                 scope=_scope(2, 9),
                 expected=Verdict.FAIL,
+                deliberate=True,
                 note="Two rows move the gap of two depths by 4, which costs A_dist as printed 4ε of the 2ε: finding 1.",
             ),
             Case(
@@ -144,6 +145,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
                 runs=0,
                 scope=_scope(2, 8),
                 expected=Verdict.FAIL,
+                deliberate=True,
                 note="The claim is computed from the inner one, and is as wrong.",
             ),
             *(Case(f"group of {g}", default, _label_pairs(g), default.claim.group(g), runs=0) for g in (2, 3)),
@@ -281,6 +283,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
                 runs=0,
                 scope=_points(4, 6),
                 expected=Verdict.FAIL,
+                deliberate=True,
                 note="The claim is computed from the inner one, and is as wrong.",
             ),
             *(
