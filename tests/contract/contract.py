@@ -26,7 +26,7 @@ from dpaudit.audit.results import Verdict
 from dpaudit.audit.symmetries import declared, moved
 from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
 from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
-from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism
+from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
 
 PARAMETERS = ("epsilon", "delta", "beta", "alpha")
 PATHS = 3_000
@@ -223,6 +223,33 @@ def check_plan(subject: Subject) -> None:
         assert {2, 3} <= sizes, f"no case for groups of {sorted({2, 3} - sizes)}"
     if card is not None and not card.private:
         assert all(m.claim is None for m in subject.mechanisms if isinstance(m, subject.kind)), "a baseline claims"
+
+
+def check_utility(subject: Subject) -> None:
+    """Whoever promises something is tried, and some trials can be run."""
+    promises = subject.plan.utility() if subject.plan.utility is not None else ()
+    overridden = subject.kind.utility is not Mechanism.utility
+    assert promises or not overridden, "it promises something, and its plan tries none of it"
+    assert bool(promises) == (subject.plan.utility is not None), "its plan has utility cases, and they are none"
+    labels = [case.label for case in promises]
+    assert len(set(labels)) == len(labels), f"labels come twice: {labels}"
+    for case in promises:
+        assert case.instances, f"{case.label}: nothing to try it on"
+        assert str(case.claim.goal).strip(), f"{case.label}: its goal says nothing"
+        shown = [str(source) for source in case.instances]
+        assert not any("Mechanism object" in text or " at 0x" in text for text in shown), f"{case.label}: {shown}"
+        trial = Trial(case.instances[0], case.mechanism, case.claim.goal)
+        outputs = sample(trial, (), 3, seed=5)
+        assert set(outputs.counts) <= {True, False}, f"{case.label}: success is {set(outputs.counts)}"
+
+
+def check_sample_sizes(subject: Subject) -> None:
+    """Printed sample sizes are whole numbers with a formula, a promise and a place."""
+    for mechanism in subject.mechanisms:
+        for size in mechanism.sample_sizes:
+            assert isinstance(size.records, int), f"{mechanism!r}: {size}"
+            assert size.records >= 0, f"{mechanism!r}: {size}"
+            assert all(text.strip() for text in (size.formula, size.promise, size.place)), f"{mechanism!r}: {size}"
 
 
 def check_parameters(subject: Subject) -> None:
@@ -443,8 +470,8 @@ def two_samples(left: Outputs, right: Outputs) -> float:
 
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
-    check_card, check_value, check_plan, check_parameters, check_samples, check_laws_sum_to_one, check_ledger,
-    check_agreement, check_agreement_has_power, check_bulk, check_symmetries,
+    check_card, check_value, check_plan, check_utility, check_sample_sizes, check_parameters, check_samples,
+    check_laws_sum_to_one, check_ledger, check_agreement, check_agreement_has_power, check_bulk, check_symmetries,
 )
 """One row each in the table of tests."""
 
