@@ -1,0 +1,118 @@
+"""Comparisons: every algorithm at every size, on the same inputs, with evidence in the same result."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+
+import dpaudit
+from dpaudit import cli
+from dpaudit.audit import registry
+from dpaudit.audit.command import command_line
+from dpaudit.audit.contest import ONE_RUN, bouts, timed
+from dpaudit.audit.jobs import contest_of
+from dpaudit.audit.request import Request, Versus
+from dpaudit.audit.results import Result
+from dpaudit.errors import ParameterError, UnknownNameError, UsageError
+from dpaudit.reporting.contest import contest_block, contest_figure, lines
+from dpaudit.reporting.html import to_html
+from dpaudit.reporting.json_form import from_json, to_json
+
+NAME = "interior-points"
+SIZES = (10, 100)
+
+
+@cache
+def compared() -> Result:
+    return dpaudit.compare(NAME, sizes=SIZES, parameters={"size": 1024}, runs=2000, seed=4)
+
+
+def test_every_algorithm_has_a_row_for_every_size() -> None:
+    contest = compared().contest
+    assert contest is not None
+    assert len(contest.rows) == len({row.algorithm for row in contest.rows}) * len(SIZES)
+    for row in contest.rows:
+        assert row.utility is not None
+        assert row.audit is not None
+        success, privacy = compared().utility[row.utility], compared().audits[row.audit]
+        assert (success.name, privacy.name) == (row.algorithm, row.algorithm)
+        assert success.case == privacy.case == f"{row.records:,} records"
+
+
+def test_all_are_run_on_the_same_inputs_and_claim_the_same() -> None:
+    found = bouts(contest_of(Versus(NAME)), Versus(NAME, (1000,)))
+    inputs = {tuple(str(source) for source in bout.utility.instances) for bout in found if bout.utility is not None}
+    assert len(inputs) == 1
+    claims = {bout.entrant: bout.privacy.tested for bout in found if bout.privacy is not None}
+    for name, claim in claims.items():
+        assert claim is not None
+        assert claim.epsilon == pytest.approx(1.0), name
+        assert claim.delta == pytest.approx(0.0 if name == "ExponentialMechanism" else 1e-6), name
+
+
+def test_success_is_exact_and_grows() -> None:
+    contest = compared().contest
+    assert contest is not None
+    exponential = [compared().utility[row.utility or 0].deciding for row in contest.rows[: len(SIZES)]]
+    small, large = (one.exact for one in exponential if one is not None)
+    assert small is not None
+    assert large is not None
+    # |X|·e^{−εn/4}: nothing at 10 records, all but 1e-8 at 100
+    assert small < 0.05
+    assert large > 1 - 1e-7
+
+
+def test_it_is_reproducible_whatever_the_number_of_workers() -> None:
+    other = dpaudit.compare(NAME, sizes=SIZES, parameters={"size": 1024}, runs=2000, seed=4, jobs=2)
+    assert (other.contest, other.utility, other.audits) == (
+        compared().contest, compared().utility, compared().audits,
+    )
+
+
+def test_times_stand_among_the_timings_alone() -> None:
+    contest = contest_of(Versus(NAME, parameters=(("size", 1024),)))
+    result = timed(contest, Versus(NAME, SIZES), compared())
+    assert (result.contest, result.utility, result.audits) == (
+        compared().contest, compared().utility, compared().audits,
+    )
+    spent = {key: value for key, value in result.timings.audits.items() if key.endswith(ONE_RUN)}
+    assert len(spent) == len(compared().utility)
+    assert all(0 < value < 60 for value in spent.values())
+    assert all(line.seconds for line in lines(result, times=True))
+    assert not any(line.seconds for line in lines(result, times=False))
+
+
+def test_reports() -> None:
+    result = compared()
+    assert from_json(to_json(result), where="x") == result
+    page = to_html(result)
+    assert "4 algorithms compared" in page
+    assert 'href="#utility-1"' in page
+    assert contest_figure(result, prefix="x").startswith("<svg")
+    assert any("RecPrefix" in str(text) for _, _, text in contest_block(result).rows)
+
+
+def test_its_command_makes_it_again() -> None:
+    versus = Versus(NAME, (10, 100), (("epsilon", 0.5),))
+    request = Request((NAME,), seed=3, runs=500, versus=versus)
+    assert cli._parsed(command_line(request), jobs=1) == request
+
+
+def test_bad_input_is_one_sentence() -> None:
+    with pytest.raises(UnknownNameError, match="interior-points"):
+        registry.contest("interior-point")
+    with pytest.raises(ParameterError, match="size must be at least 16"):
+        dpaudit.compare(NAME, parameters={"size": 3})
+    with pytest.raises(ParameterError, match="no parameter"):
+        dpaudit.compare(NAME, parameters={"nothing": 3})
+    with pytest.raises((ParameterError, UsageError), match="--n"):
+        dpaudit.compare(NAME, sizes=(0,))
+
+
+def test_a_place_that_is_not_there_is_refused() -> None:
+    value = json.loads(to_json(compared()))
+    value["contest"]["rows"][0]["utility"] = 99
+    with pytest.raises(Exception, match="there is no place 99"):
+        from_json(json.dumps(value), where="x")
