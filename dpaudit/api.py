@@ -22,6 +22,7 @@ def check(
     pair: tuple[Any, Any] | None = None,
     data: str | None = None,
     size: int | None = None,
+    groups: int | None = None,
     runs: int | None = None,
     seconds: float | None = None,
     alpha: float = DEFAULT_ALPHA,
@@ -43,6 +44,8 @@ def check(
             "add-remove-one", for groups of k with ":k".
         pair: two datasets (sequences of records, or multisets) to tell apart.
         data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
+        groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to so many: one
+            audit for each.
         runs: runs a side and pair at most; a refutation stops earlier.
         seconds: time limit.
         alpha: family-wise error over everything tried, in (0, 0.5).
@@ -83,6 +86,7 @@ def check(
             carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
             only=only,
             game=game,
+            groups=groups,
         )
     )
 

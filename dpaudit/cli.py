@@ -132,6 +132,9 @@ def check_command(
         str | None,
         typer.Option(metavar="NAME:N", help="Play a game against it, e.g. digit:2 (interior points), with no pair."),
     ] = None,
+    groups: Annotated[
+        int | None, typer.Option(help="Audit group privacy instead, by chains of neighbours, up to groups of so many.")
+    ] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
     ] = None,
@@ -165,8 +168,7 @@ def check_command(
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     request = check_request(
         targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
-        black_box, evidence, seed, jobs, privacy, utility,
-        game,
+        black_box, evidence, seed, jobs, privacy, utility, game, groups,
     )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")

@@ -38,6 +38,7 @@ def check_request(
     privacy: bool,
     utility: bool,
     game: str | None,
+    groups: int | None,
     **_: Any,
 ) -> Request:
     """What `dpaudit check` asks for; options that only say what to write are passed over.
@@ -49,10 +50,10 @@ def check_request(
         raise UsageError("Give names, --all or --corpus, not several of them.")
     if privacy and utility:
         raise UsageError("--privacy and --utility each leave the other out; without both, both are audited.")
-    groups = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
+    whole = [group for group, wanted in ((registry.ALGORITHMS, every), (registry.CORPUS, corpus)) if wanted]
     carried = evidence_of(files.read(evidence), where=evidence, seed=seed) if evidence is not None else {}
     return Request(
-        targets=tuple(registry.names(groups[0])) if groups else tuple(targets or ()),
+        targets=tuple(registry.names(whole[0])) if whole else tuple(targets or ()),
         seed=seed,
         alpha=alpha,
         runs=runs,
@@ -72,6 +73,7 @@ def check_request(
         carried_from=evidence,
         game=game,
         only="privacy" if privacy else "utility" if utility else None,
+        groups=groups,
     )
 
 

@@ -13,7 +13,7 @@ from dpaudit.audit.crash import blamed
 from dpaudit.audit.density import REAL_NOISE, Losses, look
 from dpaudit.audit.events import Event, Progress
 from dpaudit.audit.exact import finite, worse
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.plan import Scope
 from dpaudit.audit.results import ExactEvidence, Proof
 from dpaudit.audit.runner import Runner

@@ -29,6 +29,8 @@ def command_line(request: Request) -> str:
         words += ["--data", request.data]
     if request.size is not None:
         words += ["--size", str(request.size)]
+    if request.groups is not None:
+        words += ["--groups", str(request.groups)]
     if request.every is not None:
         words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
         words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]

@@ -13,23 +13,24 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from dpaudit.audit import pictures, sampled, search, sequential, worst_pair
+from dpaudit.audit import chains, pictures, sampled, search, sequential, worst_pair
 from dpaudit.audit.accounting import shares
 from dpaudit.audit.by_law import by_law
 from dpaudit.audit.carry import carry_key, carry_notes
+from dpaudit.audit.chain_jobs import all_jobs
 from dpaudit.audit.command import command_line
 from dpaudit.audit.contest import recorded
 from dpaudit.audit.crash import blamed, described, sentence
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.exact import Comparison, pair_record
-from dpaudit.audit.jobs import Job, contest_of, jobs_of
+from dpaudit.audit.exact import Comparison, claim_record, pair_record
+from dpaudit.audit.job import Job
+from dpaudit.audit.jobs import contest_of
 from dpaudit.audit.law_table import forget
 from dpaudit.audit.ledger_rows import ledger_rows
 from dpaudit.audit.plots import OutputPlot
 from dpaudit.audit.request import Request
 from dpaudit.audit.results import (
     Audit,
-    ClaimRecord,
     EvidenceKind,
     FloatingPoint,
     LedgerRow,
@@ -62,7 +63,7 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     Raises:
         UsageError and its kinds, before anything is run.
     """
-    jobs = jobs_of(request) if request.only != "utility" else []
+    jobs = all_jobs(request) if request.only != "utility" else []
     promises = utility_jobs(request)
     every: list[Job | UtilityJob] = [*jobs, *promises]
     tests = sum(job.tests for job in every)
@@ -189,6 +190,8 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     try:
         if job.hunt is not None:
             job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+        elif job.walk is not None:
+            job = yield from chains.find_chain(job, runner, found, seed=request.seed)
         elif job.records is not None:
             job = yield from search.find_pairs(job, runner, found, seed=request.seed)
         yield from by_law(job, found, runner)
@@ -269,7 +272,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         verdict=verdict,
         evidence=kind,
         reason=reason,
-        claim=_claim_record(job),
+        claim=claim_record(job.claim),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=worst.epsilon if worst is not None else None,
@@ -297,6 +300,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         evidence_plot=pictures.evidence(state) if state is not None else None,
         proof=found.proof,
         spending=course,
+        chain=chains.concluded(found.chain, verdict),
     )
 
 
@@ -348,8 +352,3 @@ def _outputs(found: Findings) -> OutputPlot | None:
     if best is not None and best.shown is not None:
         return pictures.sampled_outputs(*best.shown, best.witness.event)
     return None
-
-
-def _claim_record(job: Job) -> ClaimRecord:
-    claim = job.claim
-    return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.audit.datasets import dataset_to_json
-from dpaudit.audit.results import Bounds, EventRecord, ExactEvidence, PairRecord
+from dpaudit.audit.results import Bounds, ClaimRecord, EventRecord, ExactEvidence, PairRecord
 from dpaudit.interpret import LawCache, align, ball_laws, law
 from dpaudit.interpret.law import Support
 from dpaudit.language import Claim, Mechanism, Span
@@ -155,6 +155,11 @@ def worse(found: ExactEvidence, other: ExactEvidence | None) -> bool:
         return True
     a, b = (math.inf if e.epsilon is None else e.epsilon for e in (found, other))
     return (a, found.delta) > (b, other.delta)
+
+
+def claim_record(claim: Claim) -> ClaimRecord:
+    """The claim as results hold it."""
+    return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))
 
 
 def pair_record(pair: Pair, claim: Claim) -> PairRecord:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from numpy.random import default_rng
@@ -16,6 +16,7 @@ from dpaudit.adversary.describe import Records, SampledFrom, parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.audit import registry
 from dpaudit.audit.contest import Contest, bouts
+from dpaudit.audit.job import Hunt, Job
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.play import Play
 from dpaudit.audit.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
@@ -30,53 +31,6 @@ MOST_UNASKED = 1_000
 """Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
 TESTS_OF_FOUND_PAIRS = 3
 """How many of the pairs that a search found are bet on and certified."""
-
-
-@dataclass(frozen=True)
-class Hunt:
-    """Where the worst pair is searched for by exact laws.
-
-    Args:
-        seek: what was asked for.
-        starts: pairs to begin with, besides those that the search makes itself.
-        natural: the quality whose datasets may realise scores.
-    """
-
-    seek: Seek
-    starts: tuple[Pair, ...] = ()
-    natural: Quality | None = None
-
-
-@dataclass(frozen=True)
-class Job:
-    """A case made ready: what to run, on which pairs, against which claim."""
-
-    target: Target
-    case: Case
-    claim: Claim
-    card: Card | None
-    expected: Verdict | None
-    tests: int
-    """Pairs that go to certification; each spends one share of α."""
-    replay: str
-    records: Records | None = None
-    """What records are, where pairs are searched for."""
-    black_box: bool = False
-    """Whether the mechanism's law and density are left alone."""
-    scope_unasked: bool = False
-    """Whether the scope is enumerated on the auditor's own account: where that fails, runs remain."""
-    hunt: Hunt | None = None
-    """Where the worst pair is searched for by exact laws."""
-
-    @property
-    def runs(self) -> int:
-        """Runs a side and pair at most."""
-        return self.case.runs
-
-    @property
-    def scope(self) -> Scope | None:
-        """What is enumerated."""
-        return self.case.scope
 
 
 def jobs_of(request: Request) -> list[Job]:
@@ -152,7 +106,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
                 claim = mechanism.claim
             elif case.mechanism.claim is not None and mechanism.claim is not None:
                 # a group's claim follows the mechanism's
-                claim = mechanism.claim.group(case.claim.relation.size)
+                claim = mechanism.group_claim(case.claim.relation.size)
         claim = _claim(request, claim, name)
         expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
         made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
@@ -197,7 +151,7 @@ def _scope_jobs(
         if k > scope.records:
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
-        stated = claim if k == 1 else claim.group(k)
+        stated = claim_of_group(mechanism, claim, k)
         case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
         yield _job(request, Target(name, source, mechanism), case, stated, card, None)
 
@@ -439,13 +393,34 @@ def _job(
     records = parse_records(request.data) if searched and request.data is not None else None
     pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
     tests = pairs if case.runs else 0
+    replay = replay_id(request, target, case.label)
+    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)
+
+
+def claim_of_group(mechanism: Mechanism | None, claim: Claim, k: int) -> Claim:
+    """The claim for groups of k: what the mechanism states of them, where the claim for neighbours is its own.
+
+    Raises:
+        UsageError: it states one under another relation.
+    """
+    own = mechanism.group_claim(k) if mechanism is not None and mechanism.claim == claim and k > 1 else None
+    stated = claim.group(k) if own is None else own
+    if stated.relation != claim.relation.group(k):
+        raise UsageError(
+            f"group_claim({k}) of {mechanism!r} is under {stated.relation.name}; make it one under "
+            f"{claim.relation.group(k).name}."
+        )
+    return stated
+
+
+def replay_id(request: Request, target: Target, label: str) -> str:
+    """The id of a case: the same for the same request, another one for anything that the result depends on."""
     # the source tells two functions of one name apart
     image = {
         "request": request.image(),
         "name": target.name,
         "source": target.source,
-        "case": case.label,
+        "case": label,
         "format": FORMAT_VERSION,
     }
-    replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
-    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)
+    return hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.audit.exact import LEFT_RIGHT, PATHS, pair_record
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.results import LedgerRow, Spending
 from dpaudit.audit.verdict import Findings
 from dpaudit.errors import DpauditError

@@ -140,6 +140,7 @@ class Request:
         only: "privacy" or "utility" for one of them alone; None for both.
         game: "name:n", a game that is played against the subject in place of any pair.
         versus: the comparison that is wanted, in place of the targets' own cases.
+        groups: audit group privacy in place of neighbours, by chains, for groups of 2 up to so many.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -165,6 +166,7 @@ class Request:
     only: str | None = None
     versus: Versus | None = None
     game: str | None = None
+    groups: int | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -185,6 +187,8 @@ class Request:
             probability("--delta", self.delta)
         if self.size is not None:
             whole("--size", self.size, least=1)
+        if self.groups is not None:
+            whole("--groups", self.groups, least=2)
         if self.data is not None and self.pair is not None:
             raise UsageError("Give --pair or --data, not both.")
         if self.game is not None and (self.data is not None or self.pair is not None):
@@ -227,6 +231,7 @@ class Request:
             **({} if self.only is None else {"only": self.only}),
             **({} if self.game is None else {"game": self.game}),
             **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
+            **({} if self.groups is None else {"groups": self.groups}),
         }
 
 

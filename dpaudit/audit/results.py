@@ -9,17 +9,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
 
 from dpaudit.audit.contest_rows import ContestRecord
 from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.audit.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, PairRecord
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Attempt",
+    "Audit",
+    "Bounds",
+    "Chain",
+    "ChainLink",
+    "ClaimRecord",
+    "EventRecord",
+    "EvidenceKind",
+    "ExactEvidence",
+    "FloatingPoint",
+    "Json",
+    "LedgerRow",
+    "PairRecord",
+    "Proof",
+    "Result",
+    "SampledEvidence",
+    "SequentialEvidence",
+    "Spending",
+    "Timings",
+    "UtilityAudit",
+    "UtilityRecord",
+    "Verdict",
+]
 
 FORMAT_VERSION = "1.4"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
-1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.  1.4: utility."""
-
-Json: TypeAlias = Any
-"""A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
+1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
+1.4: utility, comparisons, chains of neighbours."""
 
 
 class Verdict(StrEnum):
@@ -39,38 +63,6 @@ class EvidenceKind(StrEnum):
     """The exact laws on the pairs tried."""
     EXHAUSTIVE = "exhaustive"
     """The exact laws on every neighbouring pair of the stated scope."""
-
-
-@dataclass(frozen=True)
-class ClaimRecord:
-    """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
-
-    epsilon: float
-    delta: float
-    relation: str
-    group: int
-    statement: str
-    """One sentence as a person reads it, e.g. "(1, 1e-06)-DP under replace-one, Thm 7.8"."""
-
-
-@dataclass(frozen=True)
-class PairRecord:
-    """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
-
-    label: str
-    source: str
-    """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
-    distance: int
-    left: Json
-    right: Json
-
-
-@dataclass(frozen=True)
-class EventRecord:
-    """A set of outputs: a sentence, and a JSON form from which it is rebuilt."""
-
-    description: str
-    spec: Json
 
 
 @dataclass(frozen=True)
@@ -146,22 +138,6 @@ class FloatingPoint:
     """The last event that was tried."""
     counted: bool
     """Whether it counts in the verdict (`--bits`, or the case says so)."""
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
-
-    Args:
-        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite, also at a δ that is
-            larger by a relative 1e-11 (which is taken where the claimed one would need an infinite ε).
-        delta_low, delta_high: enclose the smallest δ at the claimed ε.
-    """
-
-    epsilon_low: float | None
-    epsilon_high: float | None
-    delta_low: float
-    delta_high: float
 
 
 @dataclass(frozen=True)
@@ -312,6 +288,8 @@ class Audit:
     """None where no scope was enumerated."""
     spending: Spending | None = None
     """None where there are no laws, or no parts: then the rows of `ledger` hold claims alone."""
+    chain: Chain | None = None
+    """None where no chain was walked (`--groups`)."""
 
     @property
     def as_expected(self) -> bool | None:

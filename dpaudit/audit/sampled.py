@@ -11,7 +11,7 @@ from dpaudit.adversary.learner import Witness
 from dpaudit.audit.accounting import LOOKS
 from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.results import EventRecord, SampledEvidence
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.sampling import CERTIFY, draw

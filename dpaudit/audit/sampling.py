@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.runner import Runner, Unit
 from dpaudit.interpret import Outputs, Tally
 

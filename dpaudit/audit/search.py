@@ -14,7 +14,8 @@ from dpaudit.adversary.pair_search import Pairs, climb
 from dpaudit.adversary.shrink import shrink
 from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.events import Progress
-from dpaudit.audit.jobs import TESTS_OF_FOUND_PAIRS, Job
+from dpaudit.audit.job import Job
+from dpaudit.audit.jobs import TESTS_OF_FOUND_PAIRS
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.sampling import SEARCH, SHRINK, batches, draw
 from dpaudit.audit.sequential import MOST_EPSILON, Sequential, Track, stake

@@ -13,7 +13,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.learner import Learner, Witness
 from dpaudit.audit.accounting import Shares, learning_runs
 from dpaudit.audit.events import Progress
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.request import Carried
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.sampling import LEARN, Sides, batches, draw

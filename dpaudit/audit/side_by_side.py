@@ -11,7 +11,7 @@ import cloudpickle
 from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.results import Audit, UtilityAudit
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.utility import UtilityJob

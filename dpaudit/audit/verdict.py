@@ -9,9 +9,9 @@ from dpaudit.adversary import Event, Pair
 from dpaudit.audit.accounting import learning_runs
 from dpaudit.audit.density import Exact
 from dpaudit.audit.exact import TOLERANCE, refutes
-from dpaudit.audit.jobs import Job
+from dpaudit.audit.job import Job
 from dpaudit.audit.request import Request
-from dpaudit.audit.results import EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
+from dpaudit.audit.results import Chain, EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
 from dpaudit.audit.sampled import Collected
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
@@ -43,6 +43,7 @@ class Findings:
     collected: Collected | None = None
     searched: int = 0
     """Runs spent on searching for pairs and on shrinking them, both sides."""
+    chain: Chain | None = None
     cut_short: bool = False
     crash: str | None = None
     crashed: bool = False
@@ -90,6 +91,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
     if found.exact and job.hunt is not None:
         return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
+    if found.exact and job.walk is not None:
+        return Verdict.PASS, kind, "The ends of the worst chain that a search walked keep the claim: not a proof."
     if found.exact and kind is EvidenceKind.EXACT:
         return Verdict.PASS, kind, (
             f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."

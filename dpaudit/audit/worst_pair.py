@@ -22,7 +22,7 @@ from dpaudit.audit.crash import blamed
 from dpaudit.audit.density import losses_of
 from dpaudit.audit.events import Progress
 from dpaudit.audit.exact import compare
-from dpaudit.audit.jobs import Hunt, Job
+from dpaudit.audit.job import Hunt, Job
 from dpaudit.audit.runner import Runner
 from dpaudit.audit.symmetries import order_seen
 from dpaudit.audit.verdict import Findings
@@ -180,14 +180,16 @@ class _Search:
             starts = again(self.climbs)
 
 
-def needed(subject: Subject, claim: Claim) -> float:
+def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> float:
     """The smallest ε that a pair needs at the claimed δ; a negative number where 0 is more than enough.
+
+    Laws that the cache holds are not computed again.
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one, and does more with its noise than release it.
     """
     try:
-        laws = compare(subject.mechanism, subject.pair, LawCache())
+        laws = compare(subject.mechanism, subject.pair, LawCache() if cache is None else cache)
     except NotEnumerableError:
         noise = losses_of(subject.mechanism, subject.pair).noise
         found = noise.epsilon(claim.delta)

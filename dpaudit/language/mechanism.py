@@ -41,6 +41,17 @@ class Mechanism(ABC):
         """What is claimed of this instance; None where nothing is."""
         return None
 
+    def group_claim(self, k: int) -> Claim | None:
+        """What the source claims for groups of k records; None where nothing is claimed.
+
+        That is Theorem 3.7 on the claim for neighbours (`Claim.group`). A mechanism whose source prints another claim
+        about groups overrides it, and it is that claim which audits of groups test.
+
+        Args:
+            k: ≥ 1; the claim for groups of 1 is `claim`.
+        """
+        return None if self.claim is None else self.claim.group(k)
+
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """What may be exchanged in datasets of these records; each needs a proof where it is declared.
 

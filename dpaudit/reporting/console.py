@@ -18,7 +18,7 @@ from rich.text import Text
 
 from dpaudit.audit import events
 from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
-from dpaudit.reporting import spending, utility, wording
+from dpaudit.reporting import chains, spending, utility, wording
 from dpaudit.reporting.contest import contest_block
 from dpaudit.reporting.datasets import Side, compare
 from dpaudit.reporting.numbers import lower, stated
@@ -156,6 +156,9 @@ def audit_block(audit: Audit) -> Rows:
         block.labelled("scope", scope)
     if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
         _add_witness(block, audit)
+    if audit.chain is not None:
+        for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):
+            block.labelled("" if number else "chain", line)
     if (evidence := wording.evidence_sentence(audit)) is not None:
         block.labelled("e-value", evidence)
     if (floats := wording.floating_point_sentence(audit)) is not None:

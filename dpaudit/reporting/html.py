@@ -28,7 +28,7 @@ from dpaudit.audit.results import (
     UtilityAudit,
     Verdict,
 )
-from dpaudit.reporting import numbers, spending, utility, wording
+from dpaudit.reporting import chains, numbers, spending, utility, wording
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
@@ -157,7 +157,7 @@ def _environment() -> Environment:
         "utility_badge": _utility_badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    environment.globals.update(tools, w=wording, u=utility, spending=spending)
+    environment.globals.update(tools, w=wording, u=utility, spending=spending, chains=chains)
     environment.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     environment.filters["unbroken"] = lambda text: text.replace(" ", "\u00a0").replace(",\u00a0", ", ")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.audit.results import Audit, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
+from dpaudit.audit.results import Audit, Chain, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
 from dpaudit.reporting import wording
+from dpaudit.reporting.chains import estimated
 from dpaudit.reporting.numbers import count, error, small
 
 
@@ -23,6 +24,8 @@ def method(audit: Audit, alpha: float) -> list[str]:
         paragraphs.append(_enumeration(audit))
     if any(evidence.by_density for evidence in audit.exact):
         paragraphs.append(_densities(audit))
+    if audit.chain is not None:
+        paragraphs.append(_walking(audit.chain))
     return [*paragraphs, _meaning(audit)]
 
 
@@ -106,6 +109,18 @@ def _trained_and_counted(audit: Audit, alpha: float) -> str:
         "its pairs, events and directions, and the error over all audits of this report is at most "
         f"{small(alpha)}. It assumes that runs are independent: the mechanism keeps nothing from one run "
         "to the next, and its randomness is as good as claimed."
+    )
+
+
+def _walking(chain: Chain) -> str:
+    by = "estimates from runs of their own" if estimated(chain) else "the exact ε of their ends"
+    return (
+        f"The pair was found by walking chains of neighbours, of which {count(chain.walked)} were looked at. From "
+        "pairs of neighbours, chains were made longer at both ends by changes like those that they had, and by others; "
+        f"the best few of every length were kept by {by}. If every link keeps (ε, δ), then by going from link to link "
+        "the ends keep (kε, δ·(1 + e^ε + … + e^{(k−1)ε})), which is no more than the k·e^{kε}·δ of Theorem 3.7 of "
+        "Stemmer's thesis. Ends that exceed that refute the claim for neighbours; ends that exceed no more than what "
+        "is claimed of groups do not."
     )
 
 

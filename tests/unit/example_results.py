@@ -10,6 +10,8 @@ from dpaudit.audit.results import (
     Attempt,
     Audit,
     Bounds,
+    Chain,
+    ChainLink,
     ClaimRecord,
     EventRecord,
     EvidenceKind,
@@ -387,6 +389,76 @@ def infinite() -> Audit:
     )
 
 
+def chained() -> Audit:
+    """FAIL by exact law at the ends of a chain: what is claimed of groups lacks a factor, and all links keep theirs."""
+    none, one, two = ({"multiset": [[0, 5 - i], *([[1, i]] if i else [])]} for i in range(3))
+    ends = PairRecord("all low, 2 high (last)", "found", 2, none, two)
+    links = [PairRecord("link 1: all low", "found", 1, none, one), PairRecord("link 2: all low", "found", 1, one, two)]
+    event = EventRecord("output is True", {"kind": "set", "outputs": [True]})
+    stated = ClaimRecord(2.0, 0.04, "replace-one:2", 2, "(2, 0.04)-DP under replace-one:2")
+    return replace(
+        infinite(),
+        name="GroupPrivacyMisprinted",
+        case="group of 2, by a chain",
+        mechanism="GroupPrivacyMisprinted(epsilon=1.0, delta=0.02, start=0.0)",
+        title="Group privacy with a factor left out",
+        source="Example and Writer 2016, Theorem 3.7, misprinted",
+        reason="The exact laws of related pairs need no finite ε at δ = 0.04 (claimed 2).",
+        claim=stated,
+        delta_exact=0.0743656,
+        pair=ends,
+        event=event,
+        replay="c4a1-0002",
+        expected=None,
+        scope=None,
+        exact=[ExactEvidence(ends, "right/left", event, None, 0.0743656, 0.0743656, 0.0)],
+        profile_plot=_profile(stated, 2.5),
+        output_plot=OutputPlot("exact", ["False", "True"], [1.0, 0.0], [0.9256344, 0.0743656], [False, True], 0),
+        chain=Chain(
+            single=ClaimRecord(1.0, 0.02, "replace-one", 1, "(1, 0.02)-DP under replace-one"),
+            stated=stated,
+            tight=ClaimRecord(2.0, 0.0743656, "replace-one:2", 2, "(2, 0.0743656)-DP under replace-one:2"),
+            pair=ends,
+            epsilon=None,
+            delta=0.0743656,
+            exceeded=True,
+            tight_exceeded=False,
+            named=None,
+            walked=157,
+            links=[
+                ChainLink(links[0], 0.0, 0.02, None, impossible=True),
+                ChainLink(links[1], 1.0, 0.02, Bounds(0.9999999, 1.0, 0.02, 0.02), loss=1.3132617),
+            ],
+        ),
+    )
+
+
+def estimated() -> Audit:
+    """PASS · not refuted: a function, whose chain is known from runs."""
+    audit = not_refuted()
+    claim = replace(audit.claim, group=3, epsilon=1.5, delta=0.000134, relation="add-remove-one:3")
+    shorter = [PairRecord(f"link {i}: one record", "found", 1, [1] * i, [1] * (i + 1)) for i in range(1, 4)]
+    return replace(
+        audit,
+        case="group of 3, by a chain",
+        claim=claim,
+        chain=Chain(
+            single=audit.claim,
+            stated=claim,
+            tight=replace(claim, delta=0.0000536),
+            pair=PairRecord("one record", "found", 3, [1], [1] * 4),
+            epsilon=None,
+            delta=None,
+            exceeded=False,
+            tight_exceeded=None,
+            named=None,
+            walked=320,
+            links=[ChainLink(pair, None, None, estimate=0.31) for pair in shorter],
+        ),
+        replay="c4a1-0003",
+    )
+
+
 def density() -> Audit:
     """FAIL by the density of several draws, with ε between bounds and no event."""
     bounds = Bounds(1.597533851, 1.597548766, 0.241835132, 0.241836868)
@@ -616,6 +688,8 @@ def every() -> dict[str, Result]:
         **named,
         "crashed": result(crashed()),
         "density": result(density()),
+        "chained": result(chained()),
+        "estimated": result(estimated()),
         **{make.__name__: result(make()) for make in (leaks, bits_counted, carried)},
         "several": result(*(make() for make in singles)),
         "floats": result(leaks(), bits_counted()),

@@ -46,6 +46,7 @@ def _requests(draw: st.DrawFn) -> Request:
         "delta": draw(st.none() | st.floats(0, 1)),
         "relation": draw(st.none() | st.sampled_from(["replace-one", "add-remove-one:3"])),
         "parameters": draw(_parameters),
+        "groups": draw(st.none() | st.integers(2, 99)),
     }
     match draw(st.integers(0, 2)):
         case 1:

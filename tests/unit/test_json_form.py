@@ -27,7 +27,7 @@ CONTRACT = [
 
 
 NEW_SINCE_1_0 = {
-    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending"},
+    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending", "chain"},
     "sampled": {"family"},
     "exact": {"bounds", "by_density"},
     "ledger_row": {
@@ -77,6 +77,8 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "evidence_plot": plots.EvidencePlot,
         "ledger_row": results.LedgerRow,
         "spending": results.Spending,
+        "chain": results.Chain,
+        "chain_link": results.ChainLink,
         "proof": results.Proof,
         "timings": results.Timings,
         "utility": results.UtilityAudit,
@@ -253,12 +255,20 @@ def test_reads_a_later_minor_version_and_ignores_its_new_keys() -> None:
     assert from_json(json.dumps(value), where="x") == replace(EXAMPLES["fail"], format_version="1.9")
 
 
+def test_reads_format_1_3() -> None:
+    """Before 1.4 no chains were walked."""
+    value = json.loads(to_json(EXAMPLES["fail"]))
+    value["format_version"] = "1.3"
+    del value["audits"][0]["chain"]
+    assert from_json(json.dumps(value), where="result_1_3.json") == replace(EXAMPLES["fail"], format_version="1.3")
+
+
 def test_reads_format_1_2() -> None:
     """Before 1.3 nothing was said of what parts spend."""
     value = json.loads(to_json(EXAMPLES["fail"]))
     value["format_version"] = "1.2"
     (audit,) = value["audits"]
-    del audit["spending"]
+    del audit["spending"], audit["chain"]
     for row in audit["ledger"]:
         for key in NEW_SINCE_1_0["ledger_row"]:
             del row[key]

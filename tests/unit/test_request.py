@@ -36,6 +36,7 @@ from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
         ({"delta": 1.1}, "--delta must lie in"),
         ({"data": "booleans()", "size": 0}, "--size must be at least 1"),
         ({"size": 3}, "goes with --data"),
+        ({"groups": 1}, "--groups must be at least 2"),
         ({"pair": PAIR, "data": "booleans()"}, "not both"),
     ],
 )
@@ -179,7 +180,7 @@ def test_ids_differ_where_anything_does_that_the_result_depends_on() -> None:
 
     changes: list[dict[str, Any]] = [
         {}, {"epsilon": 1.1}, {"delta": 0.1}, {"seed": 1}, {"alpha": 0.01}, {"runs": 5}, {"seconds": 9.0},
-        {"pair": ((1,), (0,))}, {"relation": "replace-one:2"},
+        {"pair": ((1,), (0,))}, {"relation": "replace-one:2"}, {"groups": 2},
     ]
     found = [identifier(**change) for change in changes]
     assert len(set(found)) == len(found)

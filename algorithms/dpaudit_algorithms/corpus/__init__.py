@@ -48,4 +48,5 @@ CATALOGUE: dict[str, str] = {
     "ClampedToTruth": "dpaudit_algorithms.corpus.not_post_processing:ClampedToTruth",
     "RoundedToData": "dpaudit_algorithms.corpus.not_post_processing:RoundedToData",
     "ClampedToPublicBounds": "dpaudit_algorithms.corpus.not_post_processing:ClampedToPublicBounds",
+    "GroupPrivacyMisprinted": "dpaudit_algorithms.corpus.misprinted_group:GroupPrivacyMisprinted",
 }

@@ -48,6 +48,7 @@ CATALOGUE: dict[str, str] = {
     "ClampedToTruth": "dpaudit_audits.corpus.not_post_processing:TRUTH_PLAN",
     "RoundedToData": "dpaudit_audits.corpus.not_post_processing:DATA_PLAN",
     "ClampedToPublicBounds": "dpaudit_audits.corpus.not_post_processing:PUBLIC_PLAN",
+    "GroupPrivacyMisprinted": "dpaudit_audits.corpus.misprinted_group:PLAN",
 }
 
 ORACLES: dict[str, str] = {
@@ -94,4 +95,5 @@ ORACLES: dict[str, str] = {
     "ClampedToTruth": "dpaudit_audits.corpus.not_post_processing:truth_oracle",
     "RoundedToData": "dpaudit_audits.corpus.not_post_processing:data_oracle",
     "ClampedToPublicBounds": "dpaudit_audits.corpus.not_post_processing:public_oracle",
+    "GroupPrivacyMisprinted": "dpaudit_audits.corpus.misprinted_group:oracle",
 }

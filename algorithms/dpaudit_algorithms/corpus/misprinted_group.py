@@ -1,0 +1,49 @@
+"""A mechanism that keeps its claim for neighbours, and states too little for groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpaudit.language import THESIS, Card, Claim, Specimen
+from dpaudit_algorithms.group_privacy import GroupPrivacy
+
+
+@dataclass(frozen=True)
+class GroupPrivacyMisprinted(GroupPrivacy):
+    """`GroupPrivacy`, with (kε, kδ) in place of (kε, k·e^{kε}·δ) as what it claims of groups of k.
+
+    By hand: with p(0) = 0, no records equal to 1 against k of them need δ·(e^{kε} − 1)/(e^ε − 1) at kε (see
+    `GroupPrivacy`). For k = 2 that is (1 + e^ε)·δ, above 2δ for every ε > 0. Every pair of neighbours keeps (ε, δ), by
+    the recursion p(s) ≤ e^ε·p(s − 1) + δ and 1 − p(s − 1) ≤ e^ε·(1 − p(s)) + δ that defines p; so no audit of
+    neighbours sees anything.
+
+    Args, Raises: as for `GroupPrivacy`.
+
+    Source: Stemmer's thesis, Theorem 3.7, of which the factor e^{kε} is left out here; it is not left out there.
+    """
+
+    epsilon: float = 1.0
+    delta: float = 0.02
+
+    card: ClassVar[Card] = Card(
+        name="GroupPrivacyMisprinted",
+        system="corpus",
+        title="Group privacy with a factor left out",
+        paper=THESIS,
+        place="Theorem 3.7, misprinted",
+        claim="(ε, δ)-DP under replace-one, and (kε, kδ)-DP for groups of k",
+        inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
+        output="True or False",
+        specimen=Specimen(
+            bug="group privacy without its factor in δ",
+            effect="Every pair of neighbours keeps the claim; groups of 2 and more need more δ than is stated of them.",
+            epsilon="infinite at 2δ: True has probability (1 + e^ε)·δ with two ones (0.0744 at ε = 1, δ = 0.02, "
+            "against 0.04) and none with no ones",
+        ),
+    )
+
+    def group_claim(self, k: int) -> Claim:
+        """(kε, kδ), which is not what (ε, δ) gives."""
+        single = self.claim
+        return Claim(k * single.epsilon, min(1.0, k * single.delta), single.relation.group(k))

@@ -1,0 +1,57 @@
+"""What to try against a claim for groups that lost its factor."""
+
+from __future__ import annotations
+
+import math
+
+from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.audit.results import Verdict
+from dpaudit.language import Mechanism, Multiset
+from dpaudit_algorithms.corpus.misprinted_group import GroupPrivacyMisprinted
+from dpaudit_audits.corpus.oracle import Oracle
+
+RECORDS = 5
+
+
+def cases() -> tuple[Case, ...]:
+    """Groups of 2 and 3 as stated; every pair of neighbours, and the groups as Theorem 3.7 has them, keep theirs."""
+    mechanism = GroupPrivacyMisprinted()
+    return (
+        *(
+            Case(f"group of {k}", mechanism, (_pair(k),), mechanism.group_claim(k), expected=Verdict.FAIL)
+            for k in (2, 3)
+        ),
+        Case("one record", mechanism, (_pair(1),)),
+        Case(f"every pair of {RECORDS} records", mechanism, runs=0, scope=Scope((0, 1), RECORDS)),
+        *(
+            Case(
+                f"every group of {k} of {RECORDS} records, by Theorem 3.7",
+                mechanism,
+                claim=mechanism.claim.group(k),
+                runs=0,
+                scope=Scope((0, 1), RECORDS),
+            )
+            for k in (2, 3)
+        ),
+    )
+
+
+def _pair(ones: int) -> Pair:
+    left, right = Multiset.counted({0: RECORDS}), Multiset.counted({0: RECORDS - ones, 1: ones})
+    return Pair(left, right, f"no ones against {ones}")
+
+
+def oracle() -> Oracle:
+    """True with two ones: (1 + e^ε)·δ; with none: 0."""
+    mechanism = GroupPrivacyMisprinted()
+    p = (1 + math.exp(mechanism.epsilon)) * mechanism.delta
+    return Oracle.of_laws({True: 0.0, False: 1.0}, {True: p, False: 1 - p})
+
+
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """Records are 0 or 1, whatever the domain."""
+    return GroupPrivacyMisprinted(), Scope((0, 1), records)
+
+
+PLAN = Plan("GroupPrivacyMisprinted", cases, small)
