@@ -193,6 +193,8 @@ class Request:
             raise UsageError("Give --pair or --data, not both.")
         if self.game is not None and (self.data is not None or self.pair is not None):
             raise UsageError("A game draws its own datasets; leave --pair and --data out.")
+        if self.game is not None and self.groups is not None:
+            raise UsageError("A game draws its own datasets, which are no chain; leave --groups or --game out.")
         by_law = self.every or self.seek
         if by_law is not None and by_law.domain is not None and self.data is not None:
             raise UsageError("Give --domain or --data, not both.")

@@ -67,11 +67,11 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     alone = request.only == "utility"
     if request.every is not None or request.seek is not None or request.only == "privacy":
         return []
-    changed = request.parameters or request.pair or request.data or request.game or request.black_box
+    changed = request.groups or request.parameters or request.pair or request.data or request.game or request.black_box
     if alone and changed:
         raise UsageError(
-            "--utility tries the promises of the catalogue as they stand; leave --param, --pair, --data, "
-            "--game and --black-box out."
+            "--utility tries the promises of the catalogue as they stand; leave --groups, --param, "
+            "--pair, --data, --game and --black-box out."
         )
     if alone and (request.epsilon is not None or request.delta is not None or request.relation is not None):
         raise UsageError("--utility tests no claim of privacy; leave --epsilon, --delta and --relation out.")
