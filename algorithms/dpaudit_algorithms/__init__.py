@@ -44,16 +44,23 @@ CATALOGUE: dict[str, str] = {
     "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
     "PairTwice": "dpaudit_algorithms.pair_twice:PairTwice",  # I8
     "TreeLog": "dpaudit_algorithms.tree_log:TreeLog",  # I9
+    "HardDatabase": "dpaudit_algorithms.hard_databases:HardDatabase",  # L1
+    "HardReduction": "dpaudit_algorithms.hard_databases:HardReduction",  # L2
+    "DigitGuessing": "dpaudit_algorithms.hard_databases:DigitGuessing",  # L2
+    "PackingGame": "dpaudit_algorithms.packing_game:PackingGame",  # L3
     "SolveD": "dpaudit_algorithms.solve_d:SolveD",  # L4
     "ThresholdRelease": "dpaudit_algorithms.query_release:ThresholdRelease",  # L5
     "RefinedRelease": "dpaudit_algorithms.query_release:RefinedRelease",  # L5
     "LearnerFromRelease": "dpaudit_algorithms.query_release:LearnerFromRelease",  # L5
     "Median": "dpaudit_algorithms.non_private:Median",  # L6
     "ConsistentThreshold": "dpaudit_algorithms.non_private:ConsistentThreshold",  # L6
+    "Minimum": "dpaudit_algorithms.interior_point_baselines:Minimum",  # L6
+    "Maximum": "dpaudit_algorithms.interior_point_baselines:Maximum",  # L6
+    "NoisyMedian": "dpaudit_algorithms.interior_point_baselines:NoisyMedian",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
     "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
 }
 
-GAMES: dict[str, str] = {}
+GAMES: dict[str, str] = {"digit": "dpaudit_algorithms.hard_databases:DigitGuessing"}
 """What the entry point `dpaudit.games` names: games against any mechanism (`dpaudit check … --game`)."""

@@ -39,12 +39,19 @@ CATALOGUE: dict[str, str] = {
     "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
     "PairTwice": "dpaudit_audits.pair_twice:PLAN",  # I8
     "TreeLog": "dpaudit_audits.tree_log:PLAN",  # I9
+    "HardDatabase": "dpaudit_audits.hard_databases:DATABASE_PLAN",  # L1
+    "HardReduction": "dpaudit_audits.hard_databases:REDUCTION_PLAN",  # L2
+    "DigitGuessing": "dpaudit_audits.hard_databases:GAME_PLAN",  # L2
+    "PackingGame": "dpaudit_audits.packing_game:PLAN",  # L3
     "SolveD": "dpaudit_audits.solve_d:PLAN",  # L4
     "ThresholdRelease": "dpaudit_audits.query_release:RELEASE_PLAN",  # L5
     "RefinedRelease": "dpaudit_audits.query_release:REFINED_PLAN",  # L5
     "LearnerFromRelease": "dpaudit_audits.query_release:LEARNER_PLAN",  # L5
     "Median": "dpaudit_audits.non_private:MEDIAN_PLAN",  # L6
     "ConsistentThreshold": "dpaudit_audits.non_private:CONSISTENT_THRESHOLD_PLAN",  # L6
+    "Minimum": "dpaudit_audits.interior_point_baselines:MINIMUM_PLAN",  # L6
+    "Maximum": "dpaudit_audits.interior_point_baselines:MAXIMUM_PLAN",  # L6
+    "NoisyMedian": "dpaudit_audits.interior_point_baselines:NOISY_MEDIAN_PLAN",  # L6
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
     "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2

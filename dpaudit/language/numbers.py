@@ -1,10 +1,13 @@
-"""The papers' logarithms."""
+"""The papers' logarithms, and how whole numbers are written."""
 
 from __future__ import annotations
 
 import math
 
 from dpaudit.language.checks import number, whole
+
+WRITTEN_BITS = 1_024
+"""Longer numbers are not written out; Python refuses to where they have many thousands of digits."""
 
 
 def ceil_log2(n: int) -> int:
@@ -25,3 +28,8 @@ def log_star(n: float) -> int:
         n = math.log2(n)
         steps += 1
     return steps
+
+
+def written(count: int) -> str:
+    """A whole number ≥ 0 with its thousands apart, or about which power of 2 where it is very long."""
+    return f"{count:,}" if count.bit_length() <= WRITTEN_BITS else f"about 2^{count.bit_length() - 1}"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.distributions.stepwise import StepSoftmax
+from dpaudit.language.numbers import written
 from dpaudit.language.spans import Span, Wholes, wholes
 
 
@@ -92,7 +93,12 @@ class StepScores:
     def digest(self) -> bytes:
         """16 bytes that stand for the content."""
         image = blake2b((self.values + 0.0).tobytes(), digest_size=16)
-        image.update(repr((self.starts.tolist(), self.stops.tolist())).encode())
+        for ends in (self.starts.tolist(), self.stops.tolist()):
+            # as bytes: Python refuses to write numbers of many thousands of digits
+            image.update(len(ends).to_bytes(8, "little"))
+            for end in ends:
+                size = end.bit_length() // 8 + 1
+                image.update(size.to_bytes(8, "little") + end.to_bytes(size, "little", signed=True))
         return image.digest()
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +108,7 @@ class StepScores:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"StepScores of {self.size} solutions in {len(self.values)} pieces"
+        return f"StepScores of {written(self.size)} solutions in {len(self.values)} pieces"
 
     def __fingerprint__(self) -> Hashable:
         return self.digest

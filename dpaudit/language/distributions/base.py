@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, ParameterError
 from dpaudit.language.checks import number, probability
+from dpaudit.language.numbers import WRITTEN_BITS, written
 from dpaudit.language.outputs import canonical
 from dpaudit.language.spans import Spread, below, wholes
 
@@ -238,7 +239,7 @@ class Categorical(Finite):
         return self._probs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uniform(Finite):
     """Each of `outcomes` (at least one; a `range` will do, of any length) with the same probability."""
 
@@ -247,6 +248,11 @@ class Uniform(Finite):
     def __post_init__(self) -> None:
         if not self._size:
             raise ParameterError("A Uniform needs at least one value.")
+
+    def __repr__(self) -> str:
+        if isinstance(self.outcomes, range) and self._size.bit_length() > WRITTEN_BITS:
+            return f"Uniform over {written(self._size)} values"
+        return f"Uniform(outcomes={self.outcomes!r})"
 
     @cached_property
     def _size(self) -> int:

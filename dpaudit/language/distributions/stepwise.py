@@ -12,6 +12,7 @@ from numpy.random import Generator
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Distribution
+from dpaudit.language.numbers import written
 from dpaudit.language.spans import Spread
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class StepSoftmax(Distribution):
         number("coefficient", self.coefficient)
 
     def __repr__(self) -> str:
-        return f"Softmax over {self.scores.size:,} outcomes with coefficient {self.coefficient:.6g}"
+        return f"Softmax over {written(self.scores.size)} outcomes with coefficient {self.coefficient:.6g}"
 
     @property
     def remedy(self) -> str:
