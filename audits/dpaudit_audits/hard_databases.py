@@ -64,6 +64,7 @@ def game_cases() -> tuple[Case, ...]:
                 nominal(n),
                 runs=RUNS[n],
                 expected=Verdict.FAIL,
+                deliberate=True,
             )
             for name, subject in baselines().items()
             for n in ((1, 2) if name == "maximum" else (1, 2, 3))  # the mirror image of the minimum, and slow
@@ -78,6 +79,7 @@ def game_cases() -> tuple[Case, ...]:
             Claim(EPSILON, 0.1),
             runs=0,
             expected=Verdict.FAIL,
+            deliberate=True,
         ),
         *(
             Case(
@@ -110,6 +112,7 @@ def reduction_cases() -> tuple[Case, ...]:
             (either,),
             runs=20_000,
             expected=Verdict.FAIL,
+            deliberate=True,
             note="The claim is computed from the inner one, which is false.",
         ),
         Case("as printed, one record", HardReduction(by_depth(2), 1), (either,), runs=FEW[2]),
@@ -142,6 +145,7 @@ def success_cases() -> tuple[UtilityCase, ...]:
                 exact=n == 1,
                 # noise of scale 1 hides a bit, so that the noisy median misses the only point of D_1 half of the time
                 expected=Verdict.PASS if (name, n) == ("noisy median", 1) else Verdict.FAIL,
+                deliberate=(name, n) != ("noisy median", 1),
                 note="Not private; the bound holds for private mechanisms alone.",
             )
             for name, subject in baselines().items()

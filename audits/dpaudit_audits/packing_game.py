@@ -52,6 +52,7 @@ def cases() -> tuple[Case, ...]:
                 NOMINAL.chained(2),
                 runs=20_000,
                 expected=Verdict.FAIL,
+                deliberate=True,
             )
             for label, subject, n, m in caught
         ),
@@ -62,6 +63,7 @@ def cases() -> tuple[Case, ...]:
             Claim(0.5).chained(2),
             runs=20_000,
             expected=Verdict.FAIL,
+            deliberate=True,
         ),
         *(
             Case(f"group of {k}", against(default, 4, 12), (SIDES,), claim_of(default).group(k), runs=5_000)
