@@ -13,7 +13,8 @@ from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.group_privacy import GroupPrivacy
 from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholdsCorrected
 from dpaudit_algorithms.learner_conversions import EmpiricalLearner, EmpiricalLearnerCorrected, PacLearner
-from dpaudit_audits.subsampling import Overclaiming, ones
+from dpaudit_audits.overclaiming import Overclaiming
+from dpaudit_audits.subsampling import ones
 
 Kind: TypeAlias = type[EmpiricalLearner] | type[EmpiricalLearnerCorrected]
 

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope
 from dpaudit.audit.results import Verdict
-from dpaudit.language import Applied, Claim, Mechanism, Multiplicity, Multiset
+from dpaudit.language import Claim, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.dominating import DominatingMechanism
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.group_privacy import GroupPrivacy
 from dpaudit_algorithms.subsampling import Subsampled
+from dpaudit_audits.overclaiming import Overclaiming
 
 RUNS = 50_000
 TWO, THREE = Multiplicity((0, 1)), Multiplicity((0, 1, 2))
-
-
-@dataclass(frozen=True)
-class Overclaiming(Mechanism):
-    """A mechanism under a claim that is not its own: what a reduction must not hide."""
-
-    inner: Mechanism
-    claimed: Claim
-
-    @property
-    def claim(self) -> Claim:
-        return self.claimed
-
-    def run(self, S: Any) -> Applied:
-        return self.inner.on(S)
 
 
 def cases() -> tuple[Case, ...]:

@@ -13,7 +13,6 @@ from dpaudit.audit.results import Verdict
 from dpaudit.language import (
     AnyScores,
     Claim,
-    Draw,
     Examples,
     Fixed,
     Mechanism,
@@ -37,26 +36,12 @@ from dpaudit_algorithms.thresholds_reductions import (
     ThresholdsFromInteriorPoint,
     ThresholdsFromInteriorPointCorrected,
 )
+from dpaudit_audits.overclaiming import Overclaiming
 
 RUNS = 30_000
 
 Learner = type[ThresholdsFromInteriorPoint] | type[ThresholdsFromInteriorPointCorrected]
 Finder = type[InteriorPointFromThresholds] | type[InteriorPointFromThresholdsCorrected]
-
-
-@dataclass(frozen=True)
-class Overclaiming(Mechanism):
-    """A mechanism that claims more than it keeps."""
-
-    inner: Mechanism
-    claimed: Claim
-
-    @property
-    def claim(self) -> Claim:
-        return self.claimed
-
-    def run(self, dataset: Any) -> Draw:
-        return self.inner.on(dataset)
 
 
 @dataclass(frozen=True)

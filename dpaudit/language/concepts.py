@@ -55,8 +55,8 @@ class ConceptClass(ABC):
 
 
 @dataclass(frozen=True)
-class Thresholds(ConceptClass):
-    """THRESH_X: c_j(x) = 1 iff x ≤ j, for j in X = {0, …, size − 1}.  Source: thesis, Definition 3.9."""
+class _OnLine(ConceptClass):
+    """Concepts on X = {0, …, size − 1}, one for each element."""
 
     size: int
 
@@ -71,38 +71,26 @@ class Thresholds(ConceptClass):
     def concepts(self) -> range:
         return range(self.size)
 
-    def label(self, concept: int, x: int) -> int:
-        return int(x <= concept)
-
     @property
     def vc(self) -> int:
-        # with one element all concepts are the constant 1
+        # with one element there is one concept, the constant 1
         return min(1, self.size - 1)
 
 
 @dataclass(frozen=True)
-class Points(ConceptClass):
+class Thresholds(_OnLine):
+    """THRESH_X: c_j(x) = 1 iff x ≤ j, for j in X = {0, …, size − 1}.  Source: thesis, Definition 3.9."""
+
+    def label(self, concept: int, x: int) -> int:
+        return int(x <= concept)
+
+
+@dataclass(frozen=True)
+class Points(_OnLine):
     """POINT_X: c_j(x) = 1 iff x = j, for j in X = {0, …, size − 1}.  Source: thesis, Definition 3.8."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        whole("size", self.size, least=1)
-
-    @property
-    def points(self) -> range:
-        return range(self.size)
-
-    @property
-    def concepts(self) -> range:
-        return range(self.size)
 
     def label(self, concept: int, x: int) -> int:
         return int(x == concept)
-
-    @property
-    def vc(self) -> int:
-        return min(1, self.size - 1)
 
 
 @dataclass(frozen=True)
