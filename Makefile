@@ -23,6 +23,7 @@ tables: ## write algorithms/README.md and audits/README.md from cards and plans
 
 report: ## audit the whole catalogue and write the committed report (reports/)
 	dpaudit check --all --expect --json reports/catalogue.json --html reports/catalogue.html
+	dpaudit compare interior-points --json reports/interior-points.json --html reports/interior-points.html
 
 bench: ## run the benchmarks (benchmarks/)
 	@for file in benchmarks/*.py; do test -e "$$file" || continue; echo "$$file"; $(PYTHON) "$$file" || exit 1; done
