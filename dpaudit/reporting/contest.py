@@ -81,9 +81,9 @@ def contest_figure(result: Result, *, prefix: str) -> str:
             strands.setdefault(row.algorithm, []).append((row.records, found.deciding))
     sizes = sorted({row.records for row in result.contest.rows})
     with rc_context(RC):
-        width, height = 720, 340
+        width, height = 720, 372
         figure = new_figure(width, height)
-        axes = figure.add_axes((60 / width, 52 / height, 460 / width, 270 / height))
+        axes = figure.add_axes((60 / width, 84 / height, 460 / width, 270 / height))
         axes.set_xscale("log")
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlabel("records n")
