@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dpaudit.audit.results import Attempt, UtilityAudit, Verdict
 from dpaudit.reporting.numbers import count, lower, small, upper
 
-KEPT, CERTIFIED, NOT_REFUTED = "PASS · exact on these inputs", "PASS · certified", "PASS · not refuted"
+KEPT, CERTIFIED, NOT_REFUTED = "PASS · exact", "PASS · certified", "PASS · not refuted"
 
 
 def verdict_phrase(audit: UtilityAudit) -> str:

@@ -400,11 +400,12 @@ def title(result: Result) -> str:
     if not promises:
         return total(result.audits)
     names = {audit.name for audit in promises}
-    one = f"{names.pop()}: " if not result.audits and len(names) == 1 else ""
-    told = f"{one}utility {utility.tally(promises)}" if len(promises) > 1 else (
-        f"{one}utility {utility.verdict_phrase(promises[0]).replace(' · ', ', ')}"
-    )
-    return f"{total(result.audits)}; {told}" if result.audits else told
+    found = utility.tally(promises)
+    if len(promises) == 1:
+        found = utility.verdict_phrase(promises[0]).replace(" · ", ", ")
+    if result.audits:
+        return f"{total(result.audits)}; utility {found}"
+    return f"{names.pop()}: utility {found}" if len(names) == 1 else f"{len(promises)} promises of utility: {found}"
 
 
 def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
