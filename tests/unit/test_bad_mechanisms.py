@@ -216,7 +216,7 @@ def test_a_bug_before_the_audits_is_one_sentence(typed: Typed, monkeypatch: pyte
     def broken(*args: Any) -> Any:
         raise AssertionError("not thought of")
 
-    monkeypatch.setattr(engine, "jobs_of", broken)
+    monkeypatch.setattr(engine, "all_jobs", broken)
     said = typed("check Response")
     assert said.code == 4
     assert said.sentence.startswith("dpaudit itself failed (AssertionError: not thought of)")

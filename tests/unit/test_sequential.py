@@ -99,7 +99,7 @@ def _case(*pairs: Any) -> Any:
         made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
         job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(engine, "jobs_of", lambda _: [job])
+            patch.setattr(engine, "all_jobs", lambda _: [job])
             return engine.run(request).audits[0]
 
     return run

@@ -363,7 +363,7 @@ def test_a_leaf_stays_closed() -> None:
 def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     every = jobs_of
     label = "three calls, every constant as printed"
-    monkeypatch.setattr(engine, "jobs_of", lambda r: [job for job in every(r) if job.case.label == label])
+    monkeypatch.setattr(engine, "all_jobs", lambda r: [job for job in every(r) if job.case.label == label])
     result = engine.run(Request(targets=("RecConcave",)))
     (found,) = result.audits
     assert found.spending is not None

@@ -199,6 +199,6 @@ def test_promises_alone_of_what_promises_nothing_are_refused() -> None:
         utility_jobs(Request(("Median",), only="utility"))
     with pytest.raises(UsageError, match="leave --epsilon"):
         utility_jobs(Request(("InteriorPointByMedian",), only="utility", epsilon=1.0))
-    with pytest.raises(UsageError, match="leave --param"):
+    with pytest.raises(UsageError, match="leave --groups, --param"):
         utility_jobs(Request(("InteriorPointByMedian",), only="utility", parameters={"epsilon": 1.0}))
     assert utility_jobs(Request(("InteriorPointByMedian",), only="privacy")) == []
