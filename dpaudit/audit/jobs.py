@@ -288,7 +288,9 @@ def _played(
         changed |= set(request.parameters)
     game = play.against(subject, name)
     claim = _claim(request, game.claim, name)
-    case = Case(f"game {play.name}:{play.n}", game, (play.pair,), claim, _runs(request, None))
+    case = Case(
+        f"game {play.name}:{play.n}", game, (play.pair,), claim, _runs(request, None), exact=isinstance(subject, Mechanism)
+    )
     card = game.card
     target = Target(name, card.source if card is not None else "", game)
     return _job(request, target, case, claim, card, None)
