@@ -288,9 +288,8 @@ def _played(
         changed |= set(request.parameters)
     game = play.against(subject, name)
     claim = _claim(request, game.claim, name)
-    case = Case(
-        f"game {play.name}:{play.n}", game, (play.pair,), claim, _runs(request, None), exact=isinstance(subject, Mechanism)
-    )
+    label, has_law = f"game {play.name}:{play.n}", isinstance(subject, Mechanism)
+    case = Case(label, game, (play.pair,), claim, _runs(request, None), exact=has_law)
     card = game.card
     target = Target(name, card.source if card is not None else "", game)
     return _job(request, target, case, claim, card, None)
