@@ -81,6 +81,9 @@ def _algorithm(name: str, system: System, result: Result, link: str) -> list[str
     promises = [audit for audit in result.utility if audit.name == name and audit.case not in broken]
     numbers = system.findings.get(name, [])
     findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
+    card = registry.algorithm(name).card
+    if card is not None and not card.private:
+        return [f"`{name}`", "not private", "", _utility(promises), findings]
     return [f"`{name}`", _privacy(audits), _worst(audits), _utility(promises), findings]
 
 

@@ -125,7 +125,8 @@ def evidence_epsilon(evidence: ExactEvidence, audit: Audit) -> str:
         return "∞"
     if bounds is not None and bounds.epsilon_low is not None and bounds.epsilon_high is not None:
         ends = lower(bounds.epsilon_low, digits=7), upper(bounds.epsilon_high, digits=7)
-        if bounds.epsilon_high - bounds.epsilon_low > 1e-8 * bounds.epsilon_high:
+        # of an exact 0 the width is that of the balls
+        if bounds.epsilon_high - bounds.epsilon_low > max(1e-8 * bounds.epsilon_high, 1e-15):
             return f"{ends[0]} to {ends[1]}"
     return exactly(epsilon, audit.claim.epsilon)
 
