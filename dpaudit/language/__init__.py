@@ -2,6 +2,7 @@
 
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import bounds, checks
+from dpaudit.language.angles import AngleGrid
 from dpaudit.language.card import (
     DP_SNIPER,
     DWORK_ROTH,
@@ -103,6 +104,7 @@ __all__ = [
     "WITHOUT",
     "AddRemoveOne",
     "AgnosticExamples",
+    "AngleGrid",
     "Answers",
     "AnswersL1",
     "AnswersLInf",

@@ -1,0 +1,229 @@
+"""Evenly spaced angles, exactly: which side of a halfspace a point of the integer grid lies on, whatever the rounding.
+
+The angle γ between neighbours is given by its sine, a fraction p/q. Then cos γ = √D/q with D = q² − p², so that all
+sines and cosines of multiples of γ, and products of them, are numbers (a + b·√D)/q^m with whole a and b, whose signs
+are comparisons of whole numbers. Doubles are used where they are far from 0, exact numbers wherever they are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.checks import whole
+
+Point: TypeAlias = Sequence[int]
+"""A point of the integer grid, or a direction, shape (d,)."""
+_CLEAR = 1e-9
+"""Doubles this far from 0, of numbers of order 1, have the right sign: their errors are below 1e-13."""
+
+
+@dataclass(frozen=True)
+class Surd:
+    """a + b·√root, for whole a, b and root ≥ 0."""
+
+    a: int
+    b: int
+    root: int
+
+    def __add__(self, other: Surd) -> Surd:
+        return Surd(self.a + other.a, self.b + other.b, self.root)
+
+    def __sub__(self, other: Surd) -> Surd:
+        return Surd(self.a - other.a, self.b - other.b, self.root)
+
+    def __mul__(self, other: Surd | int) -> Surd:
+        if isinstance(other, int):
+            return Surd(self.a * other, self.b * other, self.root)
+        return Surd(self.a * other.a + self.b * other.b * self.root, self.a * other.b + self.b * other.a, self.root)
+
+    @property
+    def sign(self) -> int:
+        """−1, 0 or 1."""
+        a, b = (self.a > 0) - (self.a < 0), (self.b > 0) - (self.b < 0)
+        if not self.root or not b or a == b:
+            return a if not self.root or not b else b
+        if not a:
+            return b
+        # a and b pull in opposite directions
+        gap = self.a * self.a - self.b * self.b * self.root
+        return a if gap > 0 else b if gap < 0 else 0
+
+
+@dataclass(frozen=True)
+class AngleGrid:
+    """H_γ = {i·γ : i = 0, 1, …, ⌊2π/γ⌋}, with sin γ = `sine` and 0 < γ ≤ π/2.
+
+    The angle i·γ stands for the unit vector n = (cos iγ, sin iγ) and the half-space that labels x with 1 iff
+    ⟨n, x⟩ ≥ 0. In d dimensions d − 1 angles stand for n = (cos φ₁, sin φ₁·cos φ₂, …, sin φ₁ ⋯ sin φ_{d−1}). Where γ
+    divides 2π, both ends are listed, though they are one direction: so the definition has it.
+
+    Args:
+        sine: sin γ, in (0, 1].
+
+    Raises:
+        ParameterError: a sine outside (0, 1].
+
+    Source: half-spaces paper, section 3.1, `Discretize`.
+    """
+
+    sine: Fraction
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sine, Fraction) or not 0 < self.sine <= 1:
+            raise ParameterError(f"The sine of γ must be a Fraction in (0, 1], not {self.sine!r}.")
+
+    @classmethod
+    def for_grid(cls, k: int) -> AngleGrid:
+        """γ as Lemma 11 has it for X = {−k, …, k}: sin γ = 1/(2k²)."""
+        return cls(Fraction(1, 2 * whole("k", k, least=1) ** 2))
+
+    @property
+    def gamma(self) -> float:
+        """γ in radians, rounded; nothing is decided by it."""
+        return math.asin(self.sine)
+
+    @property
+    def _q(self) -> int:
+        return self.sine.denominator
+
+    @property
+    def _root(self) -> int:
+        return self.sine.denominator**2 - self.sine.numerator**2
+
+    @cached_property
+    def size(self) -> int:
+        """How many angles: ⌊2π/γ⌋ + 1."""
+        last = round(2 * math.pi / self.gamma) + 1
+        # near 2π the sine is negative below, 0 at, positive above it
+        while self.vector(last)[1].sign > 0:
+            last -= 1
+        return last + 1
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def angles(self) -> NDArray[np.float64]:
+        """i·γ in radians, rounded, shape (size,); for pictures, and to see where doubles will do."""
+        return np.arange(self.size, dtype=np.float64) * np.float64(self.gamma)
+
+    def vector(self, i: int) -> tuple[Surd, Surd]:
+        """q^i·(cos iγ, sin iγ), exactly."""
+        return _power(self.sine.numerator, self._root, i)
+
+    # which side --------------------------------------------------------------------------------------------------
+
+    def side(self, chosen: Sequence[int], x: Point) -> int:
+        """The sign of ⟨n, x⟩: −1, 0 or 1.
+
+        Args:
+            chosen: the indices of the d − 1 angles.
+            x: d whole numbers.
+        """
+        if len(chosen) != len(x) - 1:
+            raise ParameterError(f"A point of {len(x)} coordinates takes {len(x) - 1} angles, not {len(chosen)}.")
+        value = float(x[-1])
+        for i, coordinate in zip(reversed(chosen), reversed(x[:-1]), strict=True):
+            value = math.cos(i * self.gamma) * coordinate + math.sin(i * self.gamma) * value
+        if abs(value) > _CLEAR * (1 + sum(map(abs, x))):
+            return 1 if value > 0 else -1
+        return self._exact_side(chosen, x)
+
+    def _exact_side(self, chosen: Sequence[int], x: Point) -> int:
+        value, scale = Surd(x[-1], 0, self._root), 1
+        for i, coordinate in zip(reversed(chosen), reversed(x[:-1]), strict=True):
+            cosine, sine = self.vector(i)
+            value = cosine * (coordinate * scale) + sine * value
+            scale *= self._q**i
+        return value.sign
+
+    def sides(self, x: Point) -> NDArray[np.int8]:
+        """`side` of x for all choices of d − 1 angles, shape (size,) · (d − 1)."""
+        return _sides(self, tuple(x))
+
+    def labels(self, x: Point) -> NDArray[np.int8]:
+        """The labels that the half-spaces give x, 1 where ⟨n, x⟩ ≥ 0 and −1 elsewhere, shape (size,) · (d − 1)."""
+        return np.where(self.sides(x) >= 0, np.int8(1), np.int8(-1))
+
+    # angles of points --------------------------------------------------------------------------------------------
+
+    def place(self, x: Point, i: int = 1) -> tuple[int, bool]:
+        """The last j with j·γ ≤ φ, and whether they are equal, where φ is the i-th angle of x.
+
+        That is the angle of (x_i, ‖(x_{i+1}, …, x_d)‖) in [0, π], and for i = d − 1 of (x_{d−1}, x_d) in [0, 2π).
+
+        Args:
+            x: d ≥ 2 whole numbers; not all of x_i, …, x_d may be 0.
+            i: 1 ≤ i < d.
+
+        Raises:
+            ParameterError: x has no such angle.
+        """
+        if not 1 <= i < len(x) or not any(x[i - 1 :]):
+            raise ParameterError(f"{tuple(x)} has no angle number {i}.")
+        first, rest = x[i - 1], x[i:]
+        square = sum(c * c for c in rest)
+        negative = len(rest) == 1 and rest[0] < 0
+        angle = math.atan2(-math.sqrt(square) if negative else math.sqrt(square), first) % (2 * math.pi)
+        j = min(self.size - 1, int(angle / self.gamma) + 1)
+        while (order := self._order(j, angle, first, square, negative)) > 0:
+            j -= 1
+        return j, order == 0
+
+    def _order(self, j: int, angle: float, first: int, square: int, negative: bool) -> int:
+        """The sign of j·γ − φ, φ being the angle of (first, ±√square)."""
+        gap = j * self.gamma - angle
+        if abs(gap) > _CLEAR:
+            return 1 if gap > 0 else -1
+        cosine, sine = self.vector(j)
+        # close together, so the sign of sin(jγ − φ) = sin(jγ)·cos φ − cos(jγ)·sin φ decides
+        left, right = sine * first, cosine * (-1 if negative else 1)
+        ls, rs = left.sign, right.sign if square else 0
+        if ls != rs:
+            return 1 if ls > rs else -1
+        return ls * (left * left - right * right * square).sign
+
+
+def polar(x: Point) -> float:
+    """The angle of a point of the plane in [0, 2π), in radians, rounded; for pictures."""
+    return math.atan2(x[1], x[0]) % (2 * math.pi)
+
+
+@lru_cache(maxsize=8192)
+def _power(p: int, root: int, m: int) -> tuple[Surd, Surd]:
+    """The real and imaginary part of (√root + i·p)^m."""
+    if m == 0:
+        return Surd(1, 0, root), Surd(0, 0, root)
+    half = _power(p, root, m // 2)
+    square = _times(half, half)
+    return square if m % 2 == 0 else _times(square, (Surd(0, 1, root), Surd(p, 0, root)))
+
+
+def _times(z: tuple[Surd, Surd], w: tuple[Surd, Surd]) -> tuple[Surd, Surd]:
+    return z[0] * w[0] - z[1] * w[1], z[0] * w[1] + z[1] * w[0]
+
+
+@lru_cache(maxsize=4096)
+def _sides(grid: AngleGrid, x: tuple[int, ...]) -> NDArray[np.int8]:
+    cosines, sines = np.cos(grid.angles), np.sin(grid.angles)
+
+    def outward(value: NDArray[np.float64], coordinate: int) -> NDArray[np.float64]:
+        turned: NDArray[np.float64] = np.multiply.outer(sines, value)
+        turned += (cosines * coordinate).reshape(-1, *(1,) * value.ndim)
+        return turned
+
+    values = reduce(outward, reversed(x[:-1]), np.asarray(float(x[-1])))
+    found: NDArray[np.int8] = np.sign(values).astype(np.int8)
+    for chosen in np.argwhere(np.abs(values) <= _CLEAR * (1 + sum(map(abs, x)))).tolist():
+        found[tuple(chosen)] = grid._exact_side(chosen, x)
+    found.flags.writeable = False
+    return found
