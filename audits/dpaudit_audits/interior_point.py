@@ -9,7 +9,8 @@ from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
 from dpaudit.language import Fixed, Mechanism, Multiset
-from dpaudit_algorithms.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_point import Depth, InteriorPointByMedian, InteriorPointByMedianCorrected
+from dpaudit_audits.quality_drawings import QualityDrawing
 
 
 def cases() -> tuple[Case, ...]:
@@ -24,8 +25,9 @@ def corrected_cases() -> tuple[Case, ...]:
 
 def _both(kind: type[InteriorPointByMedian] | type[InteriorPointByMedianCorrected]) -> tuple[Case, ...]:
     default = kind(1.0, 64)
+    drawing = QualityDrawing(Depth(64), "point y", "depth") if kind is InteriorPointByMedianCorrected else None
     return (
-        Case("default", default, pairs=_pairs(1)),
+        Case("default", default, pairs=_pairs(1), drawing=drawing),
         Case("every pair of 6 records", kind(1.0, 4), runs=0, scope=Scope((1, 2, 3, 4), 6)),
         Case("every pair of 5 records, ε = 0.3", kind(0.3, 5), runs=0, scope=Scope((1, 2, 3, 4, 5), 5)),
         Case("group of 2", default, _pairs(2), default.claim.group(2)),

@@ -10,7 +10,8 @@ from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
 from dpaudit.language import Examples, Fixed, Mechanism, Multiset, Thresholds, Truth
-from dpaudit_algorithms.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
+from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
+from dpaudit_audits.quality_drawings import QualityDrawing
 from dpaudit_audits.rec_concave import three_calls_of_examples
 
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
@@ -28,7 +29,9 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
         group = make(64, 0.5, 2.0, 1e-6, N=2)
         deep = make(2**33 + 1, N=3)
         return (
-            Case("paper constants, 2^16 thresholds", make(), _default_pairs(), runs=200_000),
+            Case(
+                "paper constants, 2^16 thresholds", make(), _default_pairs(), runs=200_000, drawing=consistent(2**16)
+            ),
             Case("small scope, exhaustive: two calls", make(8, 0.5, 3.0, 1e-3, N=2, base=4), runs=0, scope=scope),
             Case("small scope, exhaustive: three calls", make(8, 0.5, 4.5, 1e-3, N=3, base=2), runs=0, scope=scope),
             Case(
@@ -38,6 +41,7 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
                 runs=200_000,
                 expected=Verdict.FAIL if refuted else Verdict.PASS,
                 note="ε̂ = 2.5, δ̂ = 0.01: the best threshold moves from 20 to 5, which costs more than A_dist's δ̂.",
+                drawing=consistent(41),
             ),
             Case(
                 "three calls, every constant as printed",
@@ -89,6 +93,11 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
         return make(domain, 0.5, 1.0, 1e-6, base=2), Scope(examples, records)
 
     return Plan(name, cases, small, utility=utility)
+
+
+def consistent(size: int) -> QualityDrawing:
+    """The number of consistent examples of every threshold, drawn."""
+    return QualityDrawing(Consistency(size), "threshold j", "consistent examples")
 
 
 def barely_bad(learner: LearnThresholds | LearnThresholdsCorrected, n: int, target: int) -> Multiset:

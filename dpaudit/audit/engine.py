@@ -21,6 +21,7 @@ from dpaudit.audit.chain_jobs import all_jobs
 from dpaudit.audit.command import command_line
 from dpaudit.audit.contest import recorded
 from dpaudit.audit.crash import blamed, described, sentence
+from dpaudit.audit.drawing import Drawing
 from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.audit.exact import Comparison, claim_record, pair_record
 from dpaudit.audit.job import Job
@@ -262,6 +263,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, course = _ledger(job, found, runner)
     same_pair = best is not None and found.worst_pair == best.pair
+    drawing = _drawing(job, found)
     return Audit(
         name=job.target.name,
         case=job.case.label,
@@ -301,6 +303,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         proof=found.proof,
         spending=course,
         chain=chains.concluded(found.chain, verdict),
+        drawing=drawing,
     )
 
 
@@ -343,6 +346,19 @@ def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow],
             return ledger_rows(job, found)
     except DpauditError:
         return [], None
+
+
+def _drawing(job: Job, found: Findings) -> Drawing | None:
+    if job.case.drawing is None or found.crashed:
+        return None
+    try:
+        return pictures.drawing(job.case.drawing, found)
+    except Exception as error:
+        # the verdict stands without its picture
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.notes.append(f"Its picture could not be drawn ({described(error)}).")
+        return None
 
 
 def _outputs(found: Findings) -> OutputPlot | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from dpaudit.adversary import Event
 from dpaudit.audit.density import Exact
+from dpaudit.audit.drawing import Drawing, Seen
 from dpaudit.audit.exact import Comparison
 from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
 from dpaudit.audit.results import ExactEvidence, SampledEvidence
 from dpaudit.audit.sampled import Certified
 from dpaudit.audit.sequential import Sequential
+from dpaudit.audit.verdict import Findings
 from dpaudit.interpret import Outputs
 from dpaudit.language import Claim, Span
 from dpaudit.language.distributions import plain
@@ -100,6 +102,26 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
         "sampled", [str(values[i]) for i in kept], [float(p[i]) for i in kept], [float(q[i]) for i in kept],
         event.marks([values[i] for i in kept]).tolist(), len(values) - len(kept),
     )
+
+
+def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing | None:
+    """What a case draws of its deciding pair: by the laws where they are known, else by runs."""
+    best = found.collected.best if found.collected is not None else None
+    exact = found.comparison
+    if isinstance(exact, Comparison) and found.worst_pair is not None:
+        marks = found.worst_event.marks(plain(exact.values)).tolist()
+        values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
+        return draw(Seen(found.worst_pair, "exact", values, left, right, marks))
+    if best is not None and best.shown is not None and not any(len(side.reals) or side.others for side in best.shown):
+        counts = [side.counts for side in best.shown]
+        values = list(dict.fromkeys([*counts[0], *counts[1]]))
+        marks = best.witness.event.marks(values).tolist()
+        # `runs` adds up all counts, so it is asked once
+        runs = [side.runs for side in best.shown]
+        left, right = ([c.get(v, 0) / n for v in values] for c, n in zip(counts, runs, strict=True))
+        return draw(Seen(best.pair, "sampled", values, left, right, marks))
+    pair = found.worst_pair or (best.pair if best is not None else None)
+    return draw(Seen(pair, "")) if pair is not None else None
 
 
 def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
+from dpaudit.audit.drawing import Drawing, Seen
 from dpaudit.audit.results import Verdict
 from dpaudit.language import Claim, Mechanism, Quality, UtilityClaim
 
@@ -49,6 +50,7 @@ class Case:
         note: a sentence for the report.
         bits: whether what the low bits of doubles give away counts in the verdict.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
+        drawing: a picture of the deciding pair and of what comes out, for the report; None for none.
     """
 
     label: str
@@ -62,6 +64,7 @@ class Case:
     note: str = ""
     bits: bool = False
     deliberate: bool = False
+    drawing: Callable[[Seen], Drawing | None] | None = None
 
     @property
     def tested(self) -> Claim | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dpaudit.audit.contest_rows import ContestRecord
+from dpaudit.audit.drawing import Drawing
 from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
 from dpaudit.audit.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, PairRecord
 
@@ -40,10 +41,10 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.4"
+FORMAT_VERSION = "1.5"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
-1.4: utility, comparisons, chains of neighbours."""
+1.4: utility, comparisons, chains of neighbours.  1.5: drawings."""
 
 
 class Verdict(StrEnum):
@@ -290,6 +291,8 @@ class Audit:
     """None where there are no laws, or no parts: then the rows of `ledger` hold claims alone."""
     chain: Chain | None = None
     """None where no chain was walked (`--groups`)."""
+    drawing: Drawing | None = None
+    """A picture of the pair and of what comes out; None where the catalogue draws none."""
 
     @property
     def as_expected(self) -> bool | None:

@@ -31,6 +31,7 @@ from dpaudit.audit.results import (
 from dpaudit.reporting import chains, numbers, spending, utility, wording
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.datasets import Part, compare
+from dpaudit.reporting.drawings import panel_figures
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_object
 from dpaudit.reporting.method import method
@@ -79,6 +80,8 @@ class _View:
     scale: list[_ScaleRow]
     claim_at: float
     plots: list[_Plot]
+    panels: list[Markup]
+    """Of its drawing."""
     method: list[str]
     sampled: Sequence[SampledEvidence]
     exact: Sequence[ExactEvidence]
@@ -178,6 +181,10 @@ def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, 
         scale=scale,
         claim_at=claim_at,
         plots=_plots(audit, number, rules, with_csv=total < _FOLDED_FROM),
+        panels=[
+            Markup(_by_class(svg, rules))
+            for svg in (panel_figures(audit.drawing, prefix=f"d{number}") if audit.drawing is not None else [])
+        ],
         method=method(audit, alpha),
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],

@@ -23,7 +23,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from dpaudit.audit.results import FORMAT_VERSION, Audit, Json, Result
-from dpaudit.errors import ReportError
+from dpaudit.errors import ParameterError, ReportError
 
 # The contract keys stand first, in the order of the documentation; the others follow as they are declared.
 _FIRST: Mapping[type, tuple[str, ...]] = {
@@ -86,6 +86,8 @@ def from_json(text: str, *, where: str) -> Result:
         result = _built(Result, value)
     except OverflowError:
         raise _refused(where, "a number is too large for a float") from None
+    except ParameterError as error:
+        raise _refused(where, str(error).rstrip(".")) from None
     _check_consistent(result, where)
     return result
 

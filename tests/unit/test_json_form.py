@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpaudit.audit import contest_rows, plots, results
+from dpaudit.audit import contest_rows, drawing, plots, results
 from dpaudit.errors import ReportError
 from dpaudit.reporting.json_form import from_json, schema, to_json
 
@@ -27,7 +27,7 @@ CONTRACT = [
 
 
 NEW_SINCE_1_0 = {
-    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending", "chain"},
+    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending", "chain", "drawing"},
     "sampled": {"family"},
     "exact": {"bounds", "by_density"},
     "ledger_row": {
@@ -87,6 +87,9 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "contest": contest_rows.ContestRecord,
         "contest_row": contest_rows.ContestRow,
         "audit": results.Audit,
+        "drawing": drawing.Drawing,
+        "panel": drawing.Panel,
+        "layer": drawing.Layer,
     }
     definitions = schema()["$defs"]
     assert definitions.keys() == pairs.keys()
@@ -100,7 +103,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.4",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.5",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
     assert list(value)[:5] == ["format_version", "seed", "alpha", "audits", "utility"]
@@ -200,7 +203,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.4"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.5"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),
@@ -268,7 +271,7 @@ def test_reads_format_1_2() -> None:
     value = json.loads(to_json(EXAMPLES["fail"]))
     value["format_version"] = "1.2"
     (audit,) = value["audits"]
-    del audit["spending"], audit["chain"]
+    del audit["spending"], audit["chain"], audit["drawing"]
     for row in audit["ledger"]:
         for key in NEW_SINCE_1_0["ledger_row"]:
             del row[key]
