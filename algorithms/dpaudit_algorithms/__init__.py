@@ -60,6 +60,8 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
     "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
+    "ConstrHalf": "dpaudit_algorithms.mixtures:ConstrHalf",  # H7
+    "LearnHalf": "dpaudit_algorithms.mixtures:LearnHalf",  # H7
 }
 
 GAMES: dict[str, str] = {"digit": "dpaudit_algorithms.hard_databases:DigitGuessing"}

@@ -55,6 +55,8 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
     "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2
+    "ConstrHalf": "dpaudit_audits.mixtures:CONSTRUCTION_PLAN",  # H7
+    "LearnHalf": "dpaudit_audits.mixtures:PLAN",  # H7
 }
 
 CONTESTS: dict[str, str] = {"interior-points": "dpaudit_audits.interior_points:InteriorPoints"}

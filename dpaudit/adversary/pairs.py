@@ -31,18 +31,15 @@ class Pair:
         Raises:
             PairError: the claim does not speak about this pair.
         """
-        distance = relation.distance(self.left, self.right)
-        if distance is None or distance > relation.size:
-            if distance is None:
-                apart = f"No number of {relation.kind} steps leads from one dataset to the other"
-            else:
-                apart = f"The two datasets are {distance} {relation.kind} steps apart"
+        if apart := relation.refusal(self.left, self.right):
             raise PairError(
                 f"{apart}, and the claim is about {relation.name}: change the pair, or name their relation "
                 "with --relation."
             )
+        distance = relation.distance(self.left, self.right)
         if distance == 0:
             raise PairError("The two datasets are equal, so no event can tell them apart: change a record.")
+        assert distance is not None
         return distance
 
 

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from dpaudit.adversary.alignment import usable
 from dpaudit.adversary.describe import Records
 from dpaudit.adversary.pairs import Pair
-from dpaudit.language import Dataset, Relation
+from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation
 
 RANDOM = 8
 """Random pairs among the starting ones."""
@@ -71,6 +71,8 @@ def starting_pairs(
         for odd, where in ((low, "low"), (high, "high")):
             add(_changed(base, odd, step, f"{order}, {{}} moved {where}"))
     add(_duplicates(ramp, step))
+    if relation.kind == "private-rows":
+        add(_mixtures((low, high, *special, *(records.draw(rng) for _ in range(4 * size))), size, step))
     add(random_related_pairs(relation, records, size, rng, random))
     return list(found.values())
 
@@ -174,6 +176,23 @@ def _duplicates(ramp: tuple[Any, ...], step: int) -> Iterator[Pair]:
     yield from _changed(ramp, ramp[-2], step, "all different, {} made equal to another", ends_only=True)
     twice = tuple(value for value in ramp[: (len(ramp) + 1) // 2] for _ in (0, 1))[: len(ramp)]
     yield from _changed(twice, ramp[-1], step, "every record twice, {} made single")
+
+
+def _mixtures(rows: Iterable[Any], size: int, step: int) -> Iterator[Pair]:
+    """Private rows that are all alike but for the replaced ones, beside no public row, one, half of them public."""
+    rows = dict.fromkeys(row for row in rows if isinstance(row, tuple) and len(row) == 3)
+    private = [row for row in rows if row[2] == PRIVATE]
+    public = [row for row in rows if row[2] == PUBLIC]
+    k = min(step, size)
+    for number in dict.fromkeys((0, 1, size // 2, size - k)):
+        if number > size - k or (number and not public):
+            continue
+        fixed = tuple(public[i % len(public)] for i in range(number))
+        for one in private[:3]:
+            for other in private[:4]:
+                left, right = (one,) * (size - number), (other,) * k + (one,) * (size - number - k)
+                label = f"{number} public rows, the others {_shown(one)}, {k} replaced by {_shown(other)}"
+                yield Pair((*fixed, *left), (*fixed, *right), label, "extreme")
 
 
 def _shown(value: Any) -> str:

@@ -83,6 +83,11 @@ def _refuse(name: str, claim: Claim) -> None:
         raise UsageError(
             f"{name} claims {claim}; --groups holds chains against one (ε, δ): name --epsilon and --delta."
         )
+    if claim.relation.kind == "private-rows":
+        raise UsageError(
+            f"{name} is claimed under {claim.relation.name}, of which --groups walks no chains; give a pair with "
+            "--pair and the claim for it with --relation private-rows:2 and --epsilon."
+        )
     if not claim.relation.of_records:
         raise UsageError(
             f"{name} is claimed under {claim.relation.name}, whose datasets are answers; --groups is about records: "

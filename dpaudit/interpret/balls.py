@@ -25,6 +25,7 @@ from dpaudit.language.distributions import (
     Finite,
     Gaussian,
     Laplace,
+    LevelSoftmax,
     Mapped,
     Multinomial,
     Product,
@@ -91,6 +92,14 @@ def _(draw: Softmax) -> list[Ball]:
     top = ball(max(scores) if draw.coefficient > 0 else min(scores))
     weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}
     return _scaled([weights[score] for score in scores])
+
+
+@probabilities.register
+def _(draw: LevelSoftmax) -> list[Ball]:
+    coefficient, levels = ball(draw.coefficient), draw.each.tolist()
+    top = max(levels) if draw.coefficient > 0 else min(levels)
+    weights = {level: (coefficient * (level - top)).exp() for level in set(levels)}
+    return _scaled([weights[level] for level in levels])
 
 
 @probabilities.register

@@ -10,6 +10,7 @@ THESIS = "Stemmer, Individuals and Privacy in the Eye of Data Analysis (PhD thes
 INTERIOR_POINT_NOTES = "Lecture notes on interior points and learning thresholds (16 April 2026)"
 PAC_OVERVIEW = "Sivakumar, A Basic Overview of Private PAC Learning (2023)"
 HALFSPACES = "Half-spaces paper: private learning of half-spaces"
+MIXTURES = "Bassily, Moran and Nandi, Learning from Mixtures of Private and Public Populations (2020)"
 UNDERSTANDING_SVT = "Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy (VLDB 2017)"
 STATDP = "Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy (CCS 2018)"
 DP_SNIPER = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper (IEEE S&P 2021)"

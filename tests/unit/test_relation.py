@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.errors import ParameterError, UnknownNameError
+from dpaudit.adversary import Pair
+from dpaudit.adversary.describe import SampledFrom
+from dpaudit.adversary.mutations import mutations
+from dpaudit.adversary.shrink import shrink
+from dpaudit.adversary.starting_pairs import starting_pairs
+from dpaudit.errors import PairError, ParameterError, UnknownNameError
 from dpaudit.language import (
     ADD_REMOVE_ONE,
     ANSWERS_L1,
     ANSWERS_LINF,
+    PRIVATE_ROWS,
     REPLACE_ONE,
     Dataset,
     Multiset,
@@ -214,6 +220,102 @@ def test_neighbours_of_answers(relation: Relation) -> None:
     assert by_hand <= seen <= by_hand | {(1, 0, 3)}
     assert relation_named(relation.name) == relation
     assert relation.scope((0, 1), 2, ordered=False) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+# --- private rows ------------------------------------------------------------------------------------------------
+
+ROWS = (((0,), 0, "priv"), ((0,), 1, "priv"), ((1,), 1, "priv"), ((0,), 0, "pub"), ((1,), 1, "pub"))
+
+
+def one_private_step(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    """The definition, for tuples."""
+    changed = [(a, b) for a, b in zip(left, right, strict=True) if a != b]
+    return len(changed) == 1 and changed[0][0][2] == changed[0][1][2] == "priv"
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_private_rows_distance_is_the_shortest_chain(ordered: bool) -> None:
+    tuples = list(product(ROWS, repeat=3))
+    scope = PRIVATE_ROWS.scope(ROWS, 3, ordered=ordered)
+    assert sorted(map(str, scope)) == sorted({str(d if ordered else Multiset.of(d)) for d in tuples})
+    orders: dict[Any, list[Any]] = {}
+    for records in tuples:
+        orders.setdefault(records if ordered else Multiset.of(records), []).append(records)
+    close = {
+        (a, b) for a in scope for b in scope if any(one_private_step(x, y) for x in orders[a][:1] for y in orders[b])
+    }
+    for start in scope[:: 7 if ordered else 2]:
+        reached = breadth_first(start, scope, lambda a, b: (a, b) in close)
+        for other in scope:
+            assert PRIVATE_ROWS.distance(start, other) == reached.get(other)
+            assert PRIVATE_ROWS.distance(Multiset.of(start), other) == PRIVATE_ROWS.distance(start, Multiset.of(other))
+            for k in (1, 2, 3):
+                related = reached.get(other, 99) <= k
+                assert PRIVATE_ROWS.group(k).related(start, other) == related
+                assert (PRIVATE_ROWS.group(k).refusal(start, other) == "") == related
+        near = {other for other in scope if (start, other) in close}
+        assert set(PRIVATE_ROWS.neighbours(start, ROWS)) == near
+        rng = np.random.default_rng(0)
+        seen = {PRIVATE_ROWS.random_neighbour(start, ROWS, rng) for _ in range(300)}
+        # at most 9 neighbours, each drawn with probability 1/9 at least: one is missed with less than 1e-13
+        assert near <= seen <= near | {start}
+
+
+@pytest.mark.parametrize(
+    ("right", "why"),
+    [
+        ((ROWS[0], ROWS[4]), "Record 2 is public and differs"),
+        ((ROWS[3], ROWS[3]), "The privacy bit of record 1 differs"),
+        ((ROWS[0],), "2 records and the other 1"),
+        ((ROWS[0], ROWS[3], ROWS[3]), "2 records and the other 3"),
+        ((ROWS[0], 5), "Record 2 is 5"),
+        ((ROWS[0], ((0,), 0, "secret")), "Record 2 is"),
+    ],
+)
+def test_private_rows_say_why_a_pair_is_refused(right: tuple[Any, ...], why: str) -> None:
+    left = (ROWS[0], ROWS[3])
+    assert why in PRIVATE_ROWS.refusal(left, right)
+    assert PRIVATE_ROWS.distance(left, right) is None
+    with pytest.raises(PairError, match=why):
+        Pair(left, right).distance(PRIVATE_ROWS)
+    assert PRIVATE_ROWS.refusal(left, left) == ""
+
+
+@pytest.mark.parametrize(
+    ("right", "why"),
+    [
+        ((ROWS[0], ROWS[4]), "public row .* is not in both datasets as often"),
+        ((ROWS[3], ROWS[3]), "1 private rows and the other 0"),
+    ],
+)
+def test_private_rows_say_why_multisets_are_refused(right: tuple[Any, ...], why: str) -> None:
+    with pytest.raises(PairError, match=why):
+        Pair(Multiset.of((ROWS[0], ROWS[3])), Multiset.of(right)).distance(PRIVATE_ROWS)
+
+
+def test_private_rows_too_far_apart() -> None:
+    left, right = (ROWS[0], ROWS[0], ROWS[3]), (ROWS[1], ROWS[1], ROWS[3])
+    with pytest.raises(PairError, match="are 2 private-rows steps apart"):
+        Pair(left, right).distance(PRIVATE_ROWS)
+    assert Pair(left, right).distance(PRIVATE_ROWS.group(2)) == 2
+    assert relation_named("private-rows:2") == PRIVATE_ROWS.group(2)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_searches_under_private_rows_make_legal_pairs(k: int) -> None:
+    relation, records = PRIVATE_ROWS.group(k), SampledFrom(ROWS)
+    starts = starting_pairs(relation, records, 5, np.random.default_rng(0))
+    mixed = [pair for pair in starts if {row[2] for row in pair.left} == {"priv", "pub"}]
+    assert len(starts) >= 20
+    assert len(mixed) >= 5
+    changed = [q for pair in starts[::5] for q in mutations(pair, relation, records, np.random.default_rng(1), 20)]
+    assert len(changed) > 50
+    for pair in (*starts, *changed):
+        pair.distance(relation)
+    for pair in mixed[:3]:
+        small = shrink(pair, lambda p: True, relation=relation, records=records).pair
+        small.distance(relation)
+        assert len(small.left) == 1
 
 
 def test_an_answer_outside_the_domain_does_not_jump() -> None:

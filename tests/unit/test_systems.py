@@ -17,7 +17,7 @@ from dpaudit.language import Mechanism
 from dpaudit.reporting.json_form import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
-RELATIONS = {"RO": {"replace-one"}, "AR": {"add-remove-one"}, "PRIV": {"private"}, "": {"replace-one"}}
+RELATIONS = {"RO": {"replace-one"}, "AR": {"add-remove-one"}, "PRIV": {"private-rows"}, "": {"replace-one"}}
 KEYS = {"id", "name", "document", "place", "claim", "relation", "algorithms"}
 DOCUMENTS = {"notes", "overview", "half-spaces", "thesis", "mixtures"}
 

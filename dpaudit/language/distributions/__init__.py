@@ -3,6 +3,7 @@
 from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
 from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
+from dpaudit.language.distributions.levels import Levels, LevelSoftmax
 from dpaudit.language.distributions.multinomial import Multinomial
 from dpaudit.language.distributions.order import RandomOrder
 from dpaudit.language.distributions.pairing import RandomPairing
@@ -20,6 +21,8 @@ __all__ = [
     "Gaussian",
     "Integer",
     "Laplace",
+    "LevelSoftmax",
+    "Levels",
     "Mapped",
     "Multinomial",
     "Product",
