@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 from numpy.random import default_rng
 
@@ -38,6 +37,7 @@ from dpaudit_algorithms.mixtures import ConstrHalf, LearnHalf
 from dpaudit_algorithms.mixtures_class import STEPS
 from dpaudit_algorithms.mixtures_data import PRINTED, Deviation, ExcessError, NearErm
 from dpaudit_algorithms.mixtures_geometry import ALIGNED, AXIS
+from dpaudit_audits.mixture_drawings import MixtureDrawing
 
 Row = tuple[tuple[int, ...], int, str]
 RUNS = 20_000
@@ -97,7 +97,7 @@ def rows(grid: Sequence[int], dimension: int) -> tuple[Row, ...]:
 def cases() -> tuple[Case, ...]:
     """The claim on every kind of public part and every reading, exhaustively on tiny grids; and outside of it."""
     plane, line, space = LearnHalf(1.0, 2), LearnHalf(1.0, 1), LearnHalf(1.0, 3)
-    triangle, flat = public(*TRIANGLE), public(*LINE)
+    triangle, flat, drawn = public(*TRIANGLE), public(*LINE), MixtureDrawing(plane)
     readings = (
         ("supports aligned", LearnHalf(1.0, 2, supports=ALIGNED)),
         ("Ŝ = ∅ gives x₁ ≥ 0", LearnHalf(1.0, 2, empty_subset=AXIS)),
@@ -110,9 +110,23 @@ def cases() -> tuple[Case, ...]:
         "a public record moved",
     )
     return (
-        Case("default", plane, (relabelled(triangle, (1, 1), 20), replaced(triangle, (1, 1), (9, 9), 20)), runs=RUNS),
+        Case(
+            "default",
+            plane,
+            (relabelled(triangle, (1, 1), 20), replaced(triangle, (1, 1), (9, 9), 20)),
+            runs=RUNS,
+            drawing=drawn,
+        ),
         Case("as many private records against as for", plane, (relabelled(triangle, (1, 1), 3),), runs=RUNS),
-        Case("n = 200, n_pub = 60", plane, (published(),), runs=10_000, exact=False, note="6.7 million hypotheses."),
+        Case(
+            "n = 200, n_pub = 60",
+            plane,
+            (published(),),
+            runs=10_000,
+            exact=False,
+            note="6.7 million hypotheses.",
+            drawing=drawn,
+        ),
         Case("every pair of 4 records of a line of 2 points", line, runs=0, scope=Scope(rows(range(2), 1), 4)),
         Case("every pair of 3 records of a line of 3 points", line, runs=0, scope=Scope(rows(range(3), 1), 3)),
         Case("every pair of 3 records of a 2 × 2 grid", plane, runs=0, scope=Scope(rows(range(2), 2), 3)),
@@ -121,7 +135,13 @@ def cases() -> tuple[Case, ...]:
             for name, m in readings
         ),
         *(Case(f"{name}, public points on a line", m, (relabelled(flat, (2, 0), 20),), runs=0) for name, m in readings),
-        Case("public points on a line", plane, (relabelled(flat, (2, 0), 20), relabelled(flat, (0, 1), 20)), runs=0),
+        Case(
+            "public points on a line",
+            plane,
+            (relabelled(flat, (2, 0), 20), relabelled(flat, (0, 1), 20)),
+            runs=0,
+            drawing=drawn,
+        ),
         Case("equal public points", plane, (relabelled(public((0, 0), (0, 0)), (0, 0), 20),), runs=0),
         Case("no public points", plane, (relabelled((), (0, 0), 20),), runs=0),
         Case("three dimensions", space, (relabelled(public(*SIMPLEX), (1, 1, 1), 20),), runs=0),
@@ -327,20 +347,3 @@ CONSTRUCTION_PLAN = Plan("ConstrHalf", construction_cases, _small_construction)
 
 __all__ = ["CONSTRUCTION_PLAN", "PLAN", "NearErm", "private", "public", "published", "relabelled", "replaced", "rows"]
 
-
-def gallery(learner: LearnHalf, S: Any, number: int) -> dict[str, Any]:
-    """What a picture of one output needs.
-
-    Returns:
-        "halfspaces": (w₀, w₁, …, w_d) each, for Σ wᵢxᵢ ≥ w₀, None where everything is labelled 1; "equations" of Aff,
-        (e₀, …, e_d) each; "private" and "public": {(x, y): records}; "labels": {x: g(x)} on the points of the data.
-    """
-    g, found = learner.hypothesis(S, number), Multiset.of(S)
-    parts = {bit: {(x, y): k for (x, y, p), k in found.items if p == bit} for bit in (PRIVATE, PUBLIC)}
-    return {
-        "halfspaces": g.halfspaces,
-        "equations": g.equations,
-        "private": parts[PRIVATE],
-        "public": parts[PUBLIC],
-        "labels": {x: g.label(x) for x, _, _ in found.values},
-    }

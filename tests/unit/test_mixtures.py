@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpaudit.audit.drawing import Seen
 from dpaudit.errors import DatasetError, NotEnumerableError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, PRIVATE_ROWS, Multiset
@@ -20,7 +21,8 @@ from dpaudit_algorithms.mixtures import ConstrHalf, LearnHalf, private_points, p
 from dpaudit_algorithms.mixtures_class import STEPS, Hypothesis
 from dpaudit_algorithms.mixtures_data import best_errors, sample_errors
 from dpaudit_algorithms.mixtures_geometry import ALIGNED, AXIS, constr_half, contains, on
-from dpaudit_audits.mixtures import gallery, published, relabelled, rows
+from dpaudit_audits.mixture_drawings import MixtureDrawing
+from dpaudit_audits.mixtures import published, relabelled, rows
 
 quick = settings(derandomize=True, max_examples=60, deadline=None)
 
@@ -254,14 +256,20 @@ def test_construction_is_a_function_of_the_public_part() -> None:
     assert (public_points(S), private_points(S)) == (((0, 0), (1, 0)), ((5, 5),))
 
 
-def test_what_a_picture_needs() -> None:
-    S = (((0, 0), 0, "pub"), ((1, 0), 0, "pub"), ((0, 1), 0, "pub"), ((5, 5), 1, "priv"), ((5, 5), 1, "priv"))
+def test_the_drawing_has_both_datasets_and_the_region_that_is_labelled_0() -> None:
     learner = LearnHalf(1.0)
-    shown = gallery(learner, S, 3)
-    assert shown["private"] == {((5, 5), 1): 2}
-    assert set(shown["public"]) == {((0, 0), 0), ((0, 1), 0), ((1, 0), 0)}
-    (halfspace,) = shown["halfspaces"]
-    assert shown["labels"] == {x: int(not contains(halfspace, x)) for x in ((0, 0), (0, 1), (1, 0), (5, 5))}
+    pair = relabelled((((0, 0), 0, "pub"), ((1, 0), 0, "pub"), ((0, 1), 0, "pub")), (5, 5), 2)
+    exact = [law(learner, side) for side in (pair.left, pair.right)]
+    values = range(len(exact[0].values))
+    left, right = (found.probs.tolist() for found in exact)
+    drawing = MixtureDrawing(learner)(Seen(pair, "exact", values, left, right, [i == 1 for i in values]))
+    assert drawing is not None
+    assert [panel.title for panel in drawing.panels] == ["left: 6 records", "right: 6 records"]
+    private = [layer for layer in drawing.panels[0].layers if layer.label.startswith("private")]
+    assert {layer.label: sum(layer.sizes) for layer in private} == {"private, label 0": 2, "private, label 1": 1}
+    # dark where many hypotheses label 0: on left (5, 5) has label 0 twice and 1 once
+    assert any(layer.kind == "area" for layer in drawing.panels[0].layers)
+    assert f"{right[1]:.3g}" in drawing.description
 
 
 @pytest.mark.parametrize(
