@@ -44,6 +44,11 @@ CATALOGUE: dict[str, str] = {
     "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
     "PairTwice": "dpaudit_algorithms.pair_twice:PairTwice",  # I8
     "TreeLog": "dpaudit_algorithms.tree_log:TreeLog",  # I9
+    "MakeHighDimData": "dpaudit_algorithms.high_dim_data:MakeHighDimData",  # H5
+    "MakeHighDimDataCorrected": "dpaudit_algorithms.high_dim_data:MakeHighDimDataCorrected",  # H5
+    "AHighH": "dpaudit_algorithms.high_dim_half_spaces:AHighH",  # H5
+    "AHighHCorrected": "dpaudit_algorithms.high_dim_half_spaces:AHighHCorrected",  # H5
+    "ReorderSliceCompute": "dpaudit_algorithms.reorder_slice_compute:ReorderSliceCompute",  # H6
     "HardDatabase": "dpaudit_algorithms.hard_databases:HardDatabase",  # L1
     "HardReduction": "dpaudit_algorithms.hard_databases:HardReduction",  # L2
     "DigitGuessing": "dpaudit_algorithms.hard_databases:DigitGuessing",  # L2

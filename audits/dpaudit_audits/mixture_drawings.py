@@ -40,8 +40,8 @@ class MixtureDrawing:
         if seen.kind:
             told += f"; the event has {p:.3g} and {q:.3g}"
         return Drawing(
-            f"What the {REGIONS} likeliest hypotheses label 0 on each dataset, the darker the likelier; the rest of the "
-            f"plane is labelled 1. {told}.",
+            f"What the {REGIONS} likeliest hypotheses label 0 on each dataset, the darker the likelier; what is left "
+            f"of the plane is labelled 1. {told}.",
             f"{told}.",
             panels,
         )

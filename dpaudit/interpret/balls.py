@@ -21,6 +21,7 @@ from dpaudit.language.distributions import (
     Bernoulli,
     Clipped,
     ClippedInteger,
+    CutGeometric,
     DiscreteLaplace,
     Finite,
     Gaussian,
@@ -28,6 +29,7 @@ from dpaudit.language.distributions import (
     LevelSoftmax,
     Mapped,
     Multinomial,
+    NoisyCopies,
     Product,
     RandomOrder,
     RandomPairing,
@@ -114,7 +116,7 @@ def _(draw: Mapped) -> list[Ball]:
 
 
 @probabilities.register
-def _(draw: Product) -> list[Ball]:
+def _(draw: Product | NoisyCopies) -> list[Ball]:
     joint = [arb(1)]
     for part in draw.parts:
         if not isinstance(part, Finite):
@@ -127,6 +129,13 @@ def _(draw: Product) -> list[Ball]:
 @probabilities.register
 def _(draw: RandomPairing | Multinomial) -> list[Ball]:
     return [ball(p) for p in draw.fractions().values()]
+
+
+@probabilities.register
+def _(draw: CutGeometric) -> list[Ball]:
+    rate = ball(draw.rate)
+    tails = [(-k * rate).exp() for k in range(draw.most + 1)]  # Pr[G ≥ k]
+    return [*(high - low for high, low in pairwise(tails)), tails[-1]]
 
 
 @probabilities.register

@@ -1,8 +1,10 @@
 """Distributions: what a mechanism yields or returns when it uses randomness."""
 
 from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
+from dpaudit.language.distributions.copies import NoisyCopies
 from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
+from dpaudit.language.distributions.geometric import CutGeometric
 from dpaudit.language.distributions.levels import Levels, LevelSoftmax
 from dpaudit.language.distributions.multinomial import Multinomial
 from dpaudit.language.distributions.order import RandomOrder
@@ -15,6 +17,7 @@ __all__ = [
     "Categorical",
     "Clipped",
     "ClippedInteger",
+    "CutGeometric",
     "DiscreteLaplace",
     "Distribution",
     "Finite",
@@ -25,6 +28,7 @@ __all__ = [
     "Levels",
     "Mapped",
     "Multinomial",
+    "NoisyCopies",
     "Product",
     "RandomOrder",
     "RandomPairing",

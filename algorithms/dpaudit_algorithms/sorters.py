@@ -1,0 +1,123 @@
+"""Sorters, which write a dataset as a sequence: those that map neighbours to neighbours, and some that do not."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Any, ClassVar
+
+from dpaudit.language import DatasetError, Multiset
+
+
+class Sorter(ABC):
+    """E: writes a dataset as a sequence, largest record first; a frozen dataclass, deterministic.
+
+    Lemma 20 needs that it maps neighbours to neighbours: E(S + x) is E(S) with x put in somewhere. The half-spaces
+    paper does not say so.
+    """
+
+    fixed: ClassVar[bool] = False
+    """Whether it is known to map neighbours to neighbours, whatever the datasets."""
+
+    @abstractmethod
+    def __call__(self, S: Multiset) -> tuple[Any, ...]:
+        """All records of S, largest first."""
+
+
+class FixedOrder(Sorter):
+    """Sorts by `key`, and by the records themselves where keys are equal.
+
+    It maps neighbours to neighbours: the order of two records does not depend on the others, so x goes to its place
+    in E(S) and moves nobody. Equal records cannot be told apart.
+    """
+
+    fixed = True
+
+    @abstractmethod
+    def key(self, record: Any) -> Any:
+        """Greater keys come first."""
+
+    def __call__(self, S: Multiset) -> tuple[Any, ...]:
+        return tuple(sorted(S, key=lambda record: (self.key(record), record), reverse=True))
+
+
+@dataclass(frozen=True)
+class Largest(FixedOrder):
+    """Numbers, the greatest first."""
+
+    def key(self, record: Any) -> Any:
+        return record
+
+
+@dataclass(frozen=True)
+class Smallest(FixedOrder):
+    """Numbers, the least first."""
+
+    def key(self, record: Any) -> Any:
+        return -record
+
+
+@dataclass(frozen=True)
+class Farthest(FixedOrder):
+    """Numbers by their distance from a public one, the farthest first."""
+
+    centre: float
+
+    def key(self, record: Any) -> Any:
+        return abs(record - self.centre)
+
+
+@dataclass(frozen=True)
+class Listed(FixedOrder):
+    """In the order of a list, which holds every possible record once.
+
+    Raises:
+        DatasetError: a record that is not on the list.
+    """
+
+    values: tuple[Any, ...]
+
+    def key(self, record: Any) -> Any:
+        if record not in self.values:
+            raise DatasetError(f"{record!r} is not among the records that the sorter lists, {self.values!r}.")
+        return -self.values.index(record)
+
+
+@dataclass(frozen=True)
+class ByParity(Sorter):
+    """The least first if the number of records is even, else the greatest first: neighbours become strangers."""
+
+    def __call__(self, S: Multiset) -> tuple[Any, ...]:
+        return tuple(S) if len(S) % 2 == 0 else tuple(S)[::-1]
+
+
+@dataclass(frozen=True)
+class FarthestFromMedian(Sorter):
+    """Numbers by their distance from the (lower) median of the dataset: one record moves the median, and the order."""
+
+    def __call__(self, S: Multiset) -> tuple[Any, ...]:
+        records = tuple(S)
+        median = records[(len(records) - 1) // 2] if records else 0
+        return tuple(sorted(records, key=lambda record: (abs(record - median), record), reverse=True))
+
+
+@lru_cache(maxsize=256)
+def estranged(sorter: Sorter, values: tuple[Any, ...], records: int) -> tuple[Multiset, Multiset] | None:
+    """The first neighbours S, S + x whose sequences are no neighbours; None if there are none in this scope.
+
+    Args:
+        sorter: E.
+        values: possible records.
+        records: S + x has at most so many.
+    """
+    for size in range(records):
+        for chosen in combinations_with_replacement(values, size):
+            S = Multiset.of(chosen)
+            short = sorter(S)
+            for x in values:
+                longer = sorter(larger := S.changed(add=(x,)))
+                if all((*longer[:i], *longer[i + 1 :]) != short for i in range(len(longer))):
+                    return S, larger
+    return None

@@ -1,0 +1,85 @@
+"""How many copies of each of several things: noisy counts, rounded up and at least 1."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.checks import positive, whole
+from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.language.distributions.derived import PRODUCT_LIMIT
+from dpaudit.language.distributions.real import ClippedInteger, Laplace
+
+
+@dataclass(frozen=True)
+class NoisyCopies(Finite):
+    """max(⌈n + Lap(scale)⌉, 1) for every count n, independently, as a tuple; at most `cap` of each.
+
+    One value for thousands of counts, where a `Product` would be thousands of parts.
+
+    Args:
+        centres: the counts n, whole numbers, at least one.
+        scale: > 0, of the noise.
+        cap: ≥ 1; without it there is no bound, and no law.
+
+    Raises:
+        ParameterError: outside these ranges.
+    """
+
+    centres: tuple[int, ...]
+    scale: float
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.centres:
+            raise ParameterError("NoisyCopies needs at least one count.")
+        positive("scale", self.scale)
+        if self.cap is not None:
+            whole("cap", self.cap, least=1)
+
+    @property
+    def finite(self) -> bool:
+        return self.cap is not None and self.cap ** min(len(self.centres), 64) <= PRODUCT_LIMIT
+
+    @property
+    def remedy(self) -> str:
+        return "give it a cap, or fewer counts, so that it takes few values"
+
+    @property
+    def parts(self) -> tuple[ClippedInteger, ...]:
+        """Every count's own law; there must be a cap."""
+        if self.cap is None:
+            raise ParameterError("Without a cap the counts have no finite law.")
+        return tuple(Laplace(n, self.scale).ceil().clip(1, self.cap) for n in self.centres)
+
+    @property
+    def values(self) -> Values:
+        assert self.cap is not None
+        return tuple(product(range(1, self.cap + 1), repeat=len(self.centres)))
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        joint = np.ones(1)
+        for part in self.parts:
+            joint = np.outer(joint, part.probs).ravel()
+        return joint
+
+    def draw(self, rng: Generator, size: int) -> NDArray[np.int64]:
+        """Shape (size, number of counts)."""
+        noisy = rng.laplace(0.0, self.scale, (size, len(self.centres)))
+        noisy += np.array(self.centres, dtype=np.float64)
+        np.ceil(noisy, out=noisy)
+        np.clip(noisy, 1, self.cap, out=noisy)
+        return noisy.astype(np.int64)
+
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+        if self.finite:
+            return super().grouped(rng, size)
+        return list(Counter(map(tuple, self.draw(rng, size).tolist())).items())
