@@ -44,11 +44,6 @@ CATALOGUE: dict[str, str] = {
     "PacLearner": "dpaudit_algorithms.learner_conversions:PacLearner",  # I7
     "PairTwice": "dpaudit_algorithms.pair_twice:PairTwice",  # I8
     "TreeLog": "dpaudit_algorithms.tree_log:TreeLog",  # I9
-    "MakeHighDimData": "dpaudit_algorithms.high_dim_data:MakeHighDimData",  # H5
-    "MakeHighDimDataCorrected": "dpaudit_algorithms.high_dim_data:MakeHighDimDataCorrected",  # H5
-    "AHighH": "dpaudit_algorithms.high_dim_half_spaces:AHighH",  # H5
-    "AHighHCorrected": "dpaudit_algorithms.high_dim_half_spaces:AHighHCorrected",  # H5
-    "ReorderSliceCompute": "dpaudit_algorithms.reorder_slice_compute:ReorderSliceCompute",  # H6
     "HardDatabase": "dpaudit_algorithms.hard_databases:HardDatabase",  # L1
     "HardReduction": "dpaudit_algorithms.hard_databases:HardReduction",  # L2
     "DigitGuessing": "dpaudit_algorithms.hard_databases:DigitGuessing",  # L2
@@ -65,6 +60,15 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
     "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
+    "MakeData": "dpaudit_algorithms.half_spaces:MakeData",  # H3
+    "MakeDataCorrected": "dpaudit_algorithms.half_spaces:MakeDataCorrected",  # H3
+    "ASimpleH": "dpaudit_algorithms.simple_half_spaces:ASimpleH",  # H4
+    "ASimpleHCorrected": "dpaudit_algorithms.simple_half_spaces:ASimpleHCorrected",  # H4
+    "MakeHighDimData": "dpaudit_algorithms.high_dim_data:MakeHighDimData",  # H5
+    "MakeHighDimDataCorrected": "dpaudit_algorithms.high_dim_data:MakeHighDimDataCorrected",  # H5
+    "AHighH": "dpaudit_algorithms.high_dim_half_spaces:AHighH",  # H5
+    "AHighHCorrected": "dpaudit_algorithms.high_dim_half_spaces:AHighHCorrected",  # H5
+    "ReorderSliceCompute": "dpaudit_algorithms.reorder_slice_compute:ReorderSliceCompute",  # H6
     "ConstrHalf": "dpaudit_algorithms.mixtures:ConstrHalf",  # H7
     "LearnHalf": "dpaudit_algorithms.mixtures:LearnHalf",  # H7
 }

@@ -39,11 +39,6 @@ CATALOGUE: dict[str, str] = {
     "PacLearner": "dpaudit_audits.learner_conversions:PAC_PLAN",  # I7
     "PairTwice": "dpaudit_audits.pair_twice:PLAN",  # I8
     "TreeLog": "dpaudit_audits.tree_log:PLAN",  # I9
-    "MakeHighDimData": "dpaudit_audits.high_dim_half_spaces:DATA_PLAN",  # H5
-    "MakeHighDimDataCorrected": "dpaudit_audits.high_dim_half_spaces:DATA_CORRECTED_PLAN",  # H5
-    "AHighH": "dpaudit_audits.high_dim_half_spaces:PLAN",  # H5
-    "AHighHCorrected": "dpaudit_audits.high_dim_half_spaces:CORRECTED_PLAN",  # H5
-    "ReorderSliceCompute": "dpaudit_audits.reorder_slice_compute:PLAN",  # H6
     "HardDatabase": "dpaudit_audits.hard_databases:DATABASE_PLAN",  # L1
     "HardReduction": "dpaudit_audits.hard_databases:REDUCTION_PLAN",  # L2
     "DigitGuessing": "dpaudit_audits.hard_databases:GAME_PLAN",  # L2
@@ -60,6 +55,15 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
     "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2
+    "MakeData": "dpaudit_audits.half_spaces:PLAN",  # H3
+    "MakeDataCorrected": "dpaudit_audits.half_spaces:CORRECTED_PLAN",  # H3
+    "ASimpleH": "dpaudit_audits.simple_half_spaces:PLAN",  # H4
+    "ASimpleHCorrected": "dpaudit_audits.simple_half_spaces:CORRECTED_PLAN",  # H4
+    "MakeHighDimData": "dpaudit_audits.high_dim_half_spaces:DATA_PLAN",  # H5
+    "MakeHighDimDataCorrected": "dpaudit_audits.high_dim_half_spaces:DATA_CORRECTED_PLAN",  # H5
+    "AHighH": "dpaudit_audits.high_dim_half_spaces:PLAN",  # H5
+    "AHighHCorrected": "dpaudit_audits.high_dim_half_spaces:CORRECTED_PLAN",  # H5
+    "ReorderSliceCompute": "dpaudit_audits.reorder_slice_compute:PLAN",  # H6
     "ConstrHalf": "dpaudit_audits.mixtures:CONSTRUCTION_PLAN",  # H7
     "LearnHalf": "dpaudit_audits.mixtures:PLAN",  # H7
 }
