@@ -143,7 +143,7 @@ def speed_table() -> None:
 
 def main() -> None:
     print("# Games on the hard databases D_n\n")
-    print("Written by `python benchmarks/games.py > benchmarks/games.md`, some twenty-five minutes on a busy core.\n")
+    print("Written by `python benchmarks/games.py > benchmarks/games.md`, some fifty minutes on a busy core.\n")
     private_table()
     refuted_table()
     speed_table()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -45,7 +44,7 @@ READ_AS = (
     "wrap = False: |φ(x) − φ| is the difference of two numbers in [0, 2π); wrap = True takes it on the circle.",
     "The origin has no angle and counts nowhere.",
 )
-_CAPPED = "cap: a public bound on the copies of an angle, which makes the law finite; None as printed."
+CAPPED = "cap: a public bound on the copies of an angle, which makes the law finite; None as printed."
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class MakeData(_MakeData):
         claim="(ε, 0)-DP; some angle of the output has the best quality of all angles",
         inputs=f"{_DATA}; epsilon > 0, sin γ",
         output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, _CAPPED),
+        differs=(RELATION, *READ_AS, CAPPED),
         variants=("MakeDataCorrected",),
     )
 
@@ -179,7 +178,7 @@ class MakeDataCorrected(_MakeData):
         claim="(ε, 0)-DP",
         inputs=f"{_DATA}; epsilon > 0, sin γ",
         output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, _CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+        differs=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
         variants=("MakeData",),
     )
 
@@ -225,46 +224,44 @@ class MakeThrData(Mechanism):
     def run(self, data: tuple[tuple[int, ...], Any]) -> Program:
         S_H, S = data
         q = qualities(self.sine, examples(S))  # q(S, φ) for every φ
-        best, others = _split(self.sine, examples(S), tuple(S_H), self.C)  # max_C(S_H), S_H ∖ max_C(S_H)
+        kept, others = largest(q, tuple(S_H), self.C)  # max_C(S_H), S_H ∖ max_C(S_H)
         anchor = 0  # no rotation where nothing is left to choose from
         if others is not None:
             anchor = yield others  # φ′
-        return anchor, self.labelled(best, q, anchor)
-
-    def labelled(self, best: Iterable[tuple[int, int]], q: NDArray[np.int64], anchor: int) -> Multiset:
-        """S_Thr, of the angles of max_C(S_H) with their copies."""
-        size = self.grid.size
-        kept = list(best)
-        top = max(int(q[i]) for i, _ in kept)
-        ties = [i for i, _ in kept if q[i] == top]
-        turned = {i: (i - anchor) % size for i, _ in kept}
-        pick = max if self.ties.startswith("last") else min
-        star = turned[pick(ties, key=turned.__getitem__ if self.ties.endswith("turned") else None)]  # φ*
-        return Multiset.counted({(turned[i], int(turned[i] <= star)): copies for i, copies in kept})
+        return anchor, labelled(q, kept, anchor, self.ties)
 
 
-@lru_cache(maxsize=1024)
-def _split(
-    sine: Fraction, S: Multiset, S_H: tuple[int, ...], C: int
+def largest(
+    q: NDArray[np.int64], S_H: tuple[int, ...], kept: int
 ) -> tuple[tuple[tuple[int, int], ...], Categorical | None]:
-    """The C largest elements of S_H by (q(S, φ), φ) as (index, copies), and the law of a random other one, if any."""
-    order = _order(sine, S)
+    """The `kept` largest elements of S_H by (q, φ) as (index, copies), and the law of a random other one, if any.
+
+    Args:
+        q: the quality of every angle, shape (size,).
+        S_H: copies of every angle, as many.
+        kept: ≥ 1, copies counted.
+    """
     copies = np.array(S_H, dtype=np.int64)
+    order = np.lexsort((np.arange(len(q)), q))[::-1]
     before = np.cumsum(copies[order]) - copies[order]
-    inside = order[before < C]
+    inside = order[before < kept]
     taken = np.zeros_like(copies)
-    taken[inside] = np.minimum(copies[inside], C - before[: len(inside)])
+    taken[inside] = np.minimum(copies[inside], kept - before[: len(inside)])
     left = copies - taken
     (at,) = np.nonzero(left)
     others = Categorical(at, left[at] / left.sum()) if len(at) else None
-    return tuple((i, int(taken[i])) for i in inside.tolist()), others
+    return tuple((j, int(taken[j])) for j in inside.tolist()), others
 
 
-@lru_cache(maxsize=256)
-def _order(sine: Fraction, S: Multiset) -> NDArray[np.int64]:
-    """Indices of all angles, from the largest (q(S, φ), φ) down."""
-    q = qualities(sine, S)
-    return np.lexsort((np.arange(len(q)), q))[::-1]
+def labelled(q: NDArray[np.int64], kept: tuple[tuple[int, int], ...], anchor: int, ties: str) -> Multiset:
+    """S_Thr: the kept angles with their copies, turned by the anchor, with labels 1 up to φ* and 0 beyond."""
+    size = len(q)
+    top = max(int(q[j]) for j, _ in kept)
+    turned = {j: (j - anchor) % size for j, _ in kept}
+    best = [j for j, _ in kept if q[j] == top]
+    pick = max if ties.startswith("last") else min
+    star = turned[pick(best, key=turned.__getitem__ if ties.endswith("turned") else None)]  # φ*
+    return Multiset.counted({(turned[j], int(turned[j] <= star)): copies for j, copies in kept})
 
 
 # --- qualities -------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from dpaudit.language import (
     UtilityClaim,
     checks,
 )
+from dpaudit_algorithms.half_spaces import CAPPED, RELATION, one_of
 
 Point: TypeAlias = tuple[int, ...]
 """A point of the integer grid, shape (d,)."""
@@ -35,7 +36,6 @@ ANGLES = ("point", "border")
 MEANT = ("plane", "prefix")
 """What may be said of h_φ where one angle is given."""
 DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
-RELATION = "Neighbours have one example more or less: the text adds one (Lemma 16, Algorithm 7)."
 READ_AS = (
     'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
     "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
@@ -45,7 +45,6 @@ READ_AS = (
     "chosen before, the later ones 0.",
     "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True takes it on the circle.",
 )
-CAPPED = "cap: a public bound on the copies of an angle, which makes the law finite; None as printed."
 
 
 @dataclass(frozen=True)
@@ -192,16 +191,6 @@ class MakeHighDimDataCorrected(_MakeHighDimData):
     def scale(self) -> float:
         """s/ε."""
         return self.sensitivity / self.epsilon
-
-
-def one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Refuse a reading that is not known.
-
-    Raises:
-        ParameterError: it is another one.
-    """
-    if value not in known:
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}.")
 
 
 def examples(S: Any, dimension: int) -> Multiset:

@@ -16,7 +16,6 @@ from dpaudit.language import (
     BETA,
     HALFSPACES,
     Card,
-    Categorical,
     Claim,
     CutGeometric,
     Goal,
@@ -33,11 +32,10 @@ from dpaudit.language import (
     checks,
 )
 from dpaudit_algorithms.composition import claim_of
+from dpaudit_algorithms.half_spaces import CAPPED, RELATION, TIES, labelled, largest, one_of
 from dpaudit_algorithms.high_dim_data import (
-    CAPPED,
     DATA,
     READ_AS,
-    RELATION,
     MakeHighDimData,
     agreements,
     box_agreements,
@@ -45,11 +43,9 @@ from dpaudit_algorithms.high_dim_data import (
     examples,
     is_meant,
     near,
-    one_of,
     reach,
 )
 
-TIES = ("last", "least", "last turned", "least turned")
 BUDGETS = ("printed", "theorem")
 REMOVED = ("near", "counted", "none")
 
@@ -263,39 +259,6 @@ class _Coordinate(Mechanism):
         return Multiset.counted(
             {(x, y): n for (x, y), n in S.items if angles.isdisjoint(data.counted(x, y) if rightly else near(data, x))}
         )
-
-
-def largest(
-    Q: NDArray[np.int64], S_H: tuple[int, ...], kept: int
-) -> tuple[tuple[tuple[int, int], ...], Categorical | None]:
-    """The `kept` largest elements of S_H by (Q, φ) as (index, copies), and the law of a random other one, if any.
-
-    Args:
-        Q: of every angle, shape (size,).
-        S_H: copies of every angle, as many.
-        kept: ≥ 1, copies counted.
-    """
-    copies = np.array(S_H, dtype=np.int64)
-    order = np.lexsort((np.arange(len(Q)), Q))[::-1]
-    before = np.cumsum(copies[order]) - copies[order]
-    inside = order[before < kept]
-    taken = np.zeros_like(copies)
-    taken[inside] = np.minimum(copies[inside], kept - before[: len(inside)])
-    left = copies - taken
-    (at,) = np.nonzero(left)
-    others = Categorical(at, left[at] / left.sum()) if len(at) else None
-    return tuple((j, int(taken[j])) for j in inside.tolist()), others
-
-
-def labelled(Q: NDArray[np.int64], kept: tuple[tuple[int, int], ...], anchor: int, ties: str) -> Multiset:
-    """S_Thr: the kept angles, turned by the anchor, with labels 1 up to φ*_i and 0 beyond."""
-    size = len(Q)
-    top = max(int(Q[j]) for j, _ in kept)
-    turned = {j: (j - anchor) % size for j, _ in kept}
-    best = [j for j, _ in kept if Q[j] == top]
-    pick = max if ties.startswith("last") else min
-    star = turned[pick(best, key=turned.__getitem__ if ties.endswith("turned") else None)]
-    return Multiset.counted({(turned[j], int(turned[j] <= star)): n for j, n in kept})
 
 
 # --- mended ----------------------------------------------------------------------------------------------------------

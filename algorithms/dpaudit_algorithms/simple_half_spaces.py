@@ -39,6 +39,7 @@ from dpaudit_algorithms.composition import claim_of
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.half_spaces import (
     ANGLES,
+    CAPPED,
     READ_AS,
     RELATION,
     TIES,
@@ -147,7 +148,7 @@ class ASimpleH(Mechanism):
             "The C largest elements of S_H count copies; with fewer, all are taken.",
             "A_Thr is given places on the circle from the anchor on, in place of angles, and labels 1, 0 for 1, −1.",
             "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
-            "cap: a public bound on the copies of an angle, which makes the law finite; None as printed.",
+            CAPPED,
             "α and β are of the promise alone; the learner comes with its own.",
         ),
         variants=("ASimpleHCorrected",),

@@ -1,4 +1,4 @@
-"""What to try against MakeData (half-spaces paper §3.1, Algorithm 1), and where the points and angles of a pair are."""
+"""What to try against MakeData (half-spaces paper §3.1, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from dpaudit.adversary.pairs import Pair
 from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.audit.results import Verdict
-from dpaudit.language import REPLACE_ONE, AngleGrid, Claim, Fixed, Mechanism, Multiset, NoisyCopies
-from dpaudit_algorithms.half_spaces import ANGLES, MakeData, MakeDataCorrected, directions, examples
+from dpaudit.language import REPLACE_ONE, Claim, Fixed, Mechanism, Multiset, NoisyCopies
+from dpaudit_algorithms.half_spaces import ANGLES, MakeData, MakeDataCorrected, directions
 
 UNIT = Fraction(1, 2)
 """sin γ of Lemma 11 for X = {−1, 0, 1}: γ = 30°, thirteen angles, of which the last is 360°."""
@@ -178,56 +178,6 @@ def _beside(n: int, example: Any) -> tuple[Multiset, Multiset]:
     """n examples that some half-space explains together with one more, and with it."""
     left = Multiset.counted({example: n - n // 2, ((1, 0), 1): n // 2})
     return left, left.changed(add=(example,))
-
-
-# --- for pictures ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A pair as points of the plane, and outputs as directions.
-
-    Args:
-        left, right: ((x1, x2), y, multiplicity) of both datasets.
-        angles: all angles of the grid in radians.
-        p, q: the probability of each angle as output, on the left and on the right.
-        event: indices of the angles of the event that tells the datasets apart best at e^ε.
-    """
-
-    left: tuple[tuple[tuple[int, int], int, int], ...]
-    right: tuple[tuple[tuple[int, int], int, int], ...]
-    angles: tuple[float, ...]
-    p: tuple[float, ...]
-    q: tuple[float, ...]
-    event: tuple[int, ...]
-
-
-def points_of(dataset: Any) -> tuple[tuple[tuple[int, int], int, int], ...]:
-    """((x1, x2), y, multiplicity) of every example."""
-    return tuple((x, y, count) for (x, y), count in examples(dataset).items)
-
-
-def drawn(grid: AngleGrid, pair: Pair, p: dict[Any, float], q: dict[Any, float], epsilon: float) -> Drawn:
-    """What a picture of a pair needs, from the laws (or frequencies) of an output that is the index of an angle.
-
-    Args:
-        grid: H_γ.
-        pair: both datasets.
-        p, q: index → probability on the left, on the right.
-        epsilon: the event holds the indices with p > e^ε·q, or q > e^ε·p, whichever differs more.
-    """
-    left, right = ([float(law.get(i, 0.0)) for i in range(grid.size)] for law in (p, q))
-    grown = math.exp(epsilon)
-    gaps = [[a - grown * b for a, b in zip(*sides, strict=True)] for sides in ((left, right), (right, left))]
-    wider = max(gaps, key=lambda gap: sum(max(0.0, g) for g in gap))
-    return Drawn(
-        points_of(pair.left),
-        points_of(pair.right),
-        tuple(grid.angles.tolist()),
-        tuple(left),
-        tuple(right),
-        tuple(i for i, g in enumerate(wider) if g > 0),
-    )
 
 
 PLAN = plan("MakeData", MakeData)

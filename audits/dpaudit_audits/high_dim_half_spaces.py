@@ -19,6 +19,7 @@ from dpaudit.audit.results import Verdict
 from dpaudit.language import AngleGrid, Claim, Fixed, Mechanism, Multiset, Program, Softmax, checks
 from dpaudit_algorithms.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
 from dpaudit_algorithms.high_dim_half_spaces import AHighH, AHighHCorrected
+from dpaudit_audits.half_space_drawings import angles_of
 
 QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
 """sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""
@@ -111,6 +112,7 @@ def cases() -> tuple[Case, ...]:
             runs=0,
             expected=Verdict.FAIL,
             note=_WHY,
+            drawing=angles_of(FINE, plane=False),
         ),
     ]
     for label, readings in READINGS.items():

@@ -16,6 +16,7 @@ from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, Le
 from dpaudit_algorithms.rec_prefix import RecPrefix
 from dpaudit_algorithms.simple_half_spaces import ASimpleH, ASimpleHCorrected
 from dpaudit_algorithms.thresholds_reductions import ThresholdsFromInteriorPointCorrected
+from dpaudit_audits.half_space_drawings import angles_of
 from dpaudit_audits.half_spaces import COARSE, DOMAIN, UNIT, borderline
 
 EAST, NORTH, WEST, SOUTH = (1, 0), (0, 1), (-1, 0), (0, -1)
@@ -76,6 +77,7 @@ def cases() -> tuple[Case, ...]:
                 runs=20_000 if "turned" not in ties else 0,
                 expected=Verdict.FAIL,
                 note=f"The claim does not survive in this reading, of C = 9 elements of 13. {NEVER}",
+                drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
             )
         )
     found.append(
@@ -140,6 +142,7 @@ def cases() -> tuple[Case, ...]:
             runs=300,
             expected=Verdict.FAIL,
             note="5,027 angles; n_Thr examples for the learner, as its accuracy asks for.",
+            drawing=angles_of(of_grid(20)),
         ),
         *(
             Case(
@@ -168,6 +171,7 @@ def _large(angle: str) -> Case:
         runs=800,
         expected=Verdict.FAIL,
         note="As printed, without a bound on copies; n_Thr examples for the learner, as its accuracy asks for.",
+        drawing=angles_of(of_grid(3)) if angle == "point" else None,
     )
 
 
@@ -236,7 +240,9 @@ def corrected_cases() -> tuple[Case, ...]:
     pairs = tuple(pair for _, _, tried in READINGS for pair in tried)
     found = [
         Case("k = 1, the printed version's pairs", default, tuple(dict.fromkeys(pairs)), runs=0),
-        Case("k = 1, 200 examples", full, (large(200), large(200, "least")), runs=10_000),
+        Case(
+            "k = 1, 200 examples", full, (large(200), large(200, "least")), runs=10_000, drawing=angles_of(None)
+        ),
         Case("every pair of 2 examples", default, runs=0, scope=Scope(DOMAIN, 2)),
         Case(
             "k = 20, two calls, 200 examples",
