@@ -1,7 +1,6 @@
 """What fine grids of angles cost, and what A_SimpleH loses.  Run: python benchmarks/half_spaces.py [--write]
 
-`--write` puts the tables into half_spaces.md; what stands there from the heading `REST` on is kept as it is. Losses
-are exact, by law; seconds are of one core.
+`--write` puts the tables into half_spaces.md. Losses are exact, by law; seconds are of one core.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from dpaudit_algorithms.simple_half_spaces import ASimpleHCorrected
 from dpaudit_audits.half_spaces import UNIT
 from dpaudit_audits.simple_half_spaces import READINGS, enough, large, learned, of_grid
 
-REST = "## In three dimensions"
 GRIDS = (1, 3, 5, 10, 20)
 LISTED_LAWS = 200
 """Angles up to which the law is timed."""
@@ -126,7 +124,7 @@ def _loss(mechanism: Any, pair: Any, epsilon: float) -> tuple[float, float]:
 
 
 def page() -> str:
-    """The tables, down to `REST`."""
+    """The tables."""
     start = time.perf_counter()
     parts = {
         "## Seconds": [
@@ -144,7 +142,8 @@ def page() -> str:
     body = "\n\n".join(f"{title}\n\n" + "\n".join(rows) for title, rows in parts.items())
     spent = time.perf_counter() - start
     made = f"Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}, one core, {spent:.0f} s"
-    return f"# Half-spaces\n\n`python benchmarks/half_spaces.py --write` made these tables ({made}).\n\n{body}\n"
+    head = f"# Half-spaces\n\n`python benchmarks/half_spaces.py --write` made these tables ({made})."
+    return f"{head}\nThree dimensions: half_spaces_3d.md.\n\n{body}\n"
 
 
 def main() -> None:
@@ -153,11 +152,7 @@ def main() -> None:
     if "--write" not in sys.argv[1:]:
         print(text)
         return
-    target = Path(__file__).with_suffix(".md")
-    before = target.read_text(encoding="utf-8") if target.exists() else ""
-    empty = f"{REST}\n\n| k | d | angles | seconds |\n| ---: | ---: | ---: | ---: |\n"
-    kept = before[before.index(REST):] if REST in before else empty
-    target.write_text(f"{text}\n{kept}", encoding="utf-8")
+    Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ CATALOGUE: dict[str, str] = {
     "ReorderSliceCompute": "dpaudit_algorithms.reorder_slice_compute:ReorderSliceCompute",  # H6
     "ConstrHalf": "dpaudit_algorithms.mixtures:ConstrHalf",  # H7
     "LearnHalf": "dpaudit_algorithms.mixtures:LearnHalf",  # H7
+    "MixtureModel": "dpaudit_algorithms.mixture_model:MixtureModel",  # H8
 }
 
 GAMES: dict[str, str] = {"digit": "dpaudit_algorithms.hard_databases:DigitGuessing"}

@@ -66,6 +66,7 @@ CATALOGUE: dict[str, str] = {
     "ReorderSliceCompute": "dpaudit_audits.reorder_slice_compute:PLAN",  # H6
     "ConstrHalf": "dpaudit_audits.mixtures:CONSTRUCTION_PLAN",  # H7
     "LearnHalf": "dpaudit_audits.mixtures:PLAN",  # H7
+    "MixtureModel": "dpaudit_audits.mixture_model:PLAN",  # H8
 }
 
 CONTESTS: dict[str, str] = {"interior-points": "dpaudit_audits.interior_points:InteriorPoints"}

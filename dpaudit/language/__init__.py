@@ -68,6 +68,7 @@ from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.mixtures import (
     Mixed,
     Mixture,
+    Weighted,
     flipped_bits,
     label_determined,
     noisy_labels,
@@ -203,6 +204,7 @@ __all__ = [
     "Truth",
     "Uniform",
     "UtilityClaim",
+    "Weighted",
     "advanced_composition",
     "all_but",
     "as_written",
