@@ -203,7 +203,7 @@ def data_cases() -> tuple[Case, ...]:
     )
     found = []
     for label, readings, x, holds in every:
-        mechanism = MakeHighDimData(1.0, QUARTERS, cap=4, **readings)
+        mechanism = MakeHighDimData(1.0, QUARTERS, cap=2, **readings)
         pairs = tuple(Pair((), ((x, y),), f"an example of label {y}, or none") for y in (1, -1))
         found.append(
             Case(
@@ -215,7 +215,7 @@ def data_cases() -> tuple[Case, ...]:
                 note="" if holds else _TWICE,
             )
         )
-    circle = MakeHighDimData(1.0, QUARTERS, 2, 3, "border", wrap=True, cap=4)
+    circle = MakeHighDimData(1.0, QUARTERS, 2, 3, "border", wrap=True, cap=2)
     found.append(
         Case(
             'angle = "border", i = 2, wrap',
@@ -226,8 +226,8 @@ def data_cases() -> tuple[Case, ...]:
             note="0 and 2π are one direction on the circle, and count twice.",
         )
     )
-    default = MakeHighDimData(1.0, QUARTERS, cap=6)
     for k in (2, 3):
+        default = MakeHighDimData(1.0, QUARTERS, cap=k + 1)
         pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
         found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0, expected=Verdict.FAIL))
     return tuple(found)
@@ -245,11 +245,11 @@ def data_corrected_cases() -> tuple[Case, ...]:
         ("on the circle", {"i": 2, "wrap": True}),
     )
     for label, readings in every:
-        mechanism = MakeHighDimDataCorrected(1.0, QUARTERS, cap=4, **readings)
+        mechanism = MakeHighDimDataCorrected(1.0, QUARTERS, cap=2, **readings)
         pairs = tuple(Pair((), ((x, y),), f"{x}, {y}") for x in ((1, 1, 1), (1, 1, -1)) for y in (1, -1))
         found.append(Case(label, mechanism, pairs[:1] if label == "default" else pairs, runs=0 if readings else 20_000))
-    default = MakeHighDimDataCorrected(1.0, QUARTERS, cap=6)
     for k in (2, 3):
+        default = MakeHighDimDataCorrected(1.0, QUARTERS, cap=k + 1)
         pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
         found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0))
     return tuple(found)
