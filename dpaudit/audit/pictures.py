@@ -48,18 +48,12 @@ def profile(
     grid = np.linspace(0, end, POINTS)
     curve = certified = None
     if exact is not None and comparison is not None:
-        curve = _drawn(comparison.profile(exact.direction, grid))
+        curve = comparison.profile(exact.direction, grid).tolist()
     if sampled is not None:
         low, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
         _, high = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
-        certified = _drawn(np.clip(low - np.exp(grid) * high, 0, 1))
-    allowed = np.array([claim.delta_at(e) for e in grid.tolist()])
-    return ProfilePlot(_drawn(grid), _drawn(allowed), curve, certified)
-
-
-def _drawn(values: NDArray[np.float64]) -> list[float]:
-    """As many digits as a picture needs; shape as given."""
-    return [float(f"{v:.7g}") for v in values.tolist()]
+        certified = np.clip(low - np.exp(grid) * high, 0, 1).tolist()
+    return ProfilePlot(grid.tolist(), [claim.delta_at(e) for e in grid.tolist()], curve, certified)
 
 
 def bound(certified: Certified, delta: float) -> BoundPlot:

@@ -11,6 +11,7 @@ import pytest
 from flint import arb, fmpq
 from scipy import stats
 
+from dpaudit.audit.drawing import Seen
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import align, law, sample
 from dpaudit.interpret.balls import probabilities
@@ -27,7 +28,8 @@ from dpaudit_algorithms.half_spaces import (
     examples,
     qualities,
 )
-from dpaudit_audits.half_spaces import COARSE, DIAGONAL, DOMAIN, UNIT, borderline, drawn, narrow, near, one, survives
+from dpaudit_audits.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces import COARSE, DIAGONAL, DOMAIN, UNIT, borderline, narrow, near, one, survives
 
 NONE = Multiset.of([])
 
@@ -272,14 +274,24 @@ def test_ties_after_the_rotation(ties: str) -> None:
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_picture_needs() -> None:
+def test_the_drawing_has_the_examples_the_best_angles_and_the_angles_returned() -> None:
     pair = one(DIAGONAL)
-    found = drawn(AngleGrid(UNIT), pair, {0: 0.5, 3: 0.5}, {0: 0.1, 4: 0.9}, 1.0)
-    assert found.left == ()
-    assert found.right == (((1, 1), 1, 1),)
-    assert found.event == (4,)
-    assert found.angles[3] == pytest.approx(math.pi / 2)
-    assert sum(found.p) == sum(found.q) == pytest.approx(1)
+    drawing = angles_of(UNIT)(Seen(pair, "exact", [0, 3, 4], [0.5, 0.5, 0.0], [0.1, 0.0, 0.9], [False, False, True]))
+    assert drawing is not None
+    records, dial = drawing.panels
+    assert records.title == "Examples: 0 on left, 1 on right"
+    labels = [layer.label for layer in records.layers]
+    assert labels == ["label 1", "differs", "", "φ*, left", "φ*, right"]
+    assert (records.layers[0].x, records.layers[0].y) == ([1.0], [1.0])
+    # the last angle, 360°, is right on the example: φ* is the same on both sides
+    tips = [(layer.x[1], layer.y[1]) for layer in records.layers[3:]]
+    assert tips[0] == pytest.approx((0.8, 0.0), abs=1e-9)
+    assert tips[1] == pytest.approx((0.8, 0.0), abs=1e-9)
+    assert [layer.label for layer in dial.layers if layer.label] == ["left (outward)", "right (inward)", "event"]
+    assert "0 on left and 0.9 on right" in drawing.description
+    assert angles_of(UNIT)(Seen(pair, "")) is None
+    assert angles_of(None).angle((0, 5)) == pytest.approx(math.pi / 2)  # type: ignore[attr-defined]
+
 
 
 def test_every_small_sample_of_the_plan_is_one_that_half_spaces_explain() -> None:
