@@ -9,7 +9,7 @@ from dpaudit.errors import ParameterError
 THESIS = "Stemmer, Individuals and Privacy in the Eye of Data Analysis (PhD thesis, 2016)"
 INTERIOR_POINT_NOTES = "Lecture notes on interior points and learning thresholds (16 April 2026)"
 PAC_OVERVIEW = "Sivakumar, A Basic Overview of Private PAC Learning (2023)"
-HALFSPACES = "Half-spaces paper: private learning of half-spaces"
+HALFSPACES = "Huang, Chen and Tsai, On the Sample Complexity of Privately Learning Half-spaces (2024)"
 MIXTURES = "Bassily, Moran and Nandi, Learning from Mixtures of Private and Public Populations (2020)"
 UNDERSTANDING_SVT = "Lyu, Su and Li, Understanding the Sparse Vector Technique for Differential Privacy (VLDB 2017)"
 STATDP = "Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy (CCS 2018)"
