@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,8 +23,9 @@ from dpaudit_algorithms.high_dim_data import (
     near,
     reach,
 )
-from dpaudit_algorithms.high_dim_half_spaces import AHighHCorrected, labelled, largest
+from dpaudit_algorithms.high_dim_half_spaces import AHighH, AHighHCorrected, labelled, largest
 from dpaudit_audits.high_dim_half_spaces import (
+    EXPLAINED,
     FINE,
     NARROW,
     NARROW_NORMAL,
@@ -305,3 +308,40 @@ def test_other_dimensions(dimension: int) -> None:
     S = (((1,) * dimension, 1), ((0, 1, *(0,) * (dimension - 2)), -1))
     (output, *_) = sample(mechanism, S, 20, seed=1).counts
     assert len(output) == dimension - 1
+
+
+@dataclass(frozen=True)
+class PlainCounts(MakeHighDimData):
+    """As many copies of each angle as the counts give, without noise."""
+
+    def run(self, S: Any) -> Any:
+        return tuple(max(count, 1) for count in self.counts(S))
+
+
+@dataclass(frozen=True)
+class WithoutNoise(AHighH):
+    """A_HighH on such copies: then it has a law."""
+
+    def data(self, i: int, prefix: tuple[int, ...]) -> MakeHighDimData:
+        d = super().data(i, prefix)
+        return PlainCounts(d.epsilon, d.sine, d.i, d.dimension, d.angle, d.meant, d.wrap, d.cap, d.prefix)
+
+
+@pytest.mark.parametrize(
+    ("readings", "success"),
+    [
+        ({}, 0.287728),
+        ({"removed": "counted"}, 0.395319),
+        ({"removed": "none"}, 0.399651),
+        ({"angle": "border"}, 0.419406),
+        ({"meant": "prefix"}, 0.287728),
+    ],
+)
+def test_it_need_not_learn_where_the_grid_holds_the_answer(readings: dict[str, str], success: float) -> None:
+    """FINDINGS.md, 19, at n = 120."""
+    subject = WithoutNoise(1.0, 0.01, TWELFTHS, QuickThresholds(1.0, 13), 111, **readings)  # type: ignore[arg-type]
+    S = Multiset.counted(dict.fromkeys(EXPLAINED, 40))
+    right = agreements(TWELFTHS, 3, S)
+    assert right.max() == 120
+    found = law(subject, S).as_dict()
+    assert math.fsum(p for angles, p in found.items() if right[angles] >= 108) == pytest.approx(success, abs=1e-6)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +14,9 @@ from scipy import stats
 
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import align, law, sample
-from dpaudit.language import AngleGrid, Claim, Fixed, Instance, Multiset, Trial
+from dpaudit.language import AngleGrid, Claim, Fixed, Instance, Mechanism, Multiset, Program, Trial
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.half_spaces import TIES, best_quality, directions
+from dpaudit_algorithms.half_spaces import TIES, MakeThrData, best_quality, directions, qualities
 from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds
 from dpaudit_algorithms.simple_half_spaces import AgreeingOnHalf, ASimpleH, ASimpleHCorrected, HalfspaceError
 from dpaudit_audits.half_spaces import COARSE, DOMAIN, UNIT, borderline
@@ -213,3 +215,30 @@ def test_mended_bad_input() -> None:
         with pytest.raises(ParameterError, match=next(iter(bad))):
             ASimpleHCorrected(**given)  # type: ignore[arg-type]
     assert Fraction(1, 2) == UNIT
+
+
+@dataclass(frozen=True)
+class WithoutNoise(Mechanism):
+    """A_SimpleH with as many copies of each angle as its counts give: then it has a law."""
+
+    subject: ASimpleH
+
+    def run(self, S: Any) -> Program:
+        m = self.subject
+        copies = tuple(max(count, 1) for count in m.make_data.counts(S))
+        anchor, chosen = yield MakeThrData(m.sine, m.kept, m.ties).on((copies, S))
+        place = yield m.learner.on(chosen)
+        return (anchor + place) % AngleGrid(m.sine).size
+
+
+@pytest.mark.parametrize(
+    ("k", "ties", "success"),
+    [(1, "last", 0.254698), (3, "last", 0.409621), (1, "least", 0.998789), (3, "least", 0.999985)],
+)
+def test_a_threshold_that_is_right_on_the_angles_need_not_be_one_of_them(k: int, ties: str, success: float) -> None:
+    """FINDINGS.md, 16: the accuracy of Theorem 14 on an arc."""
+    sine, S = of_grid(k), Multiset.counted({((1, 0), 1): 100, ((0, 1), 1): 100})
+    subject = learned(sine, enough(sine), ties=ties)
+    right = qualities(sine, S)
+    found = law(WithoutNoise(subject), S).as_dict()
+    assert math.fsum(p for i, p in found.items() if right[i] >= 180) == pytest.approx(success, abs=1e-6)
