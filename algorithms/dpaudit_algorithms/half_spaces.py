@@ -382,25 +382,9 @@ def _counted(sine: Fraction, angle: str, wrap: bool, x: Plane, y: int) -> tuple[
     grid = AngleGrid(sine)
     # φ(x) + π/2 is the angle of (−b, a), φ(x) − π/2 that of (b, −a)
     turned = {"point": [(a, b)], "border": [(-b, a)], "borders": [(-b, a), (b, -a)]}[angle]
-    near = {i for z in turned for i in _near(grid, wrap, z)}
+    near = {i for z in turned for i in grid.near(z, wrap=wrap)}
     labels = grid.labels(x)
     return tuple(i for i in sorted(near) if labels[i] == y)
-
-
-def _near(grid: AngleGrid, wrap: bool, z: Plane) -> set[int]:
-    """Indices of the angles of the grid that are less than γ from that of z, exactly."""
-    j, exact = grid.place(z)
-    last = grid.size - 1
-    found = {j} if exact or j == last else {j, j + 1}
-    if wrap:
-        # from below 0: the mirror image of z is within γ above 0
-        if grid.place((z[0], -z[1]))[0] == 0:
-            found.add(0)
-        # from above 0 to the last angle: 2π − last·γ + φ < γ, that is, φ < size·γ − 2π
-        cosine, sine = grid.vector(grid.size)
-        if j == 0 and (sine * z[0] - cosine * z[1]).sign > 0:
-            found.add(last)
-    return found
 
 
 @lru_cache(maxsize=256)

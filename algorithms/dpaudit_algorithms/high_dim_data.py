@@ -280,32 +280,7 @@ def near(data: _MakeHighDimData, x: Point) -> tuple[int, ...]:
     i = data.i
     if data.angle == "border":
         x, i = (-x[i], x[i - 1]), 1
-    if not any(x[i - 1 :]):
-        return ()
-    grid = AngleGrid(data.sine)
-    j, exact = grid.place(x, i)
-    last = grid.size - 1
-    found = {j} if exact or j == last else {j, j + 1}
-    if data.wrap:
-        found |= _around(grid, x, i, j, last)
-    return tuple(sorted(found))
-
-
-def _around(grid: AngleGrid, x: Point, i: int, j: int, last: int) -> set[int]:
-    """Angles near φ on the circle, past its end: 0 from below, and the last one from above 0."""
-    found = set()
-    full = i == len(x) - 1
-    # from below 0, which only a full angle comes to: its mirror image is within γ above 0
-    if full and grid.place((x[-2], -x[-1]))[0] == 0:
-        found.add(0)
-    # from above 0: 2π − last·γ + φ < γ, that is, φ < size·γ − 2π
-    cosine, sine = grid.vector(grid.size)
-    if j == 0:
-        # as sin(size·γ − 2π)·cos φ > cos(size·γ − 2π)·sin φ
-        left, square = sine * x[i - 1], sum(c * c for c in x[i:])
-        if left.sign > 0 and (left * left - cosine * cosine * square).sign > 0:
-            found.add(last)
-    return found
+    return AngleGrid(data.sine).near(x, i, wrap=data.wrap) if any(x[i - 1 :]) else ()
 
 
 def _label(data: _MakeHighDimData, j: int, x: Point) -> int:

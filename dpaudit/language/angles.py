@@ -179,6 +179,30 @@ class AngleGrid:
             j -= 1
         return j, order == 0
 
+    def near(self, x: Point, i: int = 1, *, wrap: bool = False) -> tuple[int, ...]:
+        """The indices j of the angles with |φ − j·γ| < γ, where φ is the i-th angle of x, ascending.
+
+        Args:
+            x, i: as in `place`.
+            wrap: whether the distance is that on the circle, and not of the two numbers.
+
+        Raises:
+            ParameterError: x has no such angle.
+        """
+        j, exact = self.place(x, i)
+        last = self.size - 1
+        found = {j} if exact or j == last else {j, j + 1}
+        # below 2π, which the last angle of x alone comes to: its mirror image is within γ above 0
+        if wrap and i == len(x) - 1 and self.place((x[-2], -x[-1]))[0] == 0:
+            found.add(0)
+        # above 0: 2π − last·γ + φ < γ, that is, φ < ω = size·γ − 2π ≤ π/2, or sin ω·cos φ > cos ω·sin φ
+        if wrap and j == 0:
+            cosine, sine = self.vector(self.size)
+            left, square = sine * x[i - 1], sum(c * c for c in x[i:])
+            if left.sign > 0 and (left * left - cosine * cosine * square).sign > 0:
+                found.add(last)
+        return tuple(sorted(found))
+
     def _order(self, j: int, angle: float, first: int, square: int, negative: bool) -> int:
         """The sign of j·γ − φ, φ being the angle of (first, ±√square)."""
         gap = j * self.gamma - angle

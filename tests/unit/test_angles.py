@@ -213,3 +213,15 @@ def test_bad_input() -> None:
         AngleGrid.for_grid(0)
     with pytest.raises(ParameterError):
         AngleGrid(Fraction(1, 2)).side((1,), (1, 2, 3))
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("sine", [Fraction(1), Fraction(1, 2), Fraction(3, 5), Fraction(1, 8), Fraction(1, 18)])
+def test_near_is_nearer_than_one_step(sine: Fraction, wrap: bool) -> None:
+    grid = AngleGrid(sine)
+    for x in product(range(-3, 4), repeat=2):
+        if any(x):
+            gaps = [abs(angle - polar(x)) for angle in grid.angles.tolist()]
+            gaps = [min(gap, abs(2 * math.pi - gap)) if wrap else gap for gap in gaps]
+            # what is off by less than this is a tie: a point whose angle is on the grid is a whole step away
+            assert grid.near(x, wrap=wrap) == tuple(j for j, gap in enumerate(gaps) if gap < grid.gamma - 1e-9), x
