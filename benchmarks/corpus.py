@@ -24,10 +24,10 @@ from joblib import Parallel, delayed
 from sequential import Case as Event
 from sequential import hoeffding
 
-from dpaudit.audit import engine, registry
-from dpaudit.audit.plan import Case
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, Verdict
+from dpaudit.auditing import engine, registry
+from dpaudit.auditing.plan import Case
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.language import Claim
 from dpaudit.stats.power import information_limit, runs_needed
 from dpaudit_audits.corpus import CATALOGUE, ORACLES

@@ -14,9 +14,9 @@ from typing import TypeVar
 from joblib import Parallel, delayed
 from scipy import stats
 
-from dpaudit.audit import engine
-from dpaudit.audit.request import DEFAULT_ALPHA, Request
-from dpaudit.audit.results import Audit, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.request import DEFAULT_ALPHA, Request
+from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.stats.power import rejection_probability
 
 # the mechanisms are those of the tests; in front of this file, which has the same name

@@ -15,8 +15,8 @@ from typing import Any
 
 from scipy.stats import binom
 
-from dpaudit import check
-from dpaudit.audit.results import Audit, Verdict
+import dpaudit
+from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.interpret import sample
 from dpaudit.language import WITH, Bernoulli, Claim, Game, Mechanism, Program, Uniform
 from dpaudit.language.hard_databases import base_at
@@ -64,7 +64,7 @@ class BitResponse(Mechanism):
 
 def audited(game: Game, claim: Claim, runs: int, seed: int) -> Audit:
     """One audit by runs alone."""
-    result = check(
+    result = dpaudit.audit(
         game,
         epsilon=claim.epsilon,
         delta=claim.delta,

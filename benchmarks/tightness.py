@@ -18,9 +18,9 @@ from typing import Any
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.audit import registry
-from dpaudit.audit.datasets import dataset_from_json
-from dpaudit.audit.density import look
+from dpaudit.auditing import registry
+from dpaudit.auditing.datasets import dataset_from_json
+from dpaudit.auditing.density import look
 from dpaudit.interpret import LawCache
 from dpaudit.stats import clopper_pearson
 from dpaudit_algorithms.composition import AdvancedComposition
@@ -79,7 +79,7 @@ def row(name: str, seeds: int, pairs: int) -> str:
     assert exact is not None
     begun = time.monotonic()
     found = [
-        dpaudit.check(
+        dpaudit.audit(
             mechanism, pair=(left, right), runs=RUNS, certify=True, black_box=True, seed=seed, alpha=ALPHA, jobs=1
         ).audits[0]
         for seed in range(1, seeds + 1)

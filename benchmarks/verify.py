@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.audit import registry
-from dpaudit.audit.runner import Runner
-from dpaudit.audit.sweep import Swept, sweep
-from dpaudit.audit.symmetries import CONFIRMED_ON
+from dpaudit.auditing import registry
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.sweep import Swept, sweep
+from dpaudit.auditing.symmetries import CONFIRMED_ON
 
 JOBS = 2
 SEQUENCES, MULTISETS, REDUCED = "sequences", "multisets", "multisets, symmetries"

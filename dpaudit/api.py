@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpaudit.audit.carry import evidence_of
-from dpaudit.audit.datasets import as_dataset
-from dpaudit.audit.engine import run
-from dpaudit.audit.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
-from dpaudit.audit.results import Result
+from dpaudit.auditing.carry import evidence_of
+from dpaudit.auditing.datasets import as_dataset
+from dpaudit.auditing.engine import run
+from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
+from dpaudit.auditing.results import Result
 from dpaudit.language import Mechanism
 
 
-def check(
+def audit(
     target: str | Callable[..., Any] | Mechanism,
     *,
     epsilon: float | None = None,

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dpaudit.audit import engine, registry, store
-from dpaudit.audit.jobs import instance_of
-from dpaudit.audit.request import Request
-from dpaudit.audit.target import with_parameters
+from dpaudit.auditing import engine, registry, store
+from dpaudit.auditing.jobs import instance_of
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.target import with_parameters
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError

@@ -7,10 +7,10 @@ import os
 import re
 from typing import Any
 
-from dpaudit.audit import registry
-from dpaudit.audit.carry import evidence_of
-from dpaudit.audit.datasets import parse_dataset
-from dpaudit.audit.request import Everything, Request, Seek, Versus
+from dpaudit.auditing import registry
+from dpaudit.auditing.carry import evidence_of
+from dpaudit.auditing.datasets import parse_dataset
+from dpaudit.auditing.request import Everything, Request, Seek, Versus
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 import typer
 from rich.console import Console
 
-from dpaudit.audit import engine, store
-from dpaudit.audit.contest import timed
-from dpaudit.audit.events import CheckFinished
-from dpaudit.audit.jobs import contest_of
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Result, Verdict
+from dpaudit.auditing import engine, store
+from dpaudit.auditing.contest import timed
+from dpaudit.auditing.events import CheckFinished
+from dpaudit.auditing.jobs import contest_of
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Result, Verdict
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter

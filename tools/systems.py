@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpaudit.audit import registry
-from dpaudit.audit.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
+from dpaudit.auditing import registry
+from dpaudit.auditing.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.reporting import wording
 from dpaudit.reporting.json_form import from_json
 from dpaudit.reporting.numbers import small, stated

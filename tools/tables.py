@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import systems
-from dpaudit.audit.plan import Case, Plan, UtilityCase
+from dpaudit.auditing.plan import Case, Plan, UtilityCase
 from dpaudit.language import Card
 
 ROOT = Path(__file__).resolve().parent.parent

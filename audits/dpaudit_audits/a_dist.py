@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import ADD_REMOVE_ONE, ClearBest, Fixed, Given, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 

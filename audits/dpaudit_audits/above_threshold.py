@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, UtilityCase
+from dpaudit.auditing.plan import Case, Plan, UtilityCase
 from dpaudit.language import Fixed, Multiset
 from dpaudit_algorithms.above_threshold import AboveThreshold, CountAtMost
 from dpaudit_algorithms.laplace_mechanism import Count

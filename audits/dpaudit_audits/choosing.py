@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.language import Fixed, Mechanism, Multiplicity, Multiset, Quality, Scores
 from dpaudit_algorithms.choosing import ChoosingMechanism
 

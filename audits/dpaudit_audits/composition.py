@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.auditing.plan import Case, Plan, Scope
 from dpaudit.language import Mechanism
 from dpaudit_algorithms.composition import AdvancedComposition, BasicComposition, Concatenation
 from dpaudit_algorithms.dominating import DominatingMechanism

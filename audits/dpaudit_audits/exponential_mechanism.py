@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.language import BETA, Fixed, Mechanism, Multiplicity, Multiset
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 

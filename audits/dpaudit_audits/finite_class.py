@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Examples, Mechanism, Multiset, Thresholds, Truth, UtilityClaim
 from dpaudit_algorithms.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected, NoBadSample
 

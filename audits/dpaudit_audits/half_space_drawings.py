@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.audit.drawing import Drawing, Layer, Panel, Seen, line
+from dpaudit.auditing.drawing import Drawing, Layer, Panel, Seen, line
 from dpaudit.language import AngleGrid, Dataset, Multiset
 from dpaudit_algorithms.half_spaces import examples, qualities
 from dpaudit_audits.plane_drawings import arrow, dial, only_one_has, records

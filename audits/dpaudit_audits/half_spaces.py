@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import REPLACE_ONE, Claim, Fixed, Mechanism, Multiset, NoisyCopies
 from dpaudit_algorithms.half_spaces import ANGLES, MakeData, MakeDataCorrected, directions
 

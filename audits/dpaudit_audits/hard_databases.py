@@ -6,8 +6,8 @@ The games take no hand-made pair of datasets: the two sides of a game only say w
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Claim, Game, InteriorPoint, Mechanism, UtilityClaim
 from dpaudit.language.hard_databases import base_at, success_bound
 from dpaudit_algorithms.composition import claim_of

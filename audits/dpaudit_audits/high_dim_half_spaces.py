@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import AngleGrid, Claim, Fixed, Mechanism, Multiset, Program, Softmax, checks
 from dpaudit_algorithms.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
 from dpaudit_algorithms.high_dim_half_spaces import AHighH, AHighHCorrected

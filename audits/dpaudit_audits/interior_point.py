@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import combinations_with_replacement
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.interior_point import Depth, InteriorPointByMedian, InteriorPointByMedianCorrected
 from dpaudit_audits.quality_drawings import QualityDrawing

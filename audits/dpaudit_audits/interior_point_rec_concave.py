@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.interior_point_rec_concave import InteriorPointByRecConcave
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.contest import Contest, Entrant
+from dpaudit.auditing.contest import Contest, Entrant
 from dpaudit.language import Fixed, InteriorPoint, Mechanism, Multiset, checks, log_star
 from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
 from dpaudit_algorithms.interior_point_rec_concave import InteriorPointByRecConcave

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Examples, Fixed, Mechanism, Multiset, Thresholds, Truth
 from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
 from dpaudit_audits.quality_drawings import QualityDrawing

@@ -6,8 +6,8 @@ import math
 from typing import TypeAlias
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Claim, Examples, Fixed, Mechanism, Multiset, Thresholds, Truth
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.group_privacy import GroupPrivacy

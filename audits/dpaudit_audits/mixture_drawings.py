@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.audit.drawing import Drawing, Layer, Panel, Seen, area, line
+from dpaudit.auditing.drawing import Drawing, Layer, Panel, Seen, area, line
 from dpaudit.language import PRIVATE, PUBLIC, Dataset, Multiset
 from dpaudit_algorithms.mixtures import LearnHalf
 from dpaudit_algorithms.mixtures_class import Hypothesis

@@ -13,8 +13,8 @@ from itertools import product
 from numpy.random import default_rng
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import (
     PRIVATE,
     PUBLIC,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Claim, Examples, Mechanism, Multiset, Truth
 from dpaudit_algorithms.non_private import ConsistentThreshold, EmpiricalRiskMinimizer, Median, thresholds
 

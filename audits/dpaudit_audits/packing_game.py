@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from dpaudit.adversary.packing import packing_pair
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Claim, Game, Mechanism
 from dpaudit.language.packing import PackingGame
 from dpaudit_algorithms.composition import claim_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.auditing.plan import Case, Plan, Scope
 from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.group_privacy import GroupPrivacy

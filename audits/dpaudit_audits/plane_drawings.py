@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from dpaudit.audit.drawing import Layer, Panel, area, dots, line
+from dpaudit.auditing.drawing import Layer, Panel, area, dots, line
 from dpaudit.language import Dataset, Multiset
 
 Place: TypeAlias = tuple[float, float]

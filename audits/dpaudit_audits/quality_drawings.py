@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.audit.drawing import Drawing, Layer, Panel, Seen, area, line
+from dpaudit.auditing.drawing import Drawing, Layer, Panel, Seen, area, line
 from dpaudit.language import AnyScores, Scores, Span
 
 MOST_POINTS = 240

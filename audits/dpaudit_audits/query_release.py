@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Examples, Fixed, Mechanism, Multiset, Thresholds, Truth
 from dpaudit_algorithms.query_release import LearnerFromRelease, RefinedRelease, ThresholdRelease
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import DatasetError, Fixed, Given, Mechanism, Multiset, Staircase
 from dpaudit_algorithms.learn_thresholds import Consistency
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit_algorithms.rec_prefix import RecPrefix, RecPrefixLevel
 

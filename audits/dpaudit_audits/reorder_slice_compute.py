@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import ADD_REMOVE_ONE, Applied, Claim, Mechanism, Multiset
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.interior_point import Depth

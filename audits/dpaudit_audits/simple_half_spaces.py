@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import AngleGrid, Fixed, Mechanism, Multiset, UtilityClaim
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.half_spaces import ANGLES, HoldsBest, MakeThrData, directions

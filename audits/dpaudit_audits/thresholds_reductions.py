@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import (
     AnyScores,
     Claim,

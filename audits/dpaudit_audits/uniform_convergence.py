@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import (
     AgnosticExamples,
     AnyLabels,

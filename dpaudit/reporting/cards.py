@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 
-from dpaudit.audit.plan import Plan
+from dpaudit.auditing.plan import Plan
 from dpaudit.language import Card, Mechanism, SampleSize
 from dpaudit.reporting.numbers import count
 from dpaudit.reporting.terminal_text import Rows

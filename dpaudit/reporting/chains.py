@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from dpaudit.audit.results import Chain, ChainLink, ClaimRecord, Json
+from dpaudit.auditing.results import Chain, ChainLink, ClaimRecord, Json
 from dpaudit.reporting.numbers import exactly, nearest, small, stated
 from dpaudit.reporting.terminal_text import columns
 

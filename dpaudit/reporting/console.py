@@ -16,8 +16,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Column
 from rich.text import Text
 
-from dpaudit.audit import events
-from dpaudit.audit.results import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
+from dpaudit.auditing import events
+from dpaudit.auditing.results import Audit, EvidenceKind, PairRecord, Result, UtilityAudit, Verdict
 from dpaudit.reporting import chains, spending, utility, wording
 from dpaudit.reporting.contest import contest_block
 from dpaudit.reporting.datasets import Side, compare

@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib import rc_context
 from rich.text import Text
 
-from dpaudit.audit.contest import ONE_RUN
-from dpaudit.audit.contest_rows import ContestRow
-from dpaudit.audit.results import Attempt, Audit, Result, UtilityAudit
+from dpaudit.auditing.contest import ONE_RUN
+from dpaudit.auditing.contest_rows import ContestRow
+from dpaudit.auditing.results import Attempt, Audit, Result, UtilityAudit
 from dpaudit.reporting import utility, wording
 from dpaudit.reporting.numbers import count, small, stated
 from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg

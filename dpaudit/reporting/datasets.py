@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 
-from dpaudit.audit.results import Json
+from dpaudit.auditing.results import Json
 from dpaudit.reporting.numbers import count
 
 _CONTEXT = 2  # unchanged items kept on each side of a changed one

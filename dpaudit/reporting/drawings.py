@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from dpaudit.audit.drawing import Drawing, Layer, Panel
+from dpaudit.auditing.drawing import Drawing, Layer, Panel
 from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 400, 52, 14, 30, 44

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
-from dpaudit.audit.results import ClaimRecord
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.results import ClaimRecord
 from dpaudit.reporting.numbers import count, power_below, power_of_ten, small, stated, ten_to
 from dpaudit.reporting.outputs_figure import output_figure
 from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from dpaudit.audit.results import Result
+from dpaudit.auditing.results import Result
 from dpaudit.errors import ReportError
 from dpaudit.reporting import json_form
 from dpaudit.reporting.html import to_html

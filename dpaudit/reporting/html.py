@@ -15,8 +15,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
-from dpaudit.audit.results import (
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.results import (
     Attempt,
     Audit,
     EvidenceKind,

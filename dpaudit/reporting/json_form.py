@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from dpaudit.audit.results import FORMAT_VERSION, Audit, Json, Result
+from dpaudit.auditing.results import FORMAT_VERSION, Audit, Json, Result
 from dpaudit.errors import ParameterError, ReportError
 
 # The contract keys stand first, in the order of the documentation; the others follow as they are declared.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.audit.results import Audit, Chain, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
+from dpaudit.auditing.results import Audit, Chain, EvidenceKind, FloatingPoint, SequentialEvidence, Verdict
 from dpaudit.reporting import wording
 from dpaudit.reporting.chains import estimated
 from dpaudit.reporting.numbers import count, error, small

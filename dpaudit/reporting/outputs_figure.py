@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from dpaudit.audit.plots import OutputPlot
+from dpaudit.auditing.plots import OutputPlot
 from dpaudit.reporting.numbers import count, power_of_ten, small
 from dpaudit.reporting.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
 

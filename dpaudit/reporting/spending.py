@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from dpaudit.audit.results import Audit, LedgerRow
+from dpaudit.auditing.results import Audit, LedgerRow
 from dpaudit.reporting.numbers import nearest, small
 from dpaudit.reporting.terminal_text import columns
 from dpaudit.reporting.wording import exact_epsilon

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.audit.results import Attempt, UtilityAudit, Verdict
+from dpaudit.auditing.results import Attempt, UtilityAudit, Verdict
 from dpaudit.reporting.numbers import count, lower, small, upper
 
 KEPT, CERTIFIED, NOT_REFUTED = "PASS · exact", "PASS · certified", "PASS · not refuted"

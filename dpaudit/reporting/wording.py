@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.audit.results import (
+from dpaudit.auditing.results import (
     Audit,
     Bounds,
     EventRecord,

@@ -21,9 +21,9 @@ import pytest
 from scipy import stats
 
 from dpaudit.adversary.pairs import Pair, every_pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
-from dpaudit.audit.symmetries import declared, moved
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
+from dpaudit.auditing.symmetries import declared, moved
 from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
 from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
 from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial

@@ -11,7 +11,7 @@ import toy_catalogue as toys
 from contract import CHECKS, Catalogue, Subject, check_registered
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case
+from dpaudit.auditing.plan import Case
 from dpaudit.errors import PairError
 from dpaudit.language import Claim, Mechanism
 

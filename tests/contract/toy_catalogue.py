@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
+from dpaudit.auditing.plan import Case, Plan, Scope
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,

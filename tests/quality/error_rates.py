@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import engine, exact, sampled
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, SampledEvidence, Verdict
+from dpaudit.auditing import engine, exact, sampled
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, SampledEvidence, Verdict
 from dpaudit.interpret import LawCache
 from dpaudit.language import Categorical, Claim, Laplace, Mechanism, Product, Softmax, independent
 from dpaudit.stats import clopper_pearson, hockey_stick, score_test

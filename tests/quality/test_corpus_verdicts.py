@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 from error_rates import BIT, LaplaceNumber
 
-from dpaudit.audit import engine, registry
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, Verdict
+from dpaudit.auditing import engine, registry
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, Verdict
 
 ALPHA = 0.001
 BROKEN = (

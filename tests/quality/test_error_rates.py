@@ -12,9 +12,9 @@ import pytest
 from error_rates import BIT, SUBJECTS, Gap, RandomisedResponse
 from scipy import stats
 
-from dpaudit.audit import engine
-from dpaudit.audit.request import DEFAULT_ALPHA, Request
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.request import DEFAULT_ALPHA, Request
+from dpaudit.auditing.results import Verdict
 
 RUNS = 400
 FAST = (

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.audit import engine
-from dpaudit.audit.request import Everything, Request
-from dpaudit.audit.results import Audit, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.request import Everything, Request
+from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,

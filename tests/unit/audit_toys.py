@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from dpaudit.adversary import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import (
     BOTTOM,
     Card,

@@ -15,7 +15,7 @@ import pytest
 from bad_files import write_files
 
 from dpaudit import cli
-from dpaudit.audit import registry
+from dpaudit.auditing import registry
 
 
 @dataclass(frozen=True)

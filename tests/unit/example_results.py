@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
-from dpaudit.audit.results import (
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.results import (
     Attempt,
     Audit,
     Bounds,

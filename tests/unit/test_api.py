@@ -1,4 +1,4 @@
-"""`dpaudit.check`, and the contract of the JSON that `--json -` writes."""
+"""`dpaudit.audit`, and the contract of the JSON that `--json -` writes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.audit.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Result, Verdict
+from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Result, Verdict
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
 from dpaudit.language import Multiset
 
@@ -29,22 +29,22 @@ CONTRACT = [
 
 
 def test_a_function() -> None:
-    result = dpaudit.check(responses, epsilon=1.0, pair=([0], [1]), runs=20_000)
+    result = dpaudit.audit(responses, epsilon=1.0, pair=([0], [1]), runs=20_000)
     assert isinstance(result, Result)
     assert result.audits[0].verdict is Verdict.PASS
-    assert dpaudit.check(responses, epsilon=0.5, pair=([0], [1]), runs=20_000).audits[0].verdict is Verdict.FAIL
+    assert dpaudit.audit(responses, epsilon=0.5, pair=([0], [1]), runs=20_000).audits[0].verdict is Verdict.FAIL
 
 
 def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
-    assert dpaudit.check(lambda d, rng: 0, epsilon=0.0, pair=PAIR, runs=500).audits[0].name == "<lambda>"
-    assert dpaudit.check(Response(2.0), pair=PAIR, runs=500).audits[0].claim.epsilon == 2.0
-    assert len(dpaudit.check("Response").audits) == 3
-    changed = dpaudit.check(Response(2.0), pair=PAIR, runs=500, parameters={"epsilon": 1.0})
+    assert dpaudit.audit(lambda d, rng: 0, epsilon=0.0, pair=PAIR, runs=500).audits[0].name == "<lambda>"
+    assert dpaudit.audit(Response(2.0), pair=PAIR, runs=500).audits[0].claim.epsilon == 2.0
+    assert len(dpaudit.audit("Response").audits) == 3
+    changed = dpaudit.audit(Response(2.0), pair=PAIR, runs=500, parameters={"epsilon": 1.0})
     assert changed.audits[0].epsilon_exact == pytest.approx(1.0)
 
 
 def test_every_setting_reaches_the_request() -> None:
-    result = dpaudit.check(
+    result = dpaudit.audit(
         response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, seconds=60.0,
         alpha=0.01, seed=9, jobs=2,
     )
@@ -60,19 +60,19 @@ def test_every_setting_reaches_the_request() -> None:
 
 def test_errors_are_of_one_tree() -> None:
     calls: tuple[Callable[[], Result], ...] = (
-        lambda: dpaudit.check(response, pair=PAIR),
-        lambda: dpaudit.check(response, epsilon=-1.0, pair=PAIR),
-        lambda: dpaudit.check(response, epsilon=1.0, pair=([0], [0])),
-        lambda: dpaudit.check(response, epsilon=1.0, pair=(3, [0])),
-        lambda: dpaudit.check("NoSuchName"),
-        lambda: dpaudit.check("nothing.py:f", epsilon=1.0, pair=PAIR),
-        lambda: dpaudit.check(3, epsilon=1.0, pair=PAIR),  # type: ignore[arg-type]
+        lambda: dpaudit.audit(response, pair=PAIR),
+        lambda: dpaudit.audit(response, epsilon=-1.0, pair=PAIR),
+        lambda: dpaudit.audit(response, epsilon=1.0, pair=([0], [0])),
+        lambda: dpaudit.audit(response, epsilon=1.0, pair=(3, [0])),
+        lambda: dpaudit.audit("NoSuchName"),
+        lambda: dpaudit.audit("nothing.py:f", epsilon=1.0, pair=PAIR),
+        lambda: dpaudit.audit(3, epsilon=1.0, pair=PAIR),  # type: ignore[arg-type]
     )
     for call in calls:
         with pytest.raises(DpauditError):
             call()
     with pytest.raises(PairError):
-        dpaudit.check(response, epsilon=1.0, pair=([0, 1], [1, 0]))
+        dpaudit.audit(response, epsilon=1.0, pair=([0, 1], [1, 0]))
 
 
 def test_an_interrupt_is_raised() -> None:
@@ -80,7 +80,7 @@ def test_an_interrupt_is_raised() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        dpaudit.check(interrupts, epsilon=1.0, pair=PAIR)
+        dpaudit.audit(interrupts, epsilon=1.0, pair=PAIR)
 
 
 # --- datasets ---------------------------------------------------------------------------------------------------
@@ -222,4 +222,4 @@ def test_list_and_show(typed: Typed, register: Any) -> None:
 
 def test_a_name_in_the_wrong_case_is_no_guess(typed: Typed, catalogue: None) -> None:
     with pytest.raises(UsageError, match="Did you mean Response"):
-        dpaudit.check("response")
+        dpaudit.audit("response")

@@ -12,8 +12,8 @@ from bad_files import ASKED
 from conftest import Typed, in_a_process
 
 from dpaudit.adversary import Learner
-from dpaudit.audit import runner
-from dpaudit.audit.target import Target
+from dpaudit.auditing import runner
+from dpaudit.auditing.target import Target
 from dpaudit.reporting import json_form
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -211,7 +211,7 @@ def test_a_bug_of_our_own_keeps_the_other_results(typed: Typed, monkeypatch: pyt
 
 
 def test_a_bug_before_the_audits_is_one_sentence(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpaudit.audit import engine
+    from dpaudit.auditing import engine
 
     def broken(*args: Any) -> Any:
         raise AssertionError("not thought of")

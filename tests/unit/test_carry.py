@@ -13,11 +13,11 @@ from audit_toys import PAIR, Response, response, responses
 from conftest import Typed
 
 import dpaudit
-from dpaudit.audit import engine
-from dpaudit.audit.carry import carry_key, carry_notes, evidence_of
-from dpaudit.audit.jobs import jobs_of
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Result, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.carry import carry_key, carry_notes, evidence_of
+from dpaudit.auditing.jobs import jobs_of
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Result, Verdict
 from dpaudit.errors import UsageError
 
 
@@ -139,8 +139,8 @@ def test_a_result_without_e_values() -> None:
 
 
 def test_carried_from_python() -> None:
-    first = dpaudit.check(responses, epsilon=0.85, pair=PAIR, runs=400, seed=1)
-    both = dpaudit.check(responses, epsilon=0.85, pair=PAIR, runs=400, seed=2, evidence=first)
+    first = dpaudit.audit(responses, epsilon=0.85, pair=PAIR, runs=400, seed=1)
+    both = dpaudit.audit(responses, epsilon=0.85, pair=PAIR, runs=400, seed=2, evidence=first)
     evidence = both.audits[0].sequential
     assert evidence is not None
     assert evidence.carried == pytest.approx(log_e(first))

@@ -16,13 +16,13 @@ from dpaudit.adversary import Pair, every_pair
 from dpaudit.adversary.chains import Chain, Chains, chain_between, longer, pieces
 from dpaudit.adversary.describe import Integers, SampledFrom
 from dpaudit.adversary.pair_search import starting_pairs
-from dpaudit.audit import chains
-from dpaudit.audit.job import Job, Walk
-from dpaudit.audit.plan import Case
-from dpaudit.audit.runner import Runner
-from dpaudit.audit.target import Target
-from dpaudit.audit.verdict import Findings
-from dpaudit.audit.worst_pair import Subject, needed
+from dpaudit.auditing import chains
+from dpaudit.auditing.job import Job, Walk
+from dpaudit.auditing.plan import Case
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.target import Target
+from dpaudit.auditing.verdict import Findings
+from dpaudit.auditing.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L1, REPLACE_ONE, Claim, Mechanism, Multiset, Relation, Softmax
 

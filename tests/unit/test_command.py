@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit import cli
-from dpaudit.audit.command import command_line
-from dpaudit.audit.datasets import as_dataset
-from dpaudit.audit.request import Request
+from dpaudit.auditing.command import command_line
+from dpaudit.auditing.datasets import as_dataset
+from dpaudit.auditing.request import Request
 from dpaudit.language import Multiset
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False)

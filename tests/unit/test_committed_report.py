@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.audit import Request, registry, run
-from dpaudit.audit.contest import bouts
-from dpaudit.audit.plan import UtilityCase
-from dpaudit.audit.request import Versus
-from dpaudit.audit.results import Result
+from dpaudit.auditing import Request, registry, run
+from dpaudit.auditing.contest import bouts
+from dpaudit.auditing.plan import UtilityCase
+from dpaudit.auditing.request import Versus
+from dpaudit.auditing.results import Result
 from dpaudit.reporting import json_form
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"

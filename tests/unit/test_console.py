@@ -11,8 +11,8 @@ import example_results
 import pytest
 from rich.console import Console
 
-from dpaudit.audit import events
-from dpaudit.audit.results import Result
+from dpaudit.auditing import events
+from dpaudit.auditing.results import Result
 from dpaudit.reporting import wording
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 

@@ -9,12 +9,12 @@ import pytest
 
 import dpaudit
 from dpaudit import cli
-from dpaudit.audit import registry
-from dpaudit.audit.command import command_line
-from dpaudit.audit.contest import ONE_RUN, bouts, timed
-from dpaudit.audit.jobs import contest_of
-from dpaudit.audit.request import Request, Versus
-from dpaudit.audit.results import Result
+from dpaudit.auditing import registry
+from dpaudit.auditing.command import command_line
+from dpaudit.auditing.contest import ONE_RUN, bouts, timed
+from dpaudit.auditing.jobs import contest_of
+from dpaudit.auditing.request import Request, Versus
+from dpaudit.auditing.results import Result
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
 from dpaudit.reporting.contest import contest_block, contest_figure, lines
 from dpaudit.reporting.html import to_html

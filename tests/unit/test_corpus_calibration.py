@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import binomtest, ks_2samp
 
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.results import Verdict
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Claim, Mechanism, zcdp_delta

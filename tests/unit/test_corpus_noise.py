@@ -20,8 +20,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpaudit.audit.plan import Case
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case
+from dpaudit.auditing.results import Verdict
 from dpaudit.errors import MechanismError
 from dpaudit.interpret import Outputs, law, sample
 from dpaudit.language import DatasetError, Mechanism, ParameterError

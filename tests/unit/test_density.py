@@ -12,11 +12,11 @@ import pytest
 from audit_toys import PAIR, Folded, NoisySum
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import engine, registry
-from dpaudit.audit.density import REAL_NOISE, density_evidence, losses_of
-from dpaudit.audit.exact import LEFT_RIGHT, TOLERANCE, refutes
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, Bounds, EvidenceKind, ExactEvidence, Verdict
+from dpaudit.auditing import engine, registry
+from dpaudit.auditing.density import REAL_NOISE, density_evidence, losses_of
+from dpaudit.auditing.exact import LEFT_RIGHT, TOLERANCE, refutes
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, Bounds, EvidenceKind, ExactEvidence, Verdict
 from dpaudit.interpret import sample
 from dpaudit.language import Claim, Mechanism, Program
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, independent

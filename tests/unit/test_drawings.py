@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import engine
-from dpaudit.audit.drawing import Drawing, Layer, Panel, Seen, area, dots, line
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, Result
+from dpaudit.auditing import engine
+from dpaudit.auditing.drawing import Drawing, Layer, Panel, Seen, area, dots, line
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, Result
 from dpaudit.errors import ParameterError
 from dpaudit.reporting.drawings import panel_figures
 from dpaudit.reporting.html import to_html

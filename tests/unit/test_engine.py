@@ -14,13 +14,13 @@ from audit_toys import PAIR, Breaks, Choice, Counting, Folded, Leak, NoisySum, R
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.audit import accounting, by_law, engine, jobs, law_table, registry, sampled, sampling
-from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.audit.jobs import jobs_of
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, EvidenceKind, Result, Verdict
-from dpaudit.audit.runner import Runner, Unit
+from dpaudit.auditing import accounting, by_law, engine, jobs, law_table, registry, sampled, sampling
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.auditing.jobs import jobs_of
+from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, EvidenceKind, Result, Verdict
+from dpaudit.auditing.runner import Runner, Unit
 from dpaudit.errors import MechanismError, UsageError
 from dpaudit.language import Categorical, Claim, Mechanism, Multiset
 from dpaudit.stats import clopper_pearson

@@ -12,8 +12,8 @@ import example_results
 import matplotlib as mpl
 import pytest
 
-from dpaudit.audit.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
-from dpaudit.audit.results import ClaimRecord
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.results import ClaimRecord
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 
 SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]

@@ -16,10 +16,10 @@ from conftest import Typed
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.audit import engine
-from dpaudit.audit.datasets import dataset_from_json
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, EvidenceKind, Result, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.datasets import dataset_from_json
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, EvidenceKind, Result, Verdict
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
 from dpaudit.reporting import chains, json_form
@@ -42,7 +42,7 @@ def holds(audit: Audit) -> None:
 
 
 def test_a_misprinted_claim_for_groups_is_seen_though_every_pair_of_neighbours_keeps_its_own() -> None:
-    result = dpaudit.check("GroupPrivacyMisprinted", groups=3)
+    result = dpaudit.audit("GroupPrivacyMisprinted", groups=3)
     assert [(audit.case, audit.verdict) for audit in result.audits] == [
         ("group of 2, by a chain", Verdict.FAIL), ("group of 3, by a chain", Verdict.FAIL),
     ]  # fmt: skip
@@ -66,12 +66,12 @@ def test_a_misprinted_claim_for_groups_is_seen_though_every_pair_of_neighbours_k
 
 
 def test_the_best_that_groups_can_do_keeps_both_and_meets_one() -> None:
-    for audit in dpaudit.check(GroupPrivacy(0.5, 0.01), groups=4, **BITS).audits:
+    for audit in dpaudit.audit(GroupPrivacy(0.5, 0.01), groups=4, **BITS).audits:
         holds(audit)
         assert audit.verdict is Verdict.PASS
         assert audit.chain is not None
         assert (audit.chain.exceeded, audit.chain.tight_exceeded, audit.chain.named) == (False, False, None)
-    pure = dpaudit.check(GroupPrivacy(0.5, 0.0, 0.01), groups=3, **BITS).audits[1]
+    pure = dpaudit.audit(GroupPrivacy(0.5, 0.0, 0.01), groups=3, **BITS).audits[1]
     assert pure.epsilon_exact == pytest.approx(1.5, abs=1e-9)
     assert pure.chain is not None
     assert [link.epsilon for link in pure.chain.links] == pytest.approx([0.5] * 3, abs=1e-9)
@@ -90,7 +90,7 @@ class Grown(GroupPrivacy):
 
 
 def test_a_group_that_keeps_theorem_3_7_and_exceeds_its_links_refutes_the_claim_for_neighbours() -> None:
-    (audit,) = dpaudit.check(Grown(1.0, 0.022), groups=2, **BITS).audits
+    (audit,) = dpaudit.audit(Grown(1.0, 0.022), groups=2, **BITS).audits
     holds(audit)
     found = audit.chain
     assert found is not None
@@ -110,7 +110,7 @@ def test_a_group_that_keeps_theorem_3_7_and_exceeds_its_links_refutes_the_claim_
 
 
 def test_what_both_refute_is_said_of_the_group_and_a_link_is_named() -> None:
-    (audit,) = dpaudit.check(GroupPrivacy(1.0, 0.0, 0.01), epsilon=0.5, groups=2, **BITS).audits
+    (audit,) = dpaudit.audit(GroupPrivacy(1.0, 0.0, 0.01), epsilon=0.5, groups=2, **BITS).audits
     assert audit.verdict is Verdict.FAIL
     assert audit.claim.group == 2
     assert audit.epsilon_exact == pytest.approx(2.0, abs=1e-9)
@@ -120,7 +120,7 @@ def test_what_both_refute_is_said_of_the_group_and_a_link_is_named() -> None:
 
 
 def test_densities_are_walked_like_laws() -> None:
-    result = dpaudit.check(NoisySum(0.5), groups=3, **BITS)
+    result = dpaudit.audit(NoisySum(0.5), groups=3, **BITS)
     assert [audit.epsilon_exact for audit in result.audits] == pytest.approx([1.0, 1.5], abs=1e-9)
     for audit in result.audits:
         holds(audit)
@@ -138,7 +138,7 @@ def grown(dataset: Any, rng: Generator, size: int) -> Any:
 
 
 def test_a_function_is_refuted_on_fresh_runs_and_a_link_is_named_by_estimates() -> None:
-    (audit,) = dpaudit.check(grown, epsilon=0.4, groups=2, runs=40_000, **BITS).audits
+    (audit,) = dpaudit.audit(grown, epsilon=0.4, groups=2, runs=40_000, **BITS).audits
     holds(audit)
     assert audit.verdict is Verdict.FAIL
     assert audit.evidence is EvidenceKind.SAMPLED
@@ -154,7 +154,7 @@ def test_a_function_is_refuted_on_fresh_runs_and_a_link_is_named_by_estimates() 
 
 def test_a_function_that_keeps_its_claim_is_not_refuted() -> None:
     """False alarm: at most 0.1 %."""
-    result = dpaudit.check(grown, epsilon=0.7, groups=3, runs=5_000, size=3, data="integers(0, 1)", seed=4)
+    result = dpaudit.audit(grown, epsilon=0.7, groups=3, runs=5_000, size=3, data="integers(0, 1)", seed=4)
     for audit in result.audits:
         holds(audit)
         assert audit.verdict is Verdict.PASS
@@ -168,7 +168,7 @@ def test_a_function_that_keeps_its_claim_is_not_refuted() -> None:
 
 
 def test_a_black_box_is_walked_by_runs() -> None:
-    (audit,) = dpaudit.check(GroupPrivacyMisprinted(), groups=2, black_box=True, **BITS).audits
+    (audit,) = dpaudit.audit(GroupPrivacyMisprinted(), groups=2, black_box=True, **BITS).audits
     assert audit.verdict is Verdict.FAIL
     assert audit.evidence is EvidenceKind.SAMPLED
     assert audit.chain is not None
@@ -230,21 +230,21 @@ class Astray(GroupPrivacy):
 
 
 def test_a_given_claim_is_not_what_the_mechanism_states_of_groups() -> None:
-    (audit,) = dpaudit.check(GroupPrivacyMisprinted(), epsilon=1.0, delta=0.03, groups=2, **BITS).audits
+    (audit,) = dpaudit.audit(GroupPrivacyMisprinted(), epsilon=1.0, delta=0.03, groups=2, **BITS).audits
     assert audit.claim.delta == pytest.approx(2 * math.exp(2) * 0.03)
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: dpaudit.check(Astray(1.0, 0.1), groups=2, **BITS), "make it one under replace-one:2"),
-        (lambda: dpaudit.check(Response(), groups=2, pair=([0], [1])), "its largest dataset has 1"),
-        (lambda: dpaudit.check(Response(), groups=3, data="booleans()", size=2), "--size is 2; raise --size"),
-        (lambda: dpaudit.check("ExponentialZCDP", groups=2), "name --epsilon and --delta"),
-        (lambda: dpaudit.check("NoisyHist1", groups=2), "is about records"),
-        (lambda: dpaudit.check(Leak(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
-        (lambda: dpaudit.check(GroupPrivacy(1.0, 0.1), groups=2), "On which datasets"),
-        (lambda: dpaudit.check(grown, groups=2, **BITS), "What does grown claim"),
+        (lambda: dpaudit.audit(Astray(1.0, 0.1), groups=2, **BITS), "make it one under replace-one:2"),
+        (lambda: dpaudit.audit(Response(), groups=2, pair=([0], [1])), "its largest dataset has 1"),
+        (lambda: dpaudit.audit(Response(), groups=3, data="booleans()", size=2), "--size is 2; raise --size"),
+        (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "name --epsilon and --delta"),
+        (lambda: dpaudit.audit("NoisyHist1", groups=2), "is about records"),
+        (lambda: dpaudit.audit(Leak(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
+        (lambda: dpaudit.audit(GroupPrivacy(1.0, 0.1), groups=2), "On which datasets"),
+        (lambda: dpaudit.audit(grown, groups=2, **BITS), "What does grown claim"),
     ],
 )
 def test_refused(call: Any, says: str) -> None:
@@ -270,7 +270,7 @@ def test_what_no_dataset_suits_is_inconclusive() -> None:
         def run(self, dataset: Any) -> Any:
             raise ValueError("not these")
 
-    (audit,) = dpaudit.check(Picky(), groups=2, data="booleans()", size=3).audits
+    (audit,) = dpaudit.audit(Picky(), groups=2, data="booleans()", size=3).audits
     assert audit.verdict is Verdict.INCONCLUSIVE
     assert audit.crashed
     assert "not these" in audit.reason

@@ -11,7 +11,7 @@ import pytest
 from flint import arb, fmpq
 from scipy import stats
 
-from dpaudit.audit.drawing import Seen
+from dpaudit.auditing.drawing import Seen
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import align, law, sample
 from dpaudit.interpret.balls import probabilities

@@ -13,7 +13,7 @@ from pathlib import Path
 import example_results
 import pytest
 
-from dpaudit.audit.results import Result, Timings
+from dpaudit.auditing.results import Result, Timings
 from dpaudit.reporting.html import to_html
 from dpaudit.reporting.json_form import from_json, to_json
 

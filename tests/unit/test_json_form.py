@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpaudit.audit import contest_rows, drawing, plots, results
+from dpaudit.auditing import contest_rows, drawing, plots, results
 from dpaudit.errors import ReportError
 from dpaudit.reporting.json_form import from_json, schema, to_json
 

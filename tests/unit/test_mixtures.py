@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.audit.drawing import Seen
+from dpaudit.auditing.drawing import Seen
 from dpaudit.errors import DatasetError, NotEnumerableError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, PRIVATE_ROWS, Multiset

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit import check
-from dpaudit.audit.results import Verdict
+from dpaudit import audit
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Bernoulli, Claim, Mechanism
 
 
@@ -30,14 +30,14 @@ class Coin(Mechanism):
 @pytest.mark.parametrize("black_box", [True, False])
 def test_no_loss_is_not_refuted(seed: int, black_box: bool) -> None:
     # each audit errs with probability 0.001
-    audit = check(Coin(), pair=((0,), (1,)), runs=2_000, black_box=black_box, seed=seed).audits[0]
-    assert audit.verdict is Verdict.PASS
-    assert audit.sequential is not None
-    assert audit.sequential.refuted_at is None
+    found = audit(Coin(), pair=((0,), (1,)), runs=2_000, black_box=black_box, seed=seed).audits[0]
+    assert found.verdict is Verdict.PASS
+    assert found.sequential is not None
+    assert found.sequential.refuted_at is None
 
 
 def test_some_loss_is() -> None:
-    audit = check(Coin(0.7), pair=((0,), (1,)), runs=5_000, black_box=True).audits[0]
-    assert audit.verdict is Verdict.FAIL
-    assert audit.epsilon_lower is not None
-    assert audit.epsilon_lower > 0
+    found = audit(Coin(0.7), pair=((0,), (1,)), runs=5_000, black_box=True).audits[0]
+    assert found.verdict is Verdict.FAIL
+    assert found.epsilon_lower is not None
+    assert found.epsilon_lower > 0

@@ -13,9 +13,9 @@ from numpy.random import default_rng
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.audit import exact
-from dpaudit.audit.density import look
-from dpaudit.audit.results import ExactEvidence, Verdict
+from dpaudit.auditing import exact
+from dpaudit.auditing.density import look
+from dpaudit.auditing.results import ExactEvidence, Verdict
 from dpaudit.interpret import LawCache
 from dpaudit.language import Categorical, Claim, Mechanism
 
@@ -80,7 +80,7 @@ def test_a_claim_met_with_equality_stands_and_a_hair_less_does_not() -> None:
     for epsilon in (0.1, 1.0, 3.0):
         for short, verdict in ((0.0, Verdict.PASS), (1e-14, Verdict.PASS), (1e-10, Verdict.FAIL)):
             mechanism = Response(epsilon, claimed=epsilon - short)
-            (audit,) = dpaudit.check(mechanism, pair=([0], [1]), runs=100).audits
+            (audit,) = dpaudit.audit(mechanism, pair=([0], [1]), runs=100).audits
             assert audit.verdict is verdict, (epsilon, short)
 
 

@@ -11,10 +11,10 @@ from audit_toys import PAIR, Choice, Counting, Gated, Leak, NoisySum, Response, 
 from numpy.random import Generator
 
 from dpaudit.adversary import Event
-from dpaudit.audit import engine, pictures
-from dpaudit.audit.plots import OutputPlot
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit
+from dpaudit.auditing import engine, pictures
+from dpaudit.auditing.plots import OutputPlot
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Claim
 from dpaudit.stats import clopper_pearson

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.audit.play import Play
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.play import Play
+from dpaudit.auditing.results import Verdict
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
 from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
 from dpaudit_algorithms.non_private import Median
@@ -25,7 +25,7 @@ def at_random(data: list[int], rng: np.random.Generator, size: int) -> list[int]
 
 
 def test_a_function_that_gives_a_record_away_is_refuted() -> None:
-    result = dpaudit.check(median, epsilon=0.2, delta=1 / 200, game="digit:2", runs=2000)
+    result = dpaudit.audit(median, epsilon=0.2, delta=1 / 200, game="digit:2", runs=2000)
     (audit,) = result.audits
     assert audit.verdict is Verdict.FAIL
     assert audit.case == "game digit:2"
@@ -34,24 +34,24 @@ def test_a_function_that_gives_a_record_away_is_refuted() -> None:
 
 
 def test_one_that_does_not_look_is_not() -> None:
-    result = dpaudit.check(at_random, epsilon=0.2, delta=1 / 200, game="digit:2", runs=2000)
+    result = dpaudit.audit(at_random, epsilon=0.2, delta=1 / 200, game="digit:2", runs=2000)
     assert result.audits[0].verdict is Verdict.PASS
 
 
 def test_mechanisms_and_names_of_the_catalogue() -> None:
-    refused = dpaudit.check(InteriorPointByMedianCorrected(0.2, 3), game="digit:1", runs=500).audits[0]
+    refused = dpaudit.audit(InteriorPointByMedianCorrected(0.2, 3), game="digit:1", runs=500).audits[0]
     # its domain is {1, …, 3}, and the game has the record 0
     assert refused.verdict is Verdict.INCONCLUSIVE
     assert "The records must lie in" in refused.reason
-    named = dpaudit.check("Median", epsilon=0.2, delta=0.02, game="digit:1", runs=500)
+    named = dpaudit.audit("Median", epsilon=0.2, delta=0.02, game="digit:1", runs=500)
     assert named.audits[0].verdict is Verdict.FAIL
     assert named.audits[0].delta_exact == pytest.approx(1.0)
     assert named.utility == []
-    assert dpaudit.check(Median(), epsilon=0.2, delta=0.02, game="digit:1", runs=500).audits[0].verdict is Verdict.FAIL
+    assert dpaudit.audit(Median(), epsilon=0.2, delta=0.02, game="digit:1", runs=500).audits[0].verdict is Verdict.FAIL
 
 
 def test_it_is_reproducible() -> None:
-    first, second = (dpaudit.check(median, epsilon=0.2, game="digit:2", runs=400, seed=3) for _ in range(2))
+    first, second = (dpaudit.audit(median, epsilon=0.2, game="digit:2", runs=400, seed=3) for _ in range(2))
     assert first.audits == second.audits
 
 
@@ -70,4 +70,4 @@ def test_other_forms_are_refused(text: str) -> None:
 ])
 def test_bad_input_is_one_sentence(settings: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        dpaudit.check(median, epsilon=0.2, **settings)
+        dpaudit.audit(median, epsilon=0.2, **settings)

@@ -45,4 +45,4 @@ def test_the_terminal_output_is_real(
 
 def test_the_python_example_catches_it(own_function: Path) -> None:
     with pytest.raises(AssertionError, match=r"Runs certify ε ≥ 1\.\d+ at δ = 0 \(claimed 1\)"):
-        exec(block("python", "from dpaudit import check"), {})
+        exec(block("python", "from dpaudit import audit"), {})

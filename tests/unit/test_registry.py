@@ -6,7 +6,7 @@ import audit_toys
 import pytest
 from conftest import Register
 
-from dpaudit.audit import registry
+from dpaudit.auditing import registry
 from dpaudit.errors import UnknownNameError, UsageError
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from conftest import Typed
 
-from dpaudit.audit import runner
-from dpaudit.audit.results import Timings
+from dpaudit.auditing import runner
+from dpaudit.auditing.results import Timings
 from dpaudit.reporting import json_form
 from dpaudit.reporting.html import to_html
 

@@ -11,10 +11,10 @@ from conftest import Register
 from numpy.random import Generator
 
 from dpaudit.adversary import Pair
-from dpaudit.audit.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.request import DEFAULT_RUNS, Request
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.request import DEFAULT_RUNS, Request
+from dpaudit.auditing.results import Verdict
 from dpaudit.errors import DatasetError, PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
 

@@ -13,9 +13,9 @@ import pytest
 from audit_toys import Response
 from numpy.random import Generator, SeedSequence
 
-from dpaudit.audit import runner
-from dpaudit.audit.runner import Runner, Unit
-from dpaudit.audit.target import Target, function_target
+from dpaudit.auditing import runner
+from dpaudit.auditing.runner import Runner, Unit
+from dpaudit.auditing.target import Target, function_target
 from dpaudit.errors import MechanismError, TimeLimitError
 
 

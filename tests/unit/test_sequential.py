@@ -11,9 +11,9 @@ import pytest
 from audit_toys import PAIR, NoisySum, Response, TwoLeaks, response, responses
 from numpy.random import Generator
 
-from dpaudit.audit import accounting, engine, sampled
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, EvidenceKind, Verdict
+from dpaudit.auditing import accounting, engine, sampled
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
 from dpaudit.language import Claim, Laplace, Mechanism
 
 
@@ -91,7 +91,7 @@ def test_evidence_is_averaged_over_pairs() -> None:
 
 def _case(*pairs: Any) -> Any:
     from dpaudit.adversary import Pair
-    from dpaudit.audit.jobs import jobs_of
+    from dpaudit.auditing.jobs import jobs_of
 
     def run(**more: Any) -> Audit:
         request = Request((first_pair_only,), runs=20_000, pair=pairs[0], **more)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import Typed
 
-from dpaudit.audit import engine
-from dpaudit.audit.events import AuditFinished, AuditStarted, CheckFinished, Event
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Result, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, Event
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Result, Verdict
 
 USER = """
 import os

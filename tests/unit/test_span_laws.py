@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.audit.exact import Comparison, compare, evidence
-from dpaudit.audit.pictures import exact_outputs, sampled_outputs
+from dpaudit.auditing.exact import Comparison, compare, evidence
+from dpaudit.auditing.pictures import exact_outputs, sampled_outputs
 from dpaudit.errors import NotEnumerableError, OutputError
 from dpaudit.interpret import Law, LawCache, Outputs, align, ball_law, ball_laws, law, sample
 from dpaudit.interpret.span_laws import members

@@ -13,9 +13,9 @@ import pytest
 import toy_mechanisms as toys
 from numpy.typing import NDArray
 
-from dpaudit.audit import engine
-from dpaudit.audit.jobs import jobs_of
-from dpaudit.audit.request import Request
+from dpaudit.auditing import engine
+from dpaudit.auditing.jobs import jobs_of
+from dpaudit.auditing.request import Request
 from dpaudit.interpret import Spent, law, spending
 from dpaudit.language import (
     Bernoulli,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import example_results
 import pytest
 
-from dpaudit.audit.results import Audit, LedgerRow, Proof
+from dpaudit.auditing.results import Audit, LedgerRow, Proof
 from dpaudit.reporting import spending, wording
 from dpaudit.reporting.html import to_html
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Typed
 
-from dpaudit.audit import store
-from dpaudit.audit.store import Stored
+from dpaudit.auditing import store
+from dpaudit.auditing.store import Stored
 from dpaudit.errors import UnknownNameError, UsageError
 
 USER = """

@@ -11,10 +11,10 @@ import pytest
 from audit_toys import Leak
 
 from dpaudit.adversary import every_pair
-from dpaudit.audit import law_table
-from dpaudit.audit.plan import Scope
-from dpaudit.audit.runner import Runner
-from dpaudit.audit.sweep import Swept, exceeds, sweep
+from dpaudit.auditing import law_table
+from dpaudit.auditing.plan import Scope
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.sweep import Swept, exceeds, sweep
 from dpaudit.interpret import LawCache, align, law
 from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Multiplicity
 from dpaudit.stats import hockey_stick

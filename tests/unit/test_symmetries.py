@@ -15,13 +15,13 @@ import pytest
 from conftest import Typed
 
 from dpaudit.adversary import every_pair
-from dpaudit.audit import engine, law_table, symmetries
-from dpaudit.audit.plan import Scope
-from dpaudit.audit.request import Everything, Request
-from dpaudit.audit.results import Verdict
-from dpaudit.audit.runner import Runner
-from dpaudit.audit.sweep import Swept, exceeds, sweep
-from dpaudit.audit.symmetries import Action, Orbits, closed_cuts, declared, moved
+from dpaudit.auditing import engine, law_table, symmetries
+from dpaudit.auditing.plan import Scope
+from dpaudit.auditing.request import Everything, Request
+from dpaudit.auditing.results import Verdict
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.sweep import Swept, exceeds, sweep
+from dpaudit.auditing.symmetries import Action, Orbits, closed_cuts, declared, moved
 from dpaudit.errors import SymmetryError
 from dpaudit.interpret import LawCache, align, law
 from dpaudit.language import (

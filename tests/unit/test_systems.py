@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpaudit.audit import registry
-from dpaudit.audit.results import Result, UtilityAudit, Verdict
+from dpaudit.auditing import registry
+from dpaudit.auditing.results import Result, UtilityAudit, Verdict
 from dpaudit.language import Mechanism
 from dpaudit.reporting.json_form import from_json
 

@@ -15,8 +15,8 @@ import pytest
 from audit_toys import Breaks, Response
 from numpy.random import Generator, SeedSequence
 
-from dpaudit.audit import crash
-from dpaudit.audit.target import Target, function_target, instantiate, load_object, with_parameters
+from dpaudit.auditing import crash
+from dpaudit.auditing.target import Target, function_target, instantiate, load_object, with_parameters
 from dpaudit.errors import DatasetError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Mechanism

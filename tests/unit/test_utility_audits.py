@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from dpaudit.audit.plan import UtilityCase
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import EvidenceKind, UtilityAudit, Verdict
-from dpaudit.audit.runner import Runner
-from dpaudit.audit.utility import UtilityJob, try_promise, utility_jobs
+from dpaudit.auditing.plan import UtilityCase
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import EvidenceKind, UtilityAudit, Verdict
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.utility import UtilityJob, try_promise, utility_jobs
 from dpaudit.errors import UsageError
 from dpaudit.language import (
     Bernoulli,

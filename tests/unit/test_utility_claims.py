@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from dpaudit.audit.plan import Plan, UtilityCase
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Plan, UtilityCase
+from dpaudit.auditing.results import Verdict
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import (

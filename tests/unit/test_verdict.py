@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from dpaudit.audit import engine
-from dpaudit.audit.request import Request
-from dpaudit.audit.results import Audit, EvidenceKind, Verdict
-from dpaudit.audit.verdict import POSSIBLE_RUNS, _floor
+from dpaudit.auditing import engine
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
+from dpaudit.auditing.verdict import POSSIBLE_RUNS, _floor
 from dpaudit.stats import power
 
 

@@ -11,9 +11,9 @@ import pytest
 from conftest import Typed
 
 import dpaudit
-from dpaudit.audit import engine
-from dpaudit.audit.request import Everything, Request
-from dpaudit.audit.results import EvidenceKind, Verdict
+from dpaudit.auditing import engine
+from dpaudit.auditing.request import Everything, Request
+from dpaudit.auditing.results import EvidenceKind, Verdict
 from dpaudit.errors import UsageError
 from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
 from dpaudit_algorithms.a_dist import ADist
@@ -103,7 +103,7 @@ def test_the_order_of_rows(coin: str) -> None:
 
 
 def test_every_verified_algorithm_has_a_verdict() -> None:
-    from dpaudit.audit import registry
+    from dpaudit.auditing import registry
 
     proved = refuted = 0
     for name in registry.names(registry.ALGORITHMS):
@@ -216,7 +216,7 @@ def test_a_scope_that_nobody_asked_for_does_no_harm() -> None:
                 raise ValueError("this one is too much")
             return Bernoulli(0.5)
 
-    (audit,) = dpaudit.check(Picky(), data="integers(0, 3)", size=3, runs=2000).audits
+    (audit,) = dpaudit.audit(Picky(), data="integers(0, 3)", size=3, runs=2000).audits
     assert audit.verdict is Verdict.PASS
     assert audit.evidence is not EvidenceKind.EXHAUSTIVE
     assert any("Not every pair of sequences" in note and "too much" in note for note in audit.notes)

@@ -16,7 +16,7 @@ import dpaudit
 from dpaudit.adversary.crowds import Crowds
 from dpaudit.adversary.describe import parse_records
 from dpaudit.adversary.staircases import Staircases
-from dpaudit.audit.results import Audit, EvidenceKind, Verdict
+from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
 from dpaudit.errors import UsageError
 from dpaudit.language import (
     Bernoulli,

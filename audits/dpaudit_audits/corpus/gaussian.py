@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.gaussian import (
     GaussianAnalytic,
     GaussianClassical,

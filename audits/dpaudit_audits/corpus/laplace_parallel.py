@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
+from dpaudit.auditing.plan import Case, Plan
 from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
 from dpaudit_audits.corpus.noisy_histogram import laplace_oracle
 from dpaudit_audits.corpus.oracle import Oracle

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan, Scope
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Mechanism, Multiset
 from dpaudit_algorithms.corpus.misprinted_group import GroupPrivacyMisprinted
 from dpaudit_audits.corpus.oracle import Oracle

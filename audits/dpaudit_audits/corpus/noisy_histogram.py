@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1, NoisyHist2
 from dpaudit_audits.corpus.oracle import Oracle
 

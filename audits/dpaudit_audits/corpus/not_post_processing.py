@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.not_post_processing import ClampedToPublicBounds, ClampedToTruth, RoundedToData
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable
 from itertools import permutations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.permute_and_flip import ExponentialZCDP, PermuteAndFlip, PermuteAndFlipBoundedRange
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.prefix_sum import PrefixSum
 from dpaudit_audits.corpus.noisy_histogram import laplace_oracle
 from dpaudit_audits.corpus.oracle import Oracle

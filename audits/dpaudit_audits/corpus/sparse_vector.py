@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Dataset, Mechanism
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
 from dpaudit_algorithms.corpus.numerical_sparse_vector import NumericalSVT, SVT34Parallel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpaudit.adversary.pairs import Pair
-from dpaudit.audit.plan import Case, Plan
-from dpaudit.audit.results import Verdict
+from dpaudit.auditing.plan import Case, Plan
+from dpaudit.auditing.results import Verdict
 from dpaudit_algorithms.corpus.truncated_geometric import TruncatedGeometric, TruncatedGeometricBase2
 from dpaudit_audits.corpus.oracle import Oracle
 

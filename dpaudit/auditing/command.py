@@ -1,0 +1,80 @@
+"""The command line that a request corresponds to."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from dpaudit.auditing.datasets import dataset_to_json
+from dpaudit.auditing.request import DEFAULT_ALPHA, Request, Versus
+
+
+def command_line(request: Request) -> str:
+    """What to type to get the same result again (number of workers and report files left out)."""
+    if request.versus is not None:
+        return _comparison(request, request.versus)
+    words = ["dpaudit", "worst" if request.seek is not None else "check" if request.every is None else "verify"]
+    words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
+    if request.epsilon is not None:
+        words += ["--epsilon", repr(float(request.epsilon))]
+    if request.delta is not None:
+        words += ["--delta", repr(float(request.delta))]
+    if request.relation is not None:
+        words += ["--relation", request.relation]
+    if request.pair is not None:
+        words += ["--pair", *(json.dumps(dataset_to_json(side), ensure_ascii=False) for side in request.pair)]
+    if request.game is not None:
+        words += ["--game", request.game]
+    if request.data is not None:
+        words += ["--data", request.data]
+    if request.size is not None:
+        words += ["--size", str(request.size)]
+    if request.groups is not None:
+        words += ["--groups", str(request.groups)]
+    if request.every is not None:
+        words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
+        words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]
+        words += ["--ordered"] if request.every.ordered else []
+        words += [] if request.every.symmetries else ["--no-symmetries"]
+    if request.seek is not None:
+        seek = request.seek
+        words += ["--domain", str(seek.domain)] if seek.domain is not None else []
+        words += ["--case", seek.case] if seek.case is not None else []
+        words += ["--size", str(seek.records), "--pairs", str(seek.compared)]
+        flags = (("--scores", seek.scores), ("--realised", seek.realised), ("--ordered", seek.ordered))
+        words += [flag for flag, wanted in flags if wanted]
+    for key, value in request.parameters.items():
+        # a string is quoted, so that "1" does not come back as 1
+        words += ["--param", f"{key}={value!r}"]
+    if request.runs is not None:
+        words += ["--runs", str(request.runs)]
+    if request.seconds is not None:
+        words += ["--time", repr(float(request.seconds))]
+    if request.alpha != DEFAULT_ALPHA:
+        words += ["--alpha", repr(float(request.alpha))]
+    words += [
+        flag
+        for flag, wanted in (
+            ("--certify", request.certify), ("--bits", request.bits), ("--black-box", request.black_box)
+        )
+        if wanted
+    ]
+    if request.only is not None:
+        words.append(f"--{request.only}")
+    if request.carried_from is not None:
+        words += ["--evidence", request.carried_from]
+    if request.every is None:
+        words += ["--seed", str(request.seed)]
+    return shlex.join(words)
+
+
+def _comparison(request: Request, versus: Versus) -> str:
+    """The command line of a comparison."""
+    words = ["dpaudit", "compare", versus.name]
+    words += ["--n", ",".join(map(str, versus.sizes))] if versus.sizes else []
+    for key, value in versus.parameters:
+        words += ["--param", f"{key}={value!r}"]
+    words += ["--runs", str(request.runs)] if request.runs is not None else []
+    words += ["--time", repr(float(request.seconds))] if request.seconds is not None else []
+    words += ["--alpha", repr(float(request.alpha))] if request.alpha != DEFAULT_ALPHA else []
+    return shlex.join([*words, "--seed", str(request.seed)])

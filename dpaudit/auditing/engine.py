@@ -1,0 +1,370 @@
+"""The engine: from a request to a stream of events that ends in a result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Generator
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeAlias
+
+from dpaudit.auditing import chains, pictures, sampled, search, sequential, worst_pair
+from dpaudit.auditing.accounting import shares
+from dpaudit.auditing.by_law import by_law
+from dpaudit.auditing.carry import carry_key, carry_notes
+from dpaudit.auditing.chain_jobs import all_jobs
+from dpaudit.auditing.command import command_line
+from dpaudit.auditing.contest import recorded
+from dpaudit.auditing.crash import blamed, described, sentence
+from dpaudit.auditing.drawing import Drawing
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.auditing.exact import Comparison, claim_record, pair_record
+from dpaudit.auditing.job import Job
+from dpaudit.auditing.jobs import contest_of
+from dpaudit.auditing.law_table import forget
+from dpaudit.auditing.ledger_rows import ledger_rows
+from dpaudit.auditing.plots import OutputPlot
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import (
+    Audit,
+    EvidenceKind,
+    FloatingPoint,
+    LedgerRow,
+    Result,
+    SequentialEvidence,
+    Spending,
+    Timings,
+    UtilityAudit,
+)
+from dpaudit.auditing.runner import WORTH_A_POOL, Runner
+from dpaudit.auditing.side_by_side import Found, Work, side_by_side
+from dpaudit.auditing.utility import UtilityJob, try_promise, undecided, utility_jobs
+from dpaudit.auditing.verdict import Findings, decide
+from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
+
+Steps: TypeAlias = Generator[Event, None, Found]
+
+
+def check(request: Request, *, only: str | None = None) -> Generator[Event, None, None]:
+    """Audit everything that a request names.
+
+    Args:
+        request: what to check.
+        only: the replay id of the one case to run; its share of α stays as it was.
+
+    Yields:
+        Events, the last of which is `CheckFinished` with the result. An interrupt (KeyboardInterrupt) ends the
+        stream with what was finished until then.
+
+    Raises:
+        UsageError and its kinds, before anything is run.
+    """
+    jobs = all_jobs(request) if request.only != "utility" else []
+    promises = utility_jobs(request)
+    every: list[Job | UtilityJob] = [*jobs, *promises]
+    tests = sum(job.tests for job in every)
+    notes = carry_notes(jobs, request)
+    every = [job for job in every if only in (None, job.replay)]
+    started, clock = datetime.now(UTC), time.monotonic()
+    runner = Runner(request.jobs, request.seconds)
+    audits: list[Audit] = []
+    utility: list[UtilityAudit] = []
+    seconds: dict[str, float] = {}
+
+    def result(*, interrupted: bool = False) -> Result:
+        timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
+        command = command_line(request)
+        found = Result(
+            request.seed, request.alpha, audits, environment(), command, timings, interrupted, utility=utility
+        )
+        return found if request.versus is None else recorded(contest_of(request.versus), request.versus, found)
+
+    try:
+        yield CheckStarted(len(every), request.seed, request.alpha)
+        # every case spends as much of the family-wise error as it has tests
+        work = [
+            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in every
+        ]
+        while work:
+            if request.every is None and runner.jobs > 1 and len(work) > 1 and time.monotonic() - clock > WORTH_A_POOL:
+                steps = _side_by_side(work, request, runner)
+                work = []
+            else:
+                steps = _timed(work.pop(0), request, runner)
+            for event in steps:
+                if isinstance(event, AuditFinished):
+                    if isinstance(event.audit, Audit):
+                        audits.append(event.audit)
+                    else:
+                        utility.append(event.audit)
+                    seconds[event.audit.replay] = event.seconds
+                yield event
+    except KeyboardInterrupt:
+        yield CheckFinished(result(interrupted=True))
+        return
+    finally:
+        runner.close()
+        forget()
+    yield CheckFinished(result())
+
+
+def run(request: Request) -> Result:
+    """`check`, and its result alone.
+
+    Raises:
+        UsageError and its kinds, before anything is run; KeyboardInterrupt if interrupted.
+    """
+    for event in check(request):
+        if isinstance(event, CheckFinished):
+            if event.result.interrupted:
+                raise KeyboardInterrupt
+            return event.result
+    raise AssertionError("the stream ended without a result")
+
+
+def environment() -> dict[str, str]:
+    """Versions that a result depends on."""
+    found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, None, None]:
+    begun = time.monotonic()
+    audit = yield from _audit(work, request, runner)
+    yield AuditFinished(audit, time.monotonic() - begun)
+
+
+def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
+    """Several cases at once; what is told of them is told in their order."""
+    ended: dict[int, tuple[Found, float]] = {}
+    found = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
+    for place, one in enumerate(work):
+        yield _started(one.job)
+        while place not in ended:
+            what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
+            yield Progress(len(ended), len(work), what, None)
+            at, audit, spent = next(found)
+            ended[at] = audit, spent
+        yield AuditFinished(*ended[place])
+
+
+def _alone(request: Request, work: Work, runner: Runner) -> Found:
+    """One case to its end, untold."""
+    steps = _audit(work, request, runner)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            audit: Found = end.value
+            return audit
+
+
+def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
+    if isinstance(work.job, UtilityJob):
+        return undecided(work.job, request, str(error), crashed=True)
+    return _result(work.job, request, Findings(crash=str(error), crashed=True), Runner())
+
+
+def _started(job: Job | UtilityJob) -> AuditStarted:
+    if isinstance(job, UtilityJob):
+        return AuditStarted(job.name, job.case.label, job.claim, 1)
+    return AuditStarted(job.target.name, job.case.label, str(job.claim), 1)
+
+
+def _audit(work: Work, request: Request, runner: Runner) -> Steps:
+    """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict."""
+    job = work.job
+    yield _started(job)
+    if isinstance(job, UtilityJob):
+        return (yield from try_promise(job, request, work.alpha, runner))
+    found = Findings(notes=[work.note] if work.note else [])
+    try:
+        if job.hunt is not None:
+            job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+        elif job.walk is not None:
+            job = yield from chains.find_chain(job, runner, found, seed=request.seed)
+        elif job.records is not None:
+            job = yield from search.find_pairs(job, runner, found, seed=request.seed)
+        yield from by_law(job, found, runner)
+        if job.tests:
+            yield from _sampled(job, request, work.alpha, found, runner)
+    except TimeLimitError:
+        found.cut_short = True
+    except DpauditError as error:
+        found.crash = sentence(str(error))
+        found.crashed = isinstance(error, MechanismError)
+    except Exception as error:
+        # a bug of dpaudit's own must not take the other audits' results with it
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.crash = f"dpaudit itself failed ({described(error)}); DPAUDIT_TRACEBACK=1 shows where."
+        found.crashed = True
+    return _result(job, request, found, runner)
+
+
+def _sampled(
+    job: Job, request: Request, alpha: float, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
+    counted = job.case.bits or request.bits
+    parts = shares(alpha, certify=request.certify, bits=counted)
+    carried = request.carried.get(carry_key(job))
+    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried)
+    out = found.collected = sampled.Collected(state)
+    spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+    if state.refuted and job.records is not None:
+        yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+    yield from sampled.certify(
+        job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
+    )
+    found.notes += _limits(job, out)
+
+
+def _limits(job: Job, out: sampled.Collected) -> list[str]:
+    """What these runs could not have seen."""
+    best = out.best
+    delta = job.claim.delta
+    if best is None or not 0 < delta < 3 / best.evidence.n:
+        return []
+    return [
+        f"δ = {delta:.3g} is below what {best.evidence.n:,} runs a side can see (3/N = {3 / best.evidence.n:.2g}): a "
+        "violation by events that rare goes unseen; an exact law would show it."
+    ]
+
+
+def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:
+    verdict, kind, reason = decide(job, found, request)
+    collected = found.collected
+    state = collected.sequential if collected is not None and collected.sequential.runs else None
+    best = collected.best if collected is not None else None
+    weighed = best.evidence if best is not None else None
+    # the evidence that the verdict was made from is the one that is pictured
+    exact_first = found.worst is not None and (kind is not EvidenceKind.SAMPLED or weighed is None)
+    worst = found.worst
+    pair = event = None
+    if exact_first and worst is not None:
+        pair, event = worst.pair, worst.event
+    elif weighed is not None:
+        pair, event = weighed.pair, weighed.event
+    elif state is not None:
+        pair = pair_record(state.strongest.pair, job.claim)
+    elif job.case.pairs:
+        pair = pair_record(job.case.pairs[0], job.claim)
+    lower = [c.evidence for c in collected.certified] if collected is not None else []
+    rows, course = _ledger(job, found, runner)
+    same_pair = best is not None and found.worst_pair == best.pair
+    drawing = _drawing(job, found)
+    return Audit(
+        name=job.target.name,
+        case=job.case.label,
+        mechanism=repr(job.target.subject) if job.target.mechanism is not None else job.target.name,
+        title=job.card.title if job.card is not None else job.target.name,
+        source=job.target.source,
+        differs=list(job.card.differs) if job.card is not None else [],
+        verdict=verdict,
+        evidence=kind,
+        reason=reason,
+        claim=claim_record(job.claim),
+        epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
+        epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
+        epsilon_exact=worst.epsilon if worst is not None else None,
+        delta_exact=found.delta,
+        detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
+        confidence=1 - request.alpha,
+        runs=found.searched + (state.runs if state is not None else 0),
+        pair=pair,
+        event=event,
+        replay=job.replay,
+        expected=job.expected.value if job.expected is not None else None,
+        scope=found.scope,
+        sampled=lower,
+        exact=found.exact,
+        profile_plot=pictures.profile(
+            job.claim, worst, found.comparison, weighed if same_pair or worst is None else None
+        ) if worst is not None or weighed is not None else None,
+        output_plot=_outputs(found),
+        bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
+        ledger=rows,
+        notes=found.notes + ([job.case.note] if job.case.note else []),
+        crashed=found.crashed,
+        sequential=_sequential(job, state, request) if state is not None else None,
+        floating_point=_floating_point(state) if state is not None else None,
+        evidence_plot=pictures.evidence(state) if state is not None else None,
+        proof=found.proof,
+        spending=course,
+        chain=chains.concluded(found.chain, verdict),
+        drawing=drawing,
+    )
+
+
+def _sequential(job: Job, state: sequential.Sequential, request: Request) -> SequentialEvidence:
+    carried = state.carried
+    return SequentialEvidence(
+        log_e=state.log_e,
+        log_peak=float(state.peaks[state.at]),
+        alpha=state.shares.sequential,
+        refuted_at=state.refuted_at,
+        runs=max(runs for runs, _ in state.trail) if state.trail else 0,
+        epsilon_lower=state.epsilon_lower,
+        carried=carried.log_e if carried is not None else 0.0,
+        key=carry_key(job),
+        seeds=sorted({request.seed, *(carried.seeds if carried is not None else ())}),
+    )
+
+
+def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
+    looked = [track for track in state.tracks if track.bits_witness is not None]
+    if not looked:
+        return None
+    track = max(looked, key=lambda t: float(t.bits_process.log_peaks[state.at]))
+    assert track.bits_witness is not None
+    return FloatingPoint(
+        leaks=state.leaks,
+        log_e=state.bits_peak,
+        alpha=state.shares.bits or state.shares.sequential,
+        runs=track.bits_runs,
+        event=sampled.event_record(track.bits_witness.event),
+        counted=state.counted,
+    )
+
+
+def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
+    if found.crashed or found.cut_short:
+        return [], None
+    try:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            return ledger_rows(job, found)
+    except DpauditError:
+        return [], None
+
+
+def _drawing(job: Job, found: Findings) -> Drawing | None:
+    if job.case.drawing is None or found.crashed:
+        return None
+    try:
+        return pictures.drawing(job.case.drawing, found)
+    except Exception as error:
+        # the verdict stands without its picture
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.notes.append(f"Its picture could not be drawn ({described(error)}).")
+        return None
+
+
+def _outputs(found: Findings) -> OutputPlot | None:
+    best = found.collected.best if found.collected is not None else None
+    if isinstance(found.comparison, Comparison):
+        return pictures.exact_outputs(found.comparison, found.worst_event)
+    if best is not None and best.shown is not None:
+        return pictures.sampled_outputs(*best.shown, best.witness.event)
+    return None

@@ -1,0 +1,171 @@
+"""Exact evidence: the laws of both datasets, and what they say of a claim."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary import Event, Pair
+from dpaudit.auditing.datasets import dataset_to_json
+from dpaudit.auditing.results import Bounds, ClaimRecord, EventRecord, ExactEvidence, PairRecord
+from dpaudit.interpret import LawCache, align, ball_laws, law
+from dpaudit.interpret.law import Support
+from dpaudit.language import Claim, Mechanism, Span
+from dpaudit.language.distributions import plain
+from dpaudit.language.spans import together
+from dpaudit.stats import hockey_stick
+from dpaudit.stats.enclosure import delta_at, epsilon_at, outward
+
+ROUNDING = 1e-9
+"""Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
+TOLERANCE = 1e-11
+"""Of two ε this close, relative above 1, nothing is said about which is larger; and so much more than δ is allowed,
+relative. What an algorithm's own text rounds is off by 1e-16 or so, and must not refute a claim that is met with
+equality: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε."""
+PATHS = 200_000
+"""Paths of one law that an audit enumerates on its own account."""
+MOST_BALLS = 20_000
+"""Outcomes of laws that are computed in balls as well, about a second's worth."""
+
+LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The laws of a pair over the same outcomes."""
+
+    values: Support
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+
+    def sides(self, direction: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Numerator and denominator of a direction."""
+        return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
+
+    def profile(self, direction: str, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """δ at some ε, shape as given."""
+        return hockey_stick.profile(*self.sides(direction), epsilons)
+
+    def event(self, chosen: NDArray[np.bool_]) -> Event:
+        """The event of the chosen outcomes."""
+        values = plain(self.values)
+        inside = [values[i] for i in np.flatnonzero(chosen).tolist()]
+        if not any(isinstance(value, Span) for value in inside):
+            return Event(frozenset(inside))
+        spans = sorted(v if isinstance(v, Span) else Span(v, v + 1) for v in inside if isinstance(v, Span | int))
+        return Event(frozenset(v for v in inside if not isinstance(v, Span | int)), spans=tuple(together(spans)))
+
+
+def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:
+    """The exact laws of both datasets of a pair.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or too large a one.
+    """
+    left, right = (law(mechanism, side, cache=cache, path_limit=PATHS) for side in (pair.left, pair.right))
+    return Comparison(*align(left, right))
+
+
+def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
+    """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
+    found = []
+    for direction in (LEFT_RIGHT, RIGHT_LEFT):
+        p, q = comparison.sides(direction)
+        epsilon = hockey_stick.epsilon_at(p, q, claim.delta)
+        found.append((hockey_stick.hockey_stick(p, q, claim.epsilon), epsilon, direction))
+    # by ε first: at the claimed ε both deltas may be 0
+    delta = max(f[0] for f in found)
+    _, epsilon, direction = max(found, key=lambda f: (f[1], f[0]))
+    # the event that shows it: at the exact ε the divergence is the claimed δ, a shade below there is room
+    at = claim.epsilon if math.isinf(epsilon) or epsilon > claim.epsilon else max(0.0, epsilon * (1 - 1e-6))
+    p, q = comparison.sides(direction)
+    chosen = hockey_stick.optimal_event(p, q, at)
+    event = comparison.event(chosen)
+    exact = ExactEvidence(
+        pair=pair_record(pair, claim),
+        direction=direction,
+        event=EventRecord(event.description, event.spec),
+        epsilon=None if math.isinf(epsilon) else epsilon,
+        delta=delta,
+        p=math.fsum(p[chosen]),
+        q=math.fsum(q[chosen]),
+    )
+    return exact, event
+
+
+def enclosed(
+    found: ExactEvidence, comparison: Comparison, mechanism: Mechanism, pair: Pair, claim: Claim
+) -> ExactEvidence:
+    """The same with its bounds in ball arithmetic, where the laws are small enough for that.
+
+    Where no finite ε is enough, the bounds are those at a δ that is larger by a relative `TOLERANCE`.
+
+    Raises:
+        NotEnumerableError: as `compare` does.
+    """
+    if len(comparison.left) > MOST_BALLS:
+        return found
+    p, q = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
+    if any(math.isinf(e.low) for e in epsilons):
+        # a δ that is all on outcomes which the other side lacks may exceed the claimed one by a rounding of the text
+        epsilons = [epsilon_at(*sides, claim.delta * (1 + TOLERANCE)) for sides in ((p, q), (q, p))]
+    deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
+    low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
+    # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
+    delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
+    delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
+    # the doubles may be off by a last digit, or have lost a probability below theirs
+    epsilon = min(max(math.inf if found.epsilon is None else found.epsilon, low), high)
+    return replace(
+        found,
+        epsilon=finite(epsilon),
+        delta=min(max(found.delta, delta_low), delta_high),
+        bounds=Bounds(finite(low), finite(high), delta_low, delta_high),
+    )
+
+
+def finite(number: float) -> float | None:
+    """None for infinity, as results hold it."""
+    return number if math.isfinite(number) else None
+
+
+def refutes(found: ExactEvidence, claim: Claim) -> bool:
+    """Whether exact evidence exceeds the claim by more than rounding.
+
+    For a pure claim the likelihood ratio decides, which is accurate however rare the outcome; with δ > 0 the
+    divergence at the claimed ε does. Where there are bounds that are certain, those from below must exceed both of the
+    claim's numbers.
+    """
+    if found.bounds is not None:
+        least = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
+        more = least > claim.epsilon + 2 * TOLERANCE * max(1.0, claim.epsilon)
+        return more and found.bounds.delta_low > claim.delta * (1 + TOLERANCE)
+    if claim.pure:
+        return found.epsilon is None or found.epsilon > claim.epsilon * (1 + ROUNDING) + 1e-12
+    return found.delta > claim.delta * (1 + ROUNDING) + 1e-13
+
+
+def worse(found: ExactEvidence, other: ExactEvidence | None) -> bool:
+    """Whether `found` is stronger evidence than the other."""
+    if other is None:
+        return True
+    a, b = (math.inf if e.epsilon is None else e.epsilon for e in (found, other))
+    return (a, found.delta) > (b, other.delta)
+
+
+def claim_record(claim: Claim) -> ClaimRecord:
+    """The claim as results hold it."""
+    return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))
+
+
+def pair_record(pair: Pair, claim: Claim) -> PairRecord:
+    """The pair as results hold it."""
+    return PairRecord(
+        pair.label, pair.source, claim.relation.distance(pair.left, pair.right) or 0,
+        dataset_to_json(pair.left), dataset_to_json(pair.right),
+    )
+

@@ -1,0 +1,351 @@
+"""The laws of a mechanism on every dataset of a finite scope, enclosed by doubles; kept while they are computed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+import pickle
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from multiprocessing import TimeoutError as PoolTimeoutError
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+
+from dpaudit.auditing.crash import blamed
+from dpaudit.auditing.events import Progress
+from dpaudit.auditing.plan import Scope
+from dpaudit.auditing.runner import WORTH_A_POOL, Runner
+from dpaudit.auditing.symmetries import (
+    Action,
+    Orbits,
+    closed,
+    closed_cuts,
+    confirmed,
+    declared,
+    moves_all,
+    order_seen,
+    turns,
+)
+from dpaudit.errors import TimeLimitError, UsageError
+from dpaudit.interpret import LawCache, ball_law
+from dpaudit.interpret.span_laws import has_spans
+from dpaudit.language import Dataset, Mechanism, Relation
+from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.spans import Span
+from dpaudit.stats.enclosure import outward
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PATHS = 200_000
+"""Paths of one law that an audit enumerates on its own account."""
+MOST_ENTRIES = 400_000_000
+"""Probabilities of a table: 6.4 GB."""
+MOST_DATASETS = 20_000_000
+KEPT_EVERY = 10.0
+"""Seconds of work after which a table in the making is kept on disk."""
+
+Part = tuple[tuple[Hashable, ...], Floats, Floats]
+"""Outcomes, and the lower and upper ends of their probabilities."""
+
+
+@dataclass(frozen=True)
+class LawTable:
+    """Every law of a scope; one row for all datasets that symmetries make equal.
+
+    Args:
+        datasets: all of them.
+        outcomes: all outputs that any of them has.
+        low, high: doubles around the probabilities, shape (rows, outcomes).
+        row, turn: of every dataset, shape (datasets,): its row, and which of `columns` is its order of outcomes.
+        columns: shape (k, outcomes): outcome c of a dataset stands in column columns[turn, c] of its row.
+        action: the symmetries.
+        confirmed: on how many datasets each of them was confirmed.
+        order_seen: rows in an order that has another law than their multiset; None where none was found.
+        complete: False where the time limit came before the last dataset.
+    """
+
+    datasets: tuple[Dataset, ...]
+    outcomes: tuple[Hashable, ...]
+    low: Floats
+    high: Floats
+    row: Ints
+    turn: Ints
+    columns: NDArray[np.int32]
+    action: Action = field(default_factory=Action)
+    confirmed: int = 0
+    order_seen: tuple[Any, ...] | None = None
+    complete: bool = True
+
+    def laws(self, at: Ints) -> tuple[Floats, Floats]:
+        """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
+        if len(self.columns) == 1:
+            return self.low[self.row[at]], self.high[self.row[at]]
+        rows, columns = self.row[at, None], self.columns[self.turn[at]]
+        return self.low[rows, columns], self.high[rows, columns]
+
+
+def law_table(
+    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str
+) -> Generator[Progress, None, LawTable]:
+    """The table; progress is told on the way, and what was computed before an interruption is found again.
+
+    Where the time limit comes first, the table is of the datasets whose laws are known by then.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or too large a one.
+        SymmetryError: the mechanism declares a symmetry that it does not have.
+        UsageError: the scope is too large.
+    """
+    domain = tuple(dict.fromkeys(scope.domain))
+    if _number(relation, len(domain), scope) > MOST_DATASETS:
+        raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
+    key = (fingerprint(mechanism), domain, scope.records, scope.ordered, relation.kind, scope.reduced)
+    if key in _LATEST:
+        return _LATEST[key]
+    datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
+    with contextlib.redirect_stdout(sys.stderr), blamed(name):
+        action = declared(mechanism, relation, domain) if scope.reduced else Action()
+    if action.symmetries:
+        yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
+    with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+        action, tried = confirmed(mechanism, action, datasets, name)
+        seen = order_seen(mechanism, datasets)
+        orbits = Orbits.of(datasets, action)
+    firsts = [datasets[at] for at in orbits.firsts.tolist()]
+    kept = _Kept(hashlib.sha256(repr((key, action.records, _texts(mechanism))).encode()).hexdigest()[:24])
+    parts: dict[int, Part] = kept.parts
+    chunks = _chunks(len(firsts))
+    missing = [i for i in range(len(chunks)) if i not in parts]
+    done = 0
+    try:
+        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name):
+            parts[missing[done]] = part
+            done += 1
+            kept.keep(parts)
+            ready = sum(len(low) for _, low, _ in parts.values())
+            yield Progress(ready, len(firsts), f"exact laws, {ready:,} of {len(firsts):,} datasets", None)
+    except TimeLimitError:
+        kept.keep(parts, now=True)
+        known = [at for i in sorted(parts) for at in range(*chunks[i])]
+        there = [parts[i] for i in sorted(parts)]
+        if not moves_all(action, there):
+            datasets, action = tuple(firsts), Action()
+            orbits = Orbits.of(datasets, action)
+        with blamed(name):
+            return replace(_joined(datasets, orbits, action, known, there), complete=False)
+    except BaseException:
+        kept.keep(parts, now=True)
+        raise
+    ordered = [parts[i] for i in range(len(chunks))]
+    if not moves_all(action, ordered):
+        # some laws have spans, and those that symmetries were confirmed on had none
+        kept.drop()
+        return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
+    with blamed(name):
+        table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
+    table = replace(table, confirmed=tried, order_seen=seen)
+    kept.drop()
+    _LATEST.clear()
+    _LATEST[key] = table
+    return table
+
+
+def _parts(
+    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str
+) -> Iterator[Part]:
+    """The laws of every chunk in order; on worker processes once it is known that there is enough to do."""
+    cache, begun = LawCache(), time.monotonic()
+    done = 0
+    for chunk in chunks:
+        rest = len(chunks) - done
+        ahead = (time.monotonic() - begun) / max(1, done) * rest
+        if runner.jobs > 1 and rest > 1 and ahead > WORTH_A_POOL:
+            break
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+            part = _laws(mechanism, chunk, cache)
+        yield part
+        done += 1
+    else:
+        return
+    with blamed(name):
+        payload = cloudpickle.dumps(mechanism)
+    pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
+    work = iter(pool(delayed(_pickled)(payload, chunk) for chunk in chunks[done:]))
+    for _ in chunks[done:]:
+        try:
+            with runner.limited():
+                part = next(work)
+        except (PoolTimeoutError, TimeoutError):
+            raise TimeLimitError("The time limit ran out") from None
+        yield part
+
+
+_LATEST: dict[Hashable, LawTable] = {}
+"""The table that was made last: groups of 1, 2, 3 need the same one."""
+
+
+def forget() -> None:
+    """Let the last table go: it may be large."""
+    _LATEST.clear()
+
+
+def _texts(mechanism: Mechanism) -> list[tuple[str, int, int]]:
+    """The files that laws depend on, as they are now: laws of another text must not be taken for this one's."""
+    names = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
+    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in names]
+    found = []
+    for path in {getattr(module, "__file__", None) for module in modules}:
+        if path is not None:
+            with contextlib.suppress(OSError):
+                status = os.stat(path)
+                found.append((path, status.st_mtime_ns, status.st_size))
+    return sorted(found)
+
+
+class _Kept:
+    """Parts of a table on disk: in the user's own cache, because what is read back is trusted."""
+
+    def __init__(self, key: str) -> None:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self._path = Path(cache) / "dpaudit" / "laws" / f"{key}.pickle"
+        self._written = time.monotonic()
+        self._any = False
+        self.parts: dict[int, Part] = {}
+        with contextlib.suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+            self.parts = pickle.loads(self._path.read_bytes())
+            self._any = True
+
+    def keep(self, parts: dict[int, Part], *, now: bool = False) -> None:
+        """Write them, now and then; a disk that is full is no reason to stop."""
+        if not parts or (not now and time.monotonic() - self._written < KEPT_EVERY):
+            return
+        if now and not self._any and time.monotonic() - self._written < 1:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self._path.with_suffix(".new")
+            beside.write_bytes(pickle.dumps(parts))
+            beside.replace(self._path)
+            self._any = True
+        self._written = time.monotonic()
+
+    def drop(self) -> None:
+        """The table is complete."""
+        if self._any:
+            self._path.unlink(missing_ok=True)
+
+
+def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
+    place: dict[Hashable, int] = {}
+    rows: list[list[tuple[int, float, float]]] = []
+    for dataset in datasets:
+        row = []
+        for value, p in ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict().items():
+            around = outward(p)
+            row.append((place.setdefault(value, len(place)), max(0.0, around.low), min(1.0, around.high)))
+        rows.append(row)
+    low, high = np.zeros((2, len(datasets), len(place)))
+    for i, row in enumerate(rows):
+        for at, below, above in row:
+            low[i, at], high[i, at] = below, above
+    return tuple(place), low, high
+
+
+def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
+    """In a worker process."""
+    return _laws(cloudpickle.loads(payload), datasets, LawCache())
+
+
+def _joined(
+    datasets: tuple[Dataset, ...], orbits: Orbits, action: Action, known: Sequence[int], parts: Sequence[Part]
+) -> LawTable:
+    """The table, from the laws of the first datasets of some orbits.
+
+    Args:
+        known: of which orbits, as many as the parts have laws.
+    """
+    most = MOST_ENTRIES // max(1, len(known))
+    parts = _refined(parts, action, most)
+    every = tuple(dict.fromkeys(value for outcomes, _, _ in parts for value in outcomes))
+    if len(every) > most:
+        raise UsageError(
+            f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities to hold; "
+            "make the domain or the size smaller."
+        )
+    place = {value: at for at, value in enumerate(closed(every, action.symmetries, most))}
+    low, high = np.zeros((2, len(known), len(place)))
+    start = 0
+    for outcomes, below, above in parts:
+        rows = slice(start, start + len(below))
+        for column, value in enumerate(outcomes):
+            # two spans of a part may have a piece in common, but not in one law
+            low[rows, place[value]] += below[:, column]
+            high[rows, place[value]] += above[:, column]
+        start += len(below)
+    columns, turn = turns(tuple(place), action.symmetries, orbits)
+    row_of = np.full(len(datasets), -1)
+    row_of[orbits.firsts[np.array(known, dtype=np.int64)]] = np.arange(len(known))
+    row = row_of[orbits.first]
+    there = np.flatnonzero(row >= 0)
+    if len(there) < len(datasets):
+        datasets = tuple(datasets[at] for at in there.tolist())
+    return LawTable(datasets, tuple(place), low, high, row[there], turn[there], columns, action)
+
+
+def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
+    """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
+    every = [value for outcomes, _, _ in parts for value in outcomes]
+    if not has_spans(tuple(every)):
+        return parts
+    cuts = closed_cuts(every, action.symmetries, most)
+    found: list[Part] = []
+    for outcomes, low, high in parts:
+        values: list[Hashable] = []
+        columns: list[int] = []
+        shares: list[float] = []
+        for at, value in enumerate(outcomes):
+            if not isinstance(value, Span):
+                values, columns, shares = [*values, value], [*columns, at], [*shares, 1.0]
+                continue
+            first, last = bisect_left(cuts, value.start), bisect_left(cuts, value.stop)
+            for start, stop in zip(cuts[first:last], cuts[first + 1 : last + 1], strict=True):
+                values.append(start if stop == start + 1 else Span(start, stop))
+                columns.append(at)
+                shares.append((stop - start) / value.size)
+        # a share and its product are rounded by 2^-53 each
+        below, above = np.array(shares) * (1 - 4e-16), np.array(shares) * (1 + 4e-16)
+        one = np.array(shares) == 1.0
+        found.append((
+            tuple(values), low[:, columns] * np.where(one, 1.0, below), high[:, columns] * np.where(one, 1.0, above)
+        ))
+    return found
+
+
+def _chunks(datasets: int) -> list[tuple[int, int]]:
+    """Small ones first, so that progress and pace are known soon."""
+    chunks, start, size = [], 0, 4
+    while start < datasets:
+        chunks.append((start, min(datasets, start + size)))
+        start, size = start + size, min(128, 2 * size)
+    return chunks
+
+
+def _number(relation: Relation, domain: int, scope: Scope) -> float:
+    """Datasets of a scope, or so."""
+    if scope.ordered:
+        return float(domain) ** scope.records
+    found = math.comb(domain + scope.records - 1, scope.records)
+    return float(found if relation.kind == "replace-one" else 2 * found)
+
+

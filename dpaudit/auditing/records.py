@@ -1,0 +1,115 @@
+"""What results are made of: claims, pairs, events, bounds, and chains of neighbours, as plain frozen dataclasses.
+
+Part of the published form, see `dpaudit.auditing.results`, which has all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
+
+
+@dataclass(frozen=True)
+class ClaimRecord:
+    """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
+
+    epsilon: float
+    delta: float
+    relation: str
+    group: int
+    statement: str
+    """One sentence as a person reads it, e.g. "(1, 1e-06)-DP under replace-one, Thm 7.8"."""
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
+
+    label: str
+    source: str
+    """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
+    distance: int
+    left: Json
+    right: Json
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """A set of outputs: a sentence, and a JSON form from which it is rebuilt."""
+
+    description: str
+    spec: Json
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
+
+    Args:
+        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite, also at a δ that is
+            larger by a relative 1e-11 (which is taken where the claimed one would need an infinite ε).
+        delta_low, delta_high: enclose the smallest δ at the claimed ε.
+    """
+
+    epsilon_low: float | None
+    epsilon_high: float | None
+    delta_low: float
+    delta_high: float
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """Two neighbours of a chain, and what they spend.
+
+    Args:
+        epsilon: the smallest ε at the δ that is claimed for neighbours; None when infinite, or without a law.
+        delta: the smallest δ at the ε that is claimed for neighbours; None without a law or density.
+        bounds: where both lie for certain.
+        loss: ln of how much likelier the group's event is on the nearer end of the chain, in the direction in which it
+            is the likelier one: those of all links add up to that of the ends. None where not known, or infinite.
+        impossible: whether it is infinite: the event is impossible on the farther side.
+        estimate: a lower estimate of ε from the runs of the search, which certifies nothing; None where there are laws.
+        exceeds: whether the exact law refutes the claim for neighbours here.
+    """
+
+    pair: PairRecord
+    epsilon: float | None
+    delta: float | None
+    bounds: Bounds | None = None
+    loss: float | None = None
+    impossible: bool = False
+    estimate: float | None = None
+    exceeds: bool = False
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The chain of neighbours at whose ends the claim for a group was tested.
+
+    Args:
+        single: what is claimed of neighbours.
+        stated: what is claimed of groups of as many as there are links.
+        tight: what `single` gives for its ends, link by link: (kε, δ·Σ_{i<k} e^{iε}).
+        pair: both ends.
+        epsilon: the smallest ε at the δ of `stated`; None when infinite, or without a law.
+        delta: the smallest δ at the ε of `stated`; None without a law or density.
+        exceeded: whether `stated` is refuted at its ends.
+        tight_exceeded: whether `tight` is: then some link refutes `single`. None where runs do not say.
+        named: the link, from 1, that is likeliest to refute `single`: it needs most. None where none stands out.
+        walked: chains whose ends were compared.
+    """
+
+    single: ClaimRecord
+    stated: ClaimRecord
+    tight: ClaimRecord
+    pair: PairRecord
+    epsilon: float | None
+    delta: float | None
+    exceeded: bool
+    tight_exceeded: bool | None
+    named: int | None
+    walked: int
+    links: list[ChainLink]

@@ -1,0 +1,142 @@
+"""Units of work, in order, on one process or several, within a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import TimeoutError as PoolTimeoutError
+from typing import Any
+
+import cloudpickle
+from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+from numpy.random import SeedSequence
+
+from dpaudit.auditing.crash import StopNow, blamed
+from dpaudit.auditing.target import Target
+from dpaudit.errors import TimeLimitError
+from dpaudit.interpret import Outputs
+
+WORTH_A_POOL = 3.0
+"""Seconds of work left that are worth starting worker processes for."""
+FOREVER = 1e8
+"""Seconds beyond which a time limit is none; longer ones overflow timers."""
+INSIST = 0.5
+"""Seconds after which what has swallowed the time limit is told again."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some runs on one dataset, with a seed of their own."""
+
+    dataset: Any
+    runs: int
+    seed: SeedSequence
+
+
+@dataclass
+class Runner:
+    """Runs units; results come in the units' order, whatever the number of workers.
+
+    Args:
+        jobs: worker processes at most.
+        seconds: time limit over everything that this runner does; None for none.
+    """
+
+    jobs: int = 1
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+    pace: dict[str, float] = field(default_factory=dict)
+    """Seconds that a run of a target took, the last time it was asked for some in this process."""
+    _opened: bool = False
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the limit."""
+        if self.seconds is None or self.seconds >= FOREVER:
+            return None
+        return self.seconds - (time.monotonic() - self.started)
+
+    def run(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
+        """Outputs of every unit.
+
+        Raises:
+            TimeLimitError: the limit came; outputs yielded until then are good.
+        """
+        done = 0
+        while done < len(units):
+            rest = sum(unit.runs for unit in units[done:])
+            if self.jobs > 1 and len(units) - done > 1 and rest * self.pace.get(target.name, 0.0) > WORTH_A_POOL:
+                yield from self._pooled(target, units[done:])
+                return
+            begun = time.monotonic()
+            with self.limited():
+                outputs = target.runs(units[done].dataset, units[done].runs, units[done].seed)
+            # small batches overstate what a run costs; only large ones are worth a pool, so the last counts
+            self.pace[target.name] = (time.monotonic() - begun) / units[done].runs
+            yield outputs
+            done += 1
+
+    def parallel(self, **how: Any) -> Parallel:
+        """Worker processes, until `close`."""
+        self._opened = True
+        return Parallel(n_jobs=self.jobs, **how)
+
+    def close(self) -> None:
+        """End the worker processes, if any: later ones must see the user's modules as they are then."""
+        if self._opened:
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
+            self._opened = False
+
+    def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
+        pool = self.parallel(return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
+        # by value, so that a user's file, a lambda or a notebook's function reaches the workers
+        with blamed(target.name):
+            payload = cloudpickle.dumps(target)
+        work = iter(pool(delayed(_run_pickled)(payload, unit) for unit in units))
+        for _ in units:
+            try:
+                with self.limited():
+                    outputs = next(work)
+            except (PoolTimeoutError, TimeoutError):
+                raise TimeLimitError(_LIMIT) from None
+            yield outputs
+
+    @contextlib.contextmanager
+    def limited(self) -> Iterator[None]:
+        """Interrupt what runs inside when the limit comes (in the main thread; elsewhere it is only checked before)."""
+        left = self.left
+        if left is None:
+            yield
+            return
+        if left <= 0:
+            raise TimeLimitError(_LIMIT)
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            yield
+            return
+
+        def stop(signum: int, frame: Any) -> None:
+            raise StopNow
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, left, INSIST)
+        try:
+            yield
+        except StopNow:
+            raise TimeLimitError(_LIMIT) from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def _run_pickled(payload: bytes, unit: Unit) -> Outputs:
+    """One unit in a worker process."""
+    target: Target = cloudpickle.loads(payload)
+    return target.runs(unit.dataset, unit.runs, unit.seed)
+
+
+_LIMIT = "The time limit ran out"

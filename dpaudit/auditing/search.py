@@ -1,0 +1,133 @@
+"""Pairs for a mechanism of which only its runs are known: searched for before the test, shrunk after a refutation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.learner import Learner
+from dpaudit.adversary.pair_search import Pairs, climb
+from dpaudit.adversary.shrink import shrink
+from dpaudit.auditing.accounting import learning_runs
+from dpaudit.auditing.events import Progress
+from dpaudit.auditing.job import Job
+from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.sampling import SEARCH, SHRINK, batches, draw
+from dpaudit.auditing.sequential import MOST_EPSILON, Sequential, Track, stake
+from dpaudit.auditing.verdict import Findings
+from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
+from dpaudit.language import Dataset
+from dpaudit.stats import clopper_pearson, eprocess
+from dpaudit.stats.betting import Bets
+
+LEAST_RUNS = 50
+"""Runs a side behind the cheapest estimate of a pair."""
+ESTIMATES = 500
+"""The cheapest estimates that a search may cost; together as many runs as one pair may have."""
+OPTIMISM = 0.3
+"""Error of the bounds by which pairs are ranked: an estimate near the middle finds more than a safe one."""
+SHRINK_ERROR = 0.01
+"""Error of the tests that say whether a smaller pair still refutes; the certificate comes from fresh runs."""
+SHRINK_TESTS = 60
+
+
+def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+    """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
+    assert job.records is not None
+    least = max(LEAST_RUNS, job.runs // ESTIMATES)
+    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+    counter = 0
+    crashes: list[str] = []
+
+    def score(pair: Pair, effort: int) -> float:
+        nonlocal counter
+        counter += 1
+        runs = least * effort
+        try:
+            sides = draw(job, pair, runs, runner, seed=seed, index=counter, phase=SEARCH, batch=0)
+        except MechanismError as error:
+            # it may ask for more records than a pair has; other pairs are tried before that is the result
+            crashes.append(str(error))
+            return -math.inf
+        found.searched += 2 * runs
+        learner = Learner(seed=seed)
+        learner.add(*sides)
+        w = learner.certify(epsilon=epsilon, delta=delta, runs=job.runs, alpha=OPTIMISM, thorough=False)
+        return clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM) if w.n and w.m else 0.0
+
+    best = list(job.case.pairs)
+    search = climb(
+        best, score, Pairs.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
+        stop=lambda: found.searched >= 2 * least * ESTIMATES,
+    )
+    try:
+        for state in search:
+            best = [scored.item for scored in state.best] or best
+            highest = max((scored.score for scored in state.best), default=0.0)
+            what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
+            yield Progress(min(found.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
+    except TimeLimitError:
+        found.notes.append("The time limit ended the search for pairs.")
+    if crashes:
+        found.notes.append(f"On {len(crashes):,} estimates of the search the mechanism failed, as in: {crashes[0]}")
+    kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
+    return replace(job, case=replace(job.case, pairs=kept))
+
+
+def shrink_strongest(
+    job: Job, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
+) -> Generator[Progress, None, None]:
+    """Put the smallest pair that still seems to refute in the place of the one that did.
+
+    Nothing rests on these runs: the e-process has refuted the claim on the larger pair, and the smaller one is
+    certified by fresh runs.
+    """
+    strongest = state.strongest
+    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+    runs = min(max(2 * spent, 100), learning_runs(job.runs))
+    learned: dict[tuple[Dataset, Dataset], Learner] = {}
+    tests = 0
+
+    def refutes(pair: Pair) -> bool:
+        nonlocal tests
+        tests += 1
+        learner, process = Learner(seed=seed), Bets(state.epsilons, delta, at=state.at)
+        for batch, size in enumerate(batches(runs)):
+            sides = draw(job, pair, size, runner, seed=seed, index=tests, phase=SHRINK, batch=batch)
+            found.searched += 2 * size
+            if batch:
+                stake(process, learner.grow(epsilon=epsilon, delta=delta), sides)
+            learner.add(*sides)
+        learned[pair.left, pair.right] = learner
+        return eprocess.largest_rejected(state.epsilons, process.log_peaks, alpha=SHRINK_ERROR) >= epsilon
+
+    yield Progress(spent, job.runs, "shrinking the pair that refutes", state.epsilon_lower)
+    try:
+        shrunk = shrink(
+            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=SHRINK_TESTS
+        )
+    except (TimeLimitError, DpauditError) as error:
+        found.notes.append(f"The pair that refutes was not shrunk: {error}")
+        return
+    if not shrunk.steps:
+        return
+    left, right = len(strongest.pair.left), len(strongest.pair.right)
+    steps = f"{len(shrunk.steps)} step{'' if len(shrunk.steps) == 1 else 's'}"
+    found.notes.append(
+        f"The pair was shrunk in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
+        "e-process refuted the claim; the counts are of the small pair."
+    )
+    state.smaller = Track(
+        len(state.tracks),
+        replace(shrunk.pair, source="shrunk"),
+        learned[shrunk.pair.left, shrunk.pair.right],
+        Bets(state.epsilons, delta, at=state.at),
+        strongest.bits,
+        Bets(state.epsilons, delta, at=state.at),
+        runs=runs,
+    )

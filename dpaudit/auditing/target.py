@@ -1,0 +1,236 @@
+"""What is audited: a mechanism, or anybody's function, behind one interface."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import inspect
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import cloudpickle
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+
+from dpaudit.auditing.crash import blamed, described, sentence
+from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
+from dpaudit.interpret import Outputs, Tally, sample
+from dpaudit.language import Mechanism
+
+_Made = TypeVar("_Made")
+FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A mechanism or function under audit.
+
+    Args:
+        name: as in reports.
+        source: paper and theorem, or where the function is defined.
+        subject: a `Mechanism`, or a function of the forms above.
+        vectorised: whether the function takes a size.
+    """
+
+    name: str
+    source: str
+    subject: Mechanism | Callable[..., Any]
+    vectorised: bool = False
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism, for what only mechanisms have: laws, ledgers, cards."""
+        return self.subject if isinstance(self.subject, Mechanism) else None
+
+    @property
+    def chunk(self) -> int | None:
+        """Most runs of one unit of work; None where runs share executions."""
+        return 5_000 if self.mechanism is None and not self.vectorised else None
+
+    def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        """`size` independent outputs; what the subject prints goes to stderr.
+
+        Raises:
+            MechanismError: it raised.
+            OutputError: what it returned cannot be counted.
+        """
+        with contextlib.redirect_stdout(sys.stderr), blamed(self.name):
+            if isinstance(self.subject, Mechanism):
+                return sample(self.subject, dataset, size, seed=seed)
+            return self._call(self.subject, dataset, size, seed)
+
+    def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        rng, records = default_rng(seed), list(dataset)
+        tally = Tally()
+        if self.vectorised:
+            tally.add_many(self._outputs(function(records, rng, size), size))
+        else:
+            # a fresh list every time: a function that changes its input must not change the next run's
+            tally.add_many(self._outputs([function(list(records), rng) for _ in range(size)], size))
+        return tally.outputs()
+
+    def _outputs(self, drawn: Any, size: int) -> Any:
+        """An array or list of one output per run, in the forms that a tally knows."""
+        several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
+        if self.vectorised and (not several or len(drawn) != size):
+            got = len(drawn) if several else f"one {type(drawn).__name__}"
+            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
+        if isinstance(drawn, np.ndarray) and drawn.dtype.kind == "f":
+            return drawn.reshape(size, -1) if drawn.ndim > 2 else drawn
+        outputs = drawn if isinstance(drawn, np.ndarray) else [_as_vector(output) for output in drawn]
+        if any(map(_is_complex, [outputs] if isinstance(outputs, np.ndarray) else outputs)):
+            raise OutputError(
+                f"{self.name} returned a complex number; return real and imaginary part as an array of two floats."
+            )
+        return outputs
+
+
+def function_target(function: Callable[..., Any], name: str, source: str) -> Target:
+    """A target from a function; its form is read off its parameters.
+
+    Raises:
+        UsageError: it takes other arguments.
+    """
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        kind = "coroutine" if inspect.iscoroutinefunction(function) else "generator"
+        raise UsageError(f"{name} is a {kind} function, so a call returns no output; wrap it as {FUNCTION_FORMS}.")
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return Target(name, source, function)
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in places if p.default is p.empty]
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    vectorised = len(places) >= 3 and places[2].name == "size"
+    if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
+        shown = ", ".join(p.name for p in parameters) or "nothing"
+        raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
+    return Target(name, source, function, vectorised)
+
+
+def load_object(text: str) -> tuple[Any, str]:
+    """The object of "module:object" or "file.py:object", and where it stands.
+
+    Raises:
+        UsageError: no such file, module or object, or the file raises when imported.
+    """
+    where, _, attribute = text.rpartition(":")
+    if not where or not attribute:
+        raise UsageError(f"{text!r} names no object; write module:object or file.py:object.")
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            module = _module_of_file(Path(where)) if where.endswith(".py") else _module(where)
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(sentence(f"{where} cannot be imported: {described(error)}")) from error
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            close = difflib.get_close_matches(part, [n for n in dir(found) if not n.startswith("_")], n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise UsageError(f"There is no {part!r} in {where}.{hint}")
+        found = getattr(found, part)
+    return found, where
+
+
+def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechanism:
+    """A copy of a mechanism with some fields changed.
+
+    Raises:
+        ParameterError: an unknown field, or a value that it refuses.
+    """
+    _all_known(mechanism.name, type(mechanism), parameters)
+    try:
+        return dataclasses.replace(mechanism, **parameters)  # type: ignore[type-var]
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise ParameterError(sentence(f"{mechanism.name} refuses {parameters!r}: {described(error)}")) from error
+
+
+def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
+    """A mechanism, or anything else that is made from parameters, from its class.
+
+    Raises:
+        ParameterError: parameters are missing, unknown or refused.
+    """
+    if dataclasses.is_dataclass(cls):
+        _all_known(cls.__name__, cls, parameters)
+    try:
+        return cls(**parameters)
+    except DpauditError:
+        raise
+    except TypeError as error:
+        message = str(error).replace(f"{cls.__name__}.__init__() ", "")
+        raise ParameterError(f"{cls.__name__} cannot be made: {message}; give them with --param name=value.") from None
+    except Exception as error:
+        raise ParameterError(sentence(f"{cls.__name__} refuses {parameters!r}: {described(error)}")) from error
+
+
+def _all_known(name: str, cls: type, parameters: dict[str, Any]) -> None:
+    known = [f.name for f in dataclasses.fields(cls) if f.init] if dataclasses.is_dataclass(cls) else []
+    for key in parameters:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}."
+            raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
+
+
+def _is_complex(output: Any) -> bool:
+    if isinstance(output, np.ndarray):
+        return bool(output.dtype.kind == "c")
+    return isinstance(output, complex | np.complexfloating)
+
+
+def _as_vector(output: Any) -> Any:
+    """Lists and tuples of floats, and arrays of any shape, as vectors of reals; anything else as it is.
+
+    A vector that stayed a tuple would be counted as an outcome of its own in every run, which shows nothing.
+    """
+    if isinstance(output, np.ndarray) and output.dtype.kind == "f" and output.ndim != 1:
+        return output.reshape(-1) if output.ndim else float(output)
+    if isinstance(output, list | tuple) and any(isinstance(part, float | np.floating) for part in output):
+        real = all(isinstance(part, int | float | np.integer | np.floating) for part in output)
+        if real and not any(isinstance(part, bool) for part in output):
+            return np.array(output, dtype=np.float64)
+    return output
+
+
+def _module(name: str) -> ModuleType:
+    cwd = str(Path.cwd())
+    if cwd not in sys.path:
+        sys.path.insert(0, cwd)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise UsageError(f"There is no module {name!r}; is it installed, or is this the right folder?") from None
+        raise
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}.")
+    name = f"_dpaudit_user_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file.")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    # relative helpers beside the file
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec.loader.exec_module(module)
+    # worker processes cannot import it by name
+    cloudpickle.register_pickle_by_value(module)
+    return module

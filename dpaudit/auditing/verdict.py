@@ -1,0 +1,213 @@
+"""From evidence to a verdict: the only place where one is made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from dpaudit.adversary import Event, Pair
+from dpaudit.auditing.accounting import learning_runs
+from dpaudit.auditing.density import Exact
+from dpaudit.auditing.exact import TOLERANCE, refutes
+from dpaudit.auditing.job import Job
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import Chain, EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
+from dpaudit.auditing.sampled import Collected
+from dpaudit.interpret import LawCache
+from dpaudit.language import Claim
+from dpaudit.stats import power
+
+POSSIBLE_RUNS = 10**12
+"""No remedy names more runs than this."""
+
+
+@dataclass
+class Findings:
+    """What one case's audit has gathered so far."""
+
+    exact: list[ExactEvidence] = field(default_factory=list)
+    worst: ExactEvidence | None = None
+    delta: float | None = None
+    """Largest exact δ at the claimed ε over every pair enumerated, also those that are not kept in `exact`."""
+    worst_pair: Pair | None = None
+    worst_event: Event = field(default_factory=Event)
+    comparison: Exact | None = None
+    laws: LawCache = field(default_factory=LawCache)
+    """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
+    scope: str | None = None
+    scope_done: bool = False
+    proof: Proof | None = None
+    refuted_by_scope: bool = False
+    """Whether its worst pair exceeds the claim."""
+    enumerated: int = 0
+    collected: Collected | None = None
+    searched: int = 0
+    """Runs spent on searching for pairs and on shrinking them, both sides."""
+    chain: Chain | None = None
+    cut_short: bool = False
+    crash: str | None = None
+    crashed: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
+    """The verdict, what it was made from, and why (for INCONCLUSIVE: what to do).
+
+    A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
+    bound exceeds it. It passes as proved only where every pair of a stated scope was enumerated.
+    """
+    claim = job.claim
+    weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
+    best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
+    state = found.collected.sequential if found.collected is not None else None
+    refuted_exactly = found.refuted_by_scope or any(refutes(e, claim) for e in found.exact)
+    refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
+    if refuted_exactly:
+        if found.crash is not None:
+            found.notes.append(found.crash)
+        kind = EvidenceKind.EXHAUSTIVE if found.scope_done else EvidenceKind.EXACT
+        return Verdict.FAIL, kind, _exact_refutation(found, claim)
+    if refuted_by_runs:
+        assert found.collected is not None
+        if found.worst is not None and found.worst_pair is not None and not _by_bits(found.collected):
+            found.notes.append(
+                "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
+                f"or this is the one audit in {round(1 / request.alpha):,} that errs."
+            )
+        if found.crash is not None:
+            found.notes.append(found.crash)
+        return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(found.collected, claim, request)
+    kind = _kind(job, found)
+    if found.crash is not None:
+        return Verdict.INCONCLUSIVE, kind, found.crash
+    if found.cut_short or (found.collected is not None and found.collected.cut_short):
+        limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
+        reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
+        return Verdict.INCONCLUSIVE, kind, reason
+    if found.scope_done:
+        return Verdict.PASS, EvidenceKind.EXHAUSTIVE, _proof(found, claim)
+    if best is None and not found.exact:
+        remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
+        return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
+    if found.exact and job.hunt is not None:
+        return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
+    if found.exact and job.walk is not None:
+        return Verdict.PASS, kind, "The ends of the worst chain that a search walked keep the claim: not a proof."
+    if found.exact and kind is EvidenceKind.EXACT:
+        return Verdict.PASS, kind, (
+            f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."
+        )
+    assert best is not None
+    assert found.collected is not None
+    blind = _blind(job, best)
+    if blind is not None:
+        return Verdict.INCONCLUSIVE, kind, blind
+    return Verdict.PASS, kind, (
+        f"Nothing was refuted on {_pairs(len(found.collected.sequential.tracks))} with up to {job.runs:,} runs a side; "
+        "this is not a proof."
+    )
+
+
+def _kind(job: Job, found: Findings) -> EvidenceKind:
+    """Exact only where no pair rests on its runs alone."""
+    if found.scope_done:
+        return EvidenceKind.EXHAUSTIVE
+    every = found.exact and len(found.exact) >= len(job.case.pairs)
+    return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
+
+
+def _blind(job: Job, best: SampledEvidence) -> str | None:
+    """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
+    claim = job.claim
+    if claim.delta >= 1:
+        return "A claim with delta = 1 allows everything; name a smaller --delta."
+    most = power.largest_certifiable(best.n, best.alpha, delta=claim.delta)
+    if most > claim.epsilon:
+        return None
+    runs = job.runs
+    while runs < POSSIBLE_RUNS and _reach(runs, best, claim) <= claim.epsilon:
+        runs *= 2
+    remedy = f"raise --runs to at least {runs:,}" if runs < POSSIBLE_RUNS else "audit a smaller ε or use an exact law"
+    return (
+        f"{best.n:,} runs a side can certify at most ε = {most:.3g}, which is no more than the claimed "
+        f"{claim.epsilon:g}; {remedy}."
+    )
+
+
+def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
+    """The largest ε that a budget of `runs` a side can certify: what is not spent on learning certifies."""
+    return power.largest_certifiable(runs - learning_runs(runs), best.alpha, delta=claim.delta)
+
+
+def _exact_refutation(found: Findings, claim: Claim) -> str:
+    worst = max(
+        found.exact,
+        key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
+    )
+    epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
+    if worst.bounds is not None:
+        certain = at_least(worst.bounds.epsilon_low)
+        epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} (for certain {certain})"
+    proof = found.proof
+    if found.refuted_by_scope and proof is not None:
+        return (
+            f"The exact laws of {found.scope} refute the claim: in ball arithmetic the worst pair needs "
+            f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and up to δ = "
+            f"{found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
+        )
+    return (
+        f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
+        f"and up to δ = {found.delta or 0.0:.6g} at ε = {claim.epsilon:.6g}."
+    )
+
+
+def _sampled_refutation(collected: Collected, claim: Claim, request: Request) -> str:
+    text = (
+        f"Runs certify ε ≥ {_floor(collected.epsilon_lower)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}) "
+        f"with confidence {100 * (1 - request.alpha):g} %"
+    )
+    state = collected.sequential
+    if _by_bits(collected):
+        text += ", by the bit patterns of its doubles"
+    if state.refuted_at is not None:
+        earlier = " on top of earlier results" if state.carried is not None else ""
+        text += f"; the e-process refuted the claim after {state.refuted_at:,} runs a side{earlier}"
+    return text + "."
+
+
+def _by_bits(collected: Collected) -> bool:
+    """Whether bit patterns are what refutes."""
+    best = collected.best
+    return best is not None and best.evidence.family == "bits"
+
+
+def _proof(found: Findings, claim: Claim) -> str:
+    proof = found.proof
+    if proof is None:
+        return f"There is no pair in {found.scope}."
+    given = f", given the symmetries that it declares ({', '.join(proof.symmetries)})" if proof.symmetries else ""
+    met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * TOLERANCE * max(1.0, claim.epsilon)
+    how = "met with equality" if met else f"claimed {claim.epsilon:.6g}"
+    most = "no bound" if proof.epsilon_most is None else f"more than {proof.epsilon_most:.12g}"
+    return (
+        f"The exact laws of {found.scope} keep the claim{given}. In ball arithmetic the worst pair needs "
+        f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within the "
+        f"rounding of the algorithm's own numbers ({TOLERANCE:g})."
+    )
+
+
+def at_least(epsilon: float | None) -> str:
+    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
+    if epsilon is None or math.isinf(epsilon):
+        return "no finite ε"
+    return f"ε ≥ {_floor(epsilon, 12)}" if epsilon > 0 else "ε = 0"
+
+
+def _floor(bound: float, digits: int = 3) -> str:
+    """So many digits, never rounded up: a bound must not be overstated."""
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
+    return f"{math.floor(bound * scale) / scale:.{digits}g}"
+
+
+def _pairs(number: int) -> str:
+    return "1 pair" if number == 1 else f"{number:,} pairs"
