@@ -1,4 +1,4 @@
-"""The command line: `dpaudit list`, `show`, `check`, `verify`, `worst`, `compare`, `report`, `replay`.
+"""The command line: `dpaudit check`, `verify`, `worst`, `compare` and the commands around them.
 
 stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
 configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
@@ -9,15 +9,19 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from dpaudit import config
 from dpaudit.auditing import engine, registry, store
 from dpaudit.auditing.jobs import instance_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.target import with_parameters
+from dpaudit.cli_doctor import findings
+from dpaudit.cli_first import WELCOME, algorithms, contests, defaults, relations, shown_config, write_example
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError
@@ -28,7 +32,6 @@ from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpu
 app = typer.Typer(
     name="dpaudit",
     help="Audit claims of differential privacy.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,6 +46,16 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each au
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
 
 
+SETTLED = ("check", "verify", "worst", "compare")
+"""Commands that take their defaults from [tool.dpaudit]."""
+
+
+def _options() -> dict[str, set[str]]:
+    """Names of the options of the commands that are settled."""
+    group: Any = typer.main.get_command(app)
+    return {name: {option.name for option in group.commands[name].params} for name in SETTLED}
+
+
 def _say_version(wanted: bool) -> None:
     if wanted:
         print(f"dpaudit {engine.environment()['dpaudit']}")
@@ -55,11 +68,39 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
     ] = False,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Show the settings of [tool.dpaudit] that hold here, and exit.")
+    ] = False,
 ) -> None:
     """Audit claims of differential privacy."""
+    if show_config:
+        print(shown_config(config.read()))
+        raise typer.Exit
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        print(WELCOME, end="")
         raise typer.Exit(2)
+    # whoever asks for help is not told off for his settings
+    if context.invoked_subcommand in SETTLED and not {"-h", "--help"} & set(sys.argv):
+        context.default_map = defaults(config.read(), _options())
+
+
+@app.command("example")
+def example_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to write it.")] = "noisy_count.py",
+) -> None:
+    """Write a noisy count with a bug, to try dpaudit on."""
+    print(write_example(Path(file)))
+
+
+@app.command("doctor")
+def doctor_command() -> None:
+    """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    ill = 0
+    for finding in findings():
+        print(finding, flush=True)
+        ill += finding.good is False
+    print(f"{ill} to mend." if ill else "All that is needed is there and works.")
+    raise typer.Exit(2 if ill else 0)
 
 
 @app.command("list")
@@ -83,7 +124,7 @@ def list_command(
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.", autocompletion=algorithms)],
     n: Annotated[
         bool, typer.Option("--n", help="Work out the sample sizes that its source prints, instead of the card.")
     ] = False,
@@ -111,14 +152,20 @@ def show_command(
 def check_command(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME|module:object|file.py:object", help="What to check; several names may follow."),
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="What to check; several names may follow.",
+            autocompletion=algorithms,
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
     corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
     epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
     relation: Annotated[
-        str | None, typer.Option(help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).")
+        str | None,
+        typer.Option(
+            help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).", autocompletion=relations
+        ),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
@@ -145,7 +192,7 @@ def check_command(
         bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
     ] = False,
     bits: Annotated[
-        bool, typer.Option("--bits", help="Let what the low bits of doubles give away count in the verdict.")
+        bool, typer.Option("--bits/--no-bits", help="Let what the low bits of doubles give away count.")
     ] = False,
     black_box: Annotated[
         bool, typer.Option("--black-box", help="Use runs alone: no exact law, no density of the mechanism's own.")
@@ -182,7 +229,11 @@ def check_command(
 @app.command("verify")
 def verify_command(
     targets: Annotated[
-        list[str], typer.Argument(metavar="NAME|module:object|file.py:object", help="What to verify; must have a law.")
+        list[str],
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="What to verify; must have a law.",
+            autocompletion=algorithms,
+        ),
     ],
     domain: Annotated[
         int | None, typer.Option(help="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.")
@@ -200,7 +251,9 @@ def verify_command(
     ] = False,
     epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
-    relation: Annotated[str | None, typer.Option(help="replace-one or add-remove-one.")] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="replace-one or add-remove-one.", autocompletion=relations)
+    ] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
     ] = None,
@@ -221,7 +274,11 @@ def verify_command(
 @app.command("worst")
 def worst_command(
     targets: Annotated[
-        list[str], typer.Argument(metavar="NAME|module:object|file.py:object", help="Must be a mechanism with a law.")
+        list[str],
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="Must be a mechanism with a law.",
+            autocompletion=algorithms,
+        ),
     ],
     domain: Annotated[int | None, typer.Option(help="Points of the domain (default 8).")] = None,
     size: Annotated[int, typer.Option(help="Records of a dataset, at most.")] = 32,
@@ -242,7 +299,10 @@ def worst_command(
     pairs: Annotated[int, typer.Option(help="Compare the laws of so many pairs, at most.")] = 2000,
     epsilon: Annotated[float | None, typer.Option(help="Hold the worst pair against this ε.")] = None,
     delta: Annotated[float | None, typer.Option(help="Maximise ε at this δ.")] = None,
-    relation: Annotated[str | None, typer.Option(help="replace-one or add-remove-one; for groups of k add :k.")] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(help="replace-one or add-remove-one; for groups of k add :k.", autocompletion=relations),
+    ] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
     ] = None,
@@ -263,7 +323,9 @@ def worst_command(
 
 @app.command("compare")
 def compare_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=contests)
+    ],
     n: Annotated[str | None, typer.Option("--n", metavar="N,N,…", help="Numbers of records.")] = None,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change epsilon, delta, …; repeatable.")
@@ -330,6 +392,9 @@ def main() -> None:
     try:
         # by hand, because typer's own way to run a command says nothing when it is interrupted
         command: Any = typer.main.get_command(app)
+        if "_DPAUDIT_COMPLETE" in os.environ:
+            # a shell asks what may follow; typer answers, and ends with its own exit code
+            command.main(prog_name="dpaudit")
         with command.make_context("dpaudit", sys.argv[1:]) as context:
             command.invoke(context)
     except typer.Exit as ended:

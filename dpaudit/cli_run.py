@@ -10,6 +10,7 @@ from dataclasses import replace
 import typer
 from rich.console import Console
 
+from dpaudit import config
 from dpaudit.auditing import engine, store
 from dpaudit.auditing.contest import timed
 from dpaudit.auditing.events import CheckFinished
@@ -54,6 +55,8 @@ def finish(request: Request, html: str | None, json: str | None, *, quiet: bool,
 
 def run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
     """Run and show."""
+    # what the report tells to type must not depend on the folder it is typed in
+    request = replace(request, spelled=frozenset(config.read().values))
     out = OutConsole(stderr=stdout_taken)
     stream = engine.check(request, only=only)
     with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:

@@ -50,7 +50,8 @@ def command_line(request: Request) -> str:
         words += ["--runs", str(request.runs)]
     if request.seconds is not None:
         words += ["--time", repr(float(request.seconds))]
-    if request.alpha != DEFAULT_ALPHA:
+    spelled = request.spelled if request.every is None and request.seek is None else frozenset()
+    if request.alpha != DEFAULT_ALPHA or "alpha" in spelled:
         words += ["--alpha", repr(float(request.alpha))]
     words += [
         flag
@@ -59,6 +60,8 @@ def command_line(request: Request) -> str:
         )
         if wanted
     ]
+    if "bits" in spelled and not request.bits:
+        words.append("--no-bits")
     if request.only is not None:
         words.append(f"--{request.only}")
     if request.carried_from is not None:
@@ -76,5 +79,6 @@ def _comparison(request: Request, versus: Versus) -> str:
         words += ["--param", f"{key}={value!r}"]
     words += ["--runs", str(request.runs)] if request.runs is not None else []
     words += ["--time", repr(float(request.seconds))] if request.seconds is not None else []
-    words += ["--alpha", repr(float(request.alpha))] if request.alpha != DEFAULT_ALPHA else []
+    if request.alpha != DEFAULT_ALPHA or "alpha" in request.spelled:
+        words += ["--alpha", repr(float(request.alpha))]
     return shlex.join([*words, "--seed", str(request.seed)])

@@ -91,7 +91,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
     if not cases:
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
     if request.pair is not None or request.data is not None:
-        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label="given pairs"),)
+        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label=_label(request)),)
     if request.game is not None:
         yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
         return
@@ -274,9 +274,14 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
     scope = _small_scope(request, claim) if isinstance(subject, Mechanism) else None
     case = Case(
-        "given pairs", mechanism, pairs, claim, _runs(request, None), exact=isinstance(subject, Mechanism), scope=scope
+        _label(request), mechanism, pairs, claim, _runs(request, None),
+        exact=isinstance(subject, Mechanism), scope=scope,
     )
     return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
+
+
+def _label(request: Request) -> str:
+    return "found pairs" if request.data is not None else "given pairs"
 
 
 def _played(

@@ -141,6 +141,8 @@ class Request:
         game: "name:n", a game that is played against the subject in place of any pair.
         versus: the comparison that is wanted, in place of the targets' own cases.
         groups: audit group privacy in place of neighbours, by chains, for groups of 2 up to so many.
+        spelled: options that the command line of the result must name, also where they have their defaults: a project
+            has set others. Nothing depends on them.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -167,10 +169,13 @@ class Request:
     versus: Versus | None = None
     game: str | None = None
     groups: int | None = None
+    spelled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.targets:
-            raise UsageError("Nothing to check: name an algorithm of `dpaudit list`, or module:object.")
+            raise UsageError(
+                "Nothing to check: name an algorithm of `dpaudit list`, or file.py:function (`dpaudit example`)."
+            )
         whole("--seed", self.seed, least=0)
         if self.only not in (None, "privacy", "utility"):
             raise UsageError(f"only must be privacy or utility, not {self.only!r}.")

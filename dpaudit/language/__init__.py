@@ -95,6 +95,7 @@ from dpaudit.language.relation import (
     Relation,
     ReplaceOne,
     relation_named,
+    relation_names,
 )
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.spans import Span
@@ -223,6 +224,7 @@ __all__ = [
     "private_ones",
     "relabellings",
     "relation_named",
+    "relation_names",
     "step_scores",
     "zcdp_delta",
     "zcdp_delta_by_moments",

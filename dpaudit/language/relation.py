@@ -323,6 +323,11 @@ _BY_NAME: dict[str, Relation] = {
 }
 
 
+def relation_names() -> tuple[str, ...]:
+    """What `relation_named` knows, without group sizes."""
+    return tuple(_BY_NAME)
+
+
 def relation_named(text: str) -> Relation:
     """The relation of a name: "replace-one", "add-remove-one", "answers-linf", "answers-l1", "private-rows".
 

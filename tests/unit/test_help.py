@@ -21,10 +21,3 @@ def test_help_is_short_too(typed: Typed, command: str) -> None:
     assert long.code == 0
     assert long.out.startswith(f"Usage: dpaudit {command}".strip())
     assert "-h, --help" in long.out
-
-
-def test_no_words_show_the_help(typed: Typed) -> None:
-    said = typed("")
-    assert said.code == 2
-    assert "check" in said.out
-    assert "--version" in said.out

@@ -1,0 +1,136 @@
+"""The first minute: what `dpaudit` alone says, the example with a bug, and what a project has set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from dpaudit.auditing import registry, store
+from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_RUNS
+from dpaudit.config import SETTINGS, Config
+from dpaudit.errors import ReportError
+from dpaudit.language import relation_names
+
+WELCOME = """\
+dpaudit tests claims of differential privacy.
+
+See it find a bug, in seconds:
+  dpaudit example                  writes noisy_count.py: a count with half of the noise it needs
+  dpaudit check noisy_count.py:broken --epsilon 1 --data 'integers(0, 1)'
+
+Audit your own function f(dataset, rng):
+  dpaudit check my.py:f --epsilon 1 --pair '[0,1,1]' '[0,1,0]'
+  dpaudit check my.py:f --epsilon 1 --data 'integers(0, 100)' --html report.html
+
+Algorithms of the literature, as printed:
+  dpaudit list                     all of them, with claim and source
+  dpaudit check RecPrefix          audit one; `show` tells what it is, `verify` proves a small scope
+
+  dpaudit --help                   all commands        dpaudit doctor   is everything installed?
+  dpaudit --install-completion     completion for your shell
+"""
+
+EXAMPLE = '''\
+"""A noisy count, with and without its bug.
+
+    dpaudit check noisy_count.py:broken --epsilon 1 --data 'integers(0, 1)'
+    dpaudit check noisy_count.py:mended --epsilon 1 --data 'integers(0, 1)'
+"""
+
+
+def broken(data, rng):
+    """Meant for epsilon = 1: one record moves the sum by at most 1, so the scale should be 1 / epsilon."""
+    return sum(data) + rng.laplace(0, 1 / 2)
+
+
+def mended(data, rng):
+    """The same with enough noise."""
+    return sum(data) + rng.laplace(0, 1)
+'''
+
+_UNSET: Mapping[str, str] = MappingProxyType(
+    {
+        "alpha": f"{DEFAULT_ALPHA}",
+        "seed": "0",
+        "runs": f"each case's own ({DEFAULT_RUNS} for functions)",
+        "time": "no limit",
+        "jobs": f"all cores ({os.cpu_count() or 1})",
+        "bits": "false",
+        "report": "none is written",
+    }
+)
+
+
+def write_example(path: Path) -> str:
+    """Write the example, and say what to do with it.
+
+    Raises:
+        ReportError: the file is there already, or cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(EXAMPLE)
+    except FileExistsError:
+        raise ReportError(f"{path} is there already and stays as it is; name another file.") from None
+    except OSError as error:
+        raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
+    return (
+        f"{path} holds a count with half of the noise that ε = 1 needs (broken), and one with enough (mended).\n"
+        f"  dpaudit check {path}:broken --epsilon 1 --data 'integers(0, 1)'\n"
+        f"  dpaudit check {path}:mended --epsilon 1 --data 'integers(0, 1)'\n"
+        "The first must FAIL, with the two datasets that show it; the second is not refuted."
+    )
+
+
+def defaults(config: Config, parameters: Mapping[str, set[str]]) -> dict[str, dict[str, Any]]:
+    """The settings of a project as defaults of commands: those that a command has an option for.
+
+    Args:
+        config: what the project has set.
+        parameters: names of options, by command.
+    """
+    return {
+        command: {key: value for key, value in config.values.items() if key in names}
+        for command, names in parameters.items()
+    }
+
+
+def shown_config(config: Config) -> str:
+    """Every setting, its value, and where it comes from."""
+    where = str(config.path) if config.path is not None else ""
+    rows = [
+        (key, _spelled(config.values[key]) if key in config.values else _UNSET[key],
+         "[tool.dpaudit]" if key in config.values else "default", setting.about)
+        for key, setting in SETTINGS.items()
+    ]
+    rows.append((
+        "store", str(store.location()), "DPAUDIT_STORE" if os.environ.get("DPAUDIT_STORE") else "default",
+        "file that `dpaudit replay` reads",
+    ))
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=False)) + f"  {row[3]}"
+             for row in rows]
+    head = f"from {where}" if where else "no pyproject.toml with [tool.dpaudit] from here upwards"
+    return "\n".join([head, *(line.rstrip() for line in lines)])
+
+
+def algorithms(incomplete: str) -> list[str]:
+    """Registered names that begin so, for a shell."""
+    return [name for name in (*registry.names(), *registry.names(registry.CORPUS)) if name.startswith(incomplete)]
+
+
+def contests(incomplete: str) -> list[str]:
+    """Comparisons that begin so, for a shell."""
+    return [name for name in registry.names(registry.CONTESTS) if name.startswith(incomplete)]
+
+
+def relations(incomplete: str) -> list[str]:
+    """Relations that begin so, for a shell."""
+    return [name for name in relation_names() if name.startswith(incomplete)]
+
+
+def _spelled(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
