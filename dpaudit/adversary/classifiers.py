@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from dpaudit.adversary.blocks import Ints
-from dpaudit.adversary.features import Encoder, Floats, Linear, Table
+from dpaudit.adversary.features import Encoder, Floats, Linear, Table, one_thread
 from dpaudit.adversary.worth import log_ratios
 
 LINEAR_ROWS = 100_000
@@ -93,6 +92,9 @@ def trees(columns: Floats, times: Ints) -> Any | None:
         if many
         else {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8}
     )
+    # it takes a second to import, and most audits end without it
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     model = HistGradientBoostingClassifier(
         max_bins=63, min_samples_leaf=max(20, len(rows) // (2000 if many else 200)),
         max_features=0.25 if many and columns.shape[1] > WIDE else 1.0, l2_regularization=1.0, early_stopping=False,
@@ -100,7 +102,8 @@ def trees(columns: Floats, times: Ints) -> Any | None:
     )
     # bins of weighted rows take ten times as long, and nearly equal sides need no weights
     even = np.ptp(weights) < 0.02 * weights.mean()
-    return model.fit(rows, labels, sample_weight=None if even else weights)
+    with one_thread():  # again: the caller's did not know scikit-learn's threads when this is its first fit
+        return model.fit(rows, labels, sample_weight=None if even else weights)
 
 
 def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -323,12 +324,12 @@ def one_thread() -> Any:
 
     Sums round differently on other numbers of threads, and the threads of small sums spend their time waiting.
     """
-    return _libraries().limit(limits=1)
+    return _libraries("sklearn.ensemble" in sys.modules).limit(limits=1)
 
 
 @cache
-def _libraries() -> Any:
-    """Finding the libraries takes longer than a small fit."""
+def _libraries(with_trees: bool) -> Any:
+    """Finding the libraries takes longer than a small fit; scikit-learn, which comes later or never, brings another."""
     return ThreadpoolController()
 
 
