@@ -1,10 +1,47 @@
 """dpaudit: tests claims of differential privacy.
 
-From Python, `audit` audits a function or mechanism, `verify` proves or refutes a claim on a small scope, and `worst`
-searches for the worst pair where the scope is too large, `compare` sets algorithms side by side; `dpaudit --help` is
-the command line.
+From Python, `audit` audits a function or mechanism and `assert_private` does so in a test, `verify` proves or refutes a
+claim on a small scope, `worst` searches for the worst pair where the scope is too large, `compare` sets algorithms side
+by side; each returns a `Result`, which `load` reads from a file. `dpaudit --help` is the command line.
 """
 
-from dpaudit.api import audit, compare, verify, worst
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["audit", "compare", "verify", "worst"]
+if TYPE_CHECKING:
+    from dpaudit.api import assert_private, audit, compare, verify, worst
+    from dpaudit.language import Claim
+    from dpaudit.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
+    from dpaudit.result import Result, load
+
+__all__ = [
+    "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
+    "load", "verify", "worst",
+]  # fmt: skip
+
+# imported when they are first asked for: pytest loads this package (for its plugin) in every run of every project, and
+# numpy and what comes with it take a second
+_WHERE = {
+    "Claim": "dpaudit.language",
+    "InconclusiveAudit": "dpaudit.outcomes",
+    "Interrupted": "dpaudit.outcomes",
+    "PrivacyViolation": "dpaudit.outcomes",
+    "Result": "dpaudit.result",
+    "assert_private": "dpaudit.api",
+    "audit": "dpaudit.api",
+    "compare": "dpaudit.api",
+    "load": "dpaudit.result",
+    "verify": "dpaudit.api",
+    "worst": "dpaudit.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

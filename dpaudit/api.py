@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from dpaudit.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse_half, stated_claim
+from dpaudit.auditing import engine, results
 from dpaudit.auditing.carry import evidence_of
-from dpaudit.auditing.datasets import as_dataset
-from dpaudit.auditing.engine import run
+from dpaudit.auditing.events import CheckFinished
 from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
-from dpaudit.auditing.results import Result
+from dpaudit.call_text import call_text
 from dpaudit.language import Mechanism
+from dpaudit.outcomes import Interrupted, refusal
+from dpaudit.result import Result
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+class Settings(TypedDict, total=False):
+    """The keyword arguments of `audit`, for functions that pass them on."""
+
+    epsilon: float | None
+    delta: float | None
+    relation: str | None
+    pair: tuple[Any, Any] | None
+    data: str | SearchStrategy[Any] | None
+    size: int | None
+    groups: int | None
+    runs: int | None
+    seconds: float | None
+    alpha: float
+    seed: int
+    jobs: int
+    parameters: dict[str, Any] | None
+    certify: bool
+    bits: bool
+    black_box: bool
+    evidence: results.Result | None
+    only: str | None
+    game: str | None
+    progress: bool | None
 
 
 def audit(
-    target: str | Callable[..., Any] | Mechanism,
+    target: Target,
+    claim: ClaimLike | None = None,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
     pair: tuple[Any, Any] | None = None,
-    data: str | None = None,
+    data: str | SearchStrategy[Any] | None = None,
     size: int | None = None,
     groups: int | None = None,
     runs: int | None = None,
@@ -32,18 +64,22 @@ def audit(
     certify: bool = False,
     bits: bool = False,
     black_box: bool = False,
-    evidence: Result | None = None,
+    evidence: results.Result | None = None,
     only: str | None = None,
     game: str | None = None,
+    progress: bool | None = None,
 ) -> Result:
     """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, or a catalogue name.
-        epsilon, delta, relation: the claim; for mechanisms, their own where None. Relations are "replace-one" and
-            "add-remove-one", for groups of k with ":k".
+        claim: ε, (ε, δ) or a `Claim`; for mechanisms, their own where it is None.
+        epsilon, delta, relation: the claim by parts, of which a mechanism's own is changed. Relations are "replace-one"
+            and "add-remove-one", for groups of k with ":k"; one may stand beside a `claim` of numbers.
         pair: two datasets (sequences of records, or multisets) to tell apart.
         data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
+            A Hypothesis strategy of records, or of pairs (`dpaudit.strategies.neighbours`), may stand for the
+            description; the pairs that its search finds worst are audited on fresh runs.
         groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to so many: one
             audit for each.
         runs: runs a side and pair at most; a refutation stops earlier.
@@ -58,37 +94,76 @@ def audit(
         evidence: an earlier result, with another seed, whose e-values are carried over.
         only: "privacy" or "utility" for one of them alone.
         game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
-        The result; `result.audits[0].verdict` is the verdict.
+        The result; `result.verdict` is the verdict.
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
     """
-    return run(
-        Request(
-            targets=(target,),
-            seed=seed,
-            alpha=alpha,
-            runs=runs,
-            seconds=seconds,
-            jobs=jobs,
-            epsilon=epsilon,
-            delta=delta,
-            relation=relation,
-            pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
-            data=data,
-            size=size,
-            parameters=parameters or {},
-            certify=certify,
-            bits=bits,
-            black_box=black_box,
-            carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
-            only=only,
-            game=game,
-            groups=groups,
-        )
+    given = dict(locals())
+    datasets = None if pair is None else pair_of(pair)
+    described = data if isinstance(data, str) else None
+    stated = stated_claim(claim, epsilon, delta, relation)
+    refuse_half(target, stated, placed=any(given[name] is not None for name in ("pair", "data", "game")))
+    request = Request(
+        targets=(target,),
+        seed=seed,
+        alpha=alpha,
+        runs=runs,
+        seconds=seconds,
+        jobs=jobs,
+        pair=datasets,
+        data=described,
+        size=None if data is not None and described is None else size,
+        parameters=parameters or {},
+        certify=certify,
+        bits=bits,
+        black_box=black_box,
+        carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
+        only=only,
+        game=game,
+        groups=groups,
+        call=call_text(audit, {**given, "pair": datasets}),
+        **stated,
     )
+    if data is not None and not isinstance(data, str):
+        request = on_found_pairs(request, target, data, size=size, placed=pair is not None or game is not None)
+    return _run(request, progress)
+
+
+def assert_private(
+    target: Target,
+    claim: ClaimLike | None = None,
+    *,
+    allow_inconclusive: bool = False,
+    **settings: Unpack[Settings],
+) -> Result:
+    """Audit a claim, and raise where it is refuted: for a test in any test runner.
+
+    Args:
+        target, claim: as of `audit`.
+        allow_inconclusive: also return where nothing was refuted but the budget could not decide. A mechanism that
+            crashes never passes.
+        settings: the keyword arguments of `audit`. Of a catalogue name only the privacy is audited.
+
+    Returns:
+        The result, no audit of which fails.
+
+    Raises:
+        PrivacyViolation: refuted; an AssertionError with the claim, the certified ε, the pair and the event.
+        InconclusiveAudit: undecided; an AssertionError with the reason, which says what to change.
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    __tracebackhide__ = True
+    if isinstance(target, str):
+        settings = {"only": "privacy", **settings}
+    result = audit(target, claim, **settings)
+    if (error := refusal(result, allow_inconclusive=allow_inconclusive)) is not None:
+        raise error
+    return result
 
 
 def verify(
@@ -106,6 +181,7 @@ def verify(
     seconds: float | None = None,
     jobs: int = 1,
     parameters: dict[str, Any] | None = None,
+    progress: bool | None = None,
 ) -> Result:
     """Prove or refute a claim on a small scope, by the exact laws of all its datasets in ball arithmetic.
 
@@ -121,14 +197,17 @@ def verify(
         seconds: time limit.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
-        The result; `result.audits[0].proof` holds the interval for the worst ε.
+        The result; `result.audit.proof` holds the interval for the worst ε.
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
     """
-    return run(
+    given = dict(locals())
+    return _run(
         Request(
             targets=(target,),
             seconds=seconds,
@@ -139,7 +218,9 @@ def verify(
             data=data,
             parameters=parameters or {},
             every=Everything(domain, size, groups, ordered, symmetries),
-        )
+            call=call_text(verify, given),
+        ),
+        progress,
     )
 
 
@@ -153,6 +234,7 @@ def compare(
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
+    progress: bool | None = None,
 ) -> Result:
     """Compare algorithms for one task on the same inputs, with the same claim.
 
@@ -165,14 +247,17 @@ def compare(
         alpha: family-wise error over everything tried.
         seed: same seed, same result.
         jobs: worker processes.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
         The result; its `contest` is the table, whose rows name places in `utility` and `audits`.
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
     """
-    return run(
+    given = dict(locals())
+    return _run(
         Request(
             targets=(name,),
             seed=seed,
@@ -181,7 +266,9 @@ def compare(
             seconds=seconds,
             jobs=jobs,
             versus=Versus(name, tuple(sizes), tuple((parameters or {}).items())),
-        )
+            call=call_text(compare, given),
+        ),
+        progress,
     )
 
 
@@ -202,6 +289,7 @@ def worst(
     seconds: float | None = None,
     seed: int = 0,
     parameters: dict[str, Any] | None = None,
+    progress: bool | None = None,
 ) -> Result:
     """Search for the pair of the largest exact ε, where there are too many pairs to verify them all.
 
@@ -219,14 +307,17 @@ def worst(
         seconds: time limit.
         seed: same seed, same result.
         parameters: fields of the mechanism to change.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
-        The result; `result.audits[0].epsilon_exact` is what the worst pair needs at the claimed δ.
+        The result; `result.audit.epsilon_exact` is what the worst pair needs at the claimed δ.
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
     """
-    return run(
+    given = dict(locals())
+    return _run(
         Request(
             targets=(target,),
             seed=seed,
@@ -237,5 +328,32 @@ def worst(
             data=data,
             parameters=parameters or {},
             seek=Seek(domain, size, case, scores, realised, pairs, ordered),
-        )
+            call=call_text(worst, given),
+        ),
+        progress,
     )
+
+
+def _run(request: Request, progress: bool | None) -> Result:
+    """Run, and show how far it is.
+
+    Raises:
+        Interrupted: with what had ended.
+    """
+    # only here, so that worker processes, which import this module, do without
+    from dpaudit.reporting.progress import Watch, display_for
+
+    stream = engine.check(request)
+    with Watch(display_for(progress)) as watch:
+        event = next(stream)
+        while not isinstance(event, CheckFinished):
+            try:
+                watch.on(event)
+                event = next(stream)
+            except KeyboardInterrupt:
+                # where it came while something was shown, the engine ends the stream with what is finished
+                event = stream.throw(KeyboardInterrupt)
+    result = Result.of(event.result)
+    if result.interrupted:
+        raise Interrupted(result)
+    return result

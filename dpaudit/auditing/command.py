@@ -11,6 +11,8 @@ from dpaudit.auditing.request import DEFAULT_ALPHA, Request, Versus
 
 def command_line(request: Request) -> str:
     """What to type to get the same result again (number of workers and report files left out)."""
+    if request.call is not None:
+        return request.call
     if request.versus is not None:
         return _comparison(request, request.versus)
     words = ["dpaudit", "worst" if request.seek is not None else "check" if request.every is None else "verify"]

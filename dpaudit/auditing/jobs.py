@@ -350,6 +350,8 @@ def _runs(request: Request, case: Case | None) -> int:
 
 
 def _claim(request: Request, own: Claim | None, name: str) -> Claim:
+    if request.claim is not None:
+        return request.claim
     relation = request.stated_relation
     if own is None:
         if request.epsilon is None:

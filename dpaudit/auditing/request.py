@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.auditing.datasets import dataset_to_json
 from dpaudit.errors import UsageError
-from dpaudit.language import Dataset, Mechanism, Relation, relation_named
+from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
 
 DEFAULT_ALPHA = 0.001
@@ -143,6 +143,8 @@ class Request:
         groups: audit group privacy in place of neighbours, by chains, for groups of 2 up to so many.
         spelled: options that the command line of the result must name, also where they have their defaults: a project
             has set others. Nothing depends on them.
+        claim: the claim, in place of epsilon, delta and relation: for one that is more than these, as zCDP is.
+        call: what was called, of a request that was made in Python; what its result says is to be typed again.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -170,6 +172,8 @@ class Request:
     game: str | None = None
     groups: int | None = None
     spelled: frozenset[str] = frozenset()
+    claim: Claim | None = None
+    call: str | None = None
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -205,13 +209,18 @@ class Request:
             raise UsageError("Give --domain or --data, not both.")
         if self.size is not None and self.data is None:
             raise UsageError("--size says how many records found pairs have; it goes with --data.")
+        numbers = (self.epsilon, self.delta, self.relation)
+        if self.claim is not None and any(given is not None for given in numbers):
+            raise UsageError("A claim holds ε, δ and the relation already; give it alone, or these.")
         named = [target for target in self.targets if isinstance(target, str)]
         if len(set(named)) < len(named):
             raise UsageError(f"{max(named, key=named.count)} is named twice; one audit of it is enough.")
 
     @property
     def stated_relation(self) -> Relation | None:
-        """The relation of --relation."""
+        """The relation of --relation, or of the claim."""
+        if self.claim is not None:
+            return self.claim.relation
         return None if self.relation is None else relation_named(self.relation)
 
     def image(self) -> dict[str, Any]:
@@ -239,6 +248,7 @@ class Request:
             **({} if self.game is None else {"game": self.game}),
             **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
             **({} if self.groups is None else {"groups": self.groups}),
+            **({} if self.claim is None else {"claim": repr(self.claim)}),
         }
 
 

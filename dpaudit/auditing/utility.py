@@ -73,7 +73,8 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
             "--utility tries the promises of the catalogue as they stand; leave --groups, --param, "
             "--pair, --data, --game and --black-box out."
         )
-    if alone and (request.epsilon is not None or request.delta is not None or request.relation is not None):
+    stated = (request.claim, request.epsilon, request.delta, request.relation)
+    if alone and any(given is not None for given in stated):
         raise UsageError("--utility tests no claim of privacy; leave --epsilon, --delta and --relation out.")
     if changed:
         return []

@@ -12,8 +12,6 @@ from typing import Self
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Column
 from rich.text import Text
 
 from dpaudit.auditing import events
@@ -21,7 +19,8 @@ from dpaudit.auditing.results import Audit, EvidenceKind, PairRecord, Result, Ut
 from dpaudit.reporting import chains, spending, utility, wording
 from dpaudit.reporting.contest import contest_block
 from dpaudit.reporting.datasets import Side, compare
-from dpaudit.reporting.numbers import lower, stated
+from dpaudit.reporting.numbers import stated
+from dpaudit.reporting.progress import TerminalBar
 from dpaudit.reporting.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
 
 __all__ = ["ConsoleReporter", "audit_block", "render_card", "render_corpus", "render_list", "summary"]
@@ -45,8 +44,7 @@ class ConsoleReporter:
         self._out = console_out
         self._err = console_err
         self._quiet = quiet
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+        self._progress = TerminalBar(console_err)
         self._announced = 0
         self._begun = 0
 
@@ -68,7 +66,7 @@ class ConsoleReporter:
             case events.AuditStarted():
                 self._begin(event)
             case events.Progress():
-                self._advance(event)
+                self._progress.advance(event)
             case events.AuditFinished(audit=audit):
                 self.close()
                 if self._quiet:
@@ -76,8 +74,7 @@ class ConsoleReporter:
                     line = for_encoding(_quiet_line(audit), self._out.encoding)
                     self._out.print(line, soft_wrap=True)
                 else:
-                    self._out.print(audit_block(audit) if isinstance(audit, Audit) else utility_block(audit))
-                    self._out.print()
+                    self._block(audit, wording.replay_command(audit))
             case events.CheckFinished(result=result):
                 self.close()
                 if result.interrupted:
@@ -90,58 +87,32 @@ class ConsoleReporter:
     def show(self, result: Result) -> None:
         """Show a result that was read from a file, as if it had just been made."""
         for audit in result.every:
-            self.on(events.AuditFinished(audit, 0.0))
+            if self._quiet:
+                self.on(events.AuditFinished(audit, 0.0))
+            else:
+                self._block(audit, wording.again(result, audit))
         self.on(events.CheckFinished(result))
         if result.contest is not None and not self._quiet:
             self._out.print(contest_block(result))
 
     def close(self) -> None:
         """Take the progress bar away."""
-        if self._progress is not None:
-            self._progress.stop()
-        self._progress = self._task = None
+        self._progress.close()
+
+    def _block(self, audit: Audit | UtilityAudit, again: str) -> None:
+        block = audit_block(audit, again=again) if isinstance(audit, Audit) else utility_block(audit, again=again)
+        self._out.print(block)
+        self._out.print()
 
     def _begin(self, event: events.AuditStarted) -> None:
         self.close()
         self._begun += 1
-        if self._quiet or not self._err.is_terminal:
-            return
-        # Transient: what remains on the terminal is the result alone.
-        self._progress = Progress(
-            TextColumn("{task.fields[audit]}", markup=False),
-            BarColumn(bar_width=16),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[bound]}", markup=False),
-            TimeRemainingColumn(compact=True),
-            TextColumn(
-                "{task.description}",
-                markup=False,
-                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
-            ),
-            console=self._err,
-            transient=True,
-            expand=True,
-        )
-        place = f" {self._begun}/{self._announced}" if self._announced > 1 else ""
-        self._task = self._progress.add_task(
-            f"{event.case}, claim {event.claim}",
-            total=max(event.steps, 1),
-            audit=f"{event.name}{place}",
-            bound="",
-        )
-        self._progress.start()
-
-    def _advance(self, event: events.Progress) -> None:
-        if self._progress is None or self._task is None:
-            return
-        bound = "" if event.bound is None else f"ε ≥ {lower(event.bound)}"
-        self._progress.update(
-            self._task, completed=event.done, total=max(event.of, 1), description=event.what, bound=bound
-        )
+        if not self._quiet and self._err.is_terminal:
+            self._progress.begin(event, place=f"{self._begun}/{self._announced}" if self._announced > 1 else "")
 
 
-def audit_block(audit: Audit) -> Rows:
-    """One audit as a block: the verdict first, then what it rests on, then how to get it again."""
+def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
+    """One audit as a block: the verdict first, then what it rests on, then how to get it `again` (by its replay id)."""
     block = Rows(label_width=_LABELS)
     block.line(_verdict_line(audit), indent=0)
     headline = wording.headline(audit)
@@ -174,11 +145,11 @@ def audit_block(audit: Audit) -> Rows:
         block.labelled("note", note)
     if (expectation := wording.expectation(audit)) is not None:
         block.line(expectation, style="" if audit.as_expected else "bold red")
-    block.line(f"Reproduce with: {wording.replay_command(audit)}")
+    block.line(f"Reproduce with: {again or wording.replay_command(audit)}")
     return block
 
 
-def utility_block(audit: UtilityAudit) -> Rows:
+def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
     """One promise as a block, laid out as an audit of privacy is."""
     block = Rows(label_width=_LABELS)
     block.line(_verdict_line(audit), indent=0)
@@ -199,7 +170,7 @@ def utility_block(audit: UtilityAudit) -> Rows:
         block.labelled("note", note)
     if (expectation := wording.expectation(audit)) is not None:
         block.line(expectation, style="" if audit.as_expected else "bold red")
-    block.line(f"Reproduce with: {wording.replay_command(audit)}")
+    block.line(f"Reproduce with: {again or wording.replay_command(audit)}")
     return block
 
 

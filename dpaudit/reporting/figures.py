@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from io import StringIO
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,10 @@ from dpaudit.reporting.numbers import count, power_below, power_of_ten, small, s
 from dpaudit.reporting.outputs_figure import output_figure
 from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
 
-__all__ = ["bound_figure", "data_csv", "evidence_figure", "output_figure", "profile_figure"]
+__all__ = [
+    "bound_figure", "data_csv", "draw_bound", "draw_evidence", "draw_profile", "evidence_figure", "output_figure",
+    "profile_figure",
+]  # fmt: skip
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
 _LABEL_GAP = 15  # least distance between two labels
@@ -34,7 +37,9 @@ _SMALLEST_DELTA = 1e-20  # a logarithmic axis that reaches further down shows no
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
+    """A line of a figure and what it is called; `style` is matplotlib's."""
+
     label: str
     x: Sequence[float]
     y: Sequence[float]
@@ -61,52 +66,72 @@ def data_csv(plot: ProfilePlot | OutputPlot | BoundPlot | EvidencePlot) -> str:
 
 def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str:
     """δ against ε: what is claimed, what is exact where there is a law, and what the counts certify."""
-    lines = [_Line("claim", plot.epsilon, plot.claim, _CLAIM_STYLE)]
-    if plot.exact is not None:
-        lines.append(_Line("exact", plot.epsilon, plot.exact, _EXACT_STYLE))
-    if plot.certified is not None:
-        every = {"markevery": max(len(plot.epsilon) // 9, 1)}
-        lines.append(_Line("certified ≥", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
     with rc_context(RC):
-        figure, axes = _canvas("ε", "δ(ε)")
-        floor = _delta_axis(axes, [value for line in lines for value in line.y])
-        drawn = [_Line(n.label, n.x, [max(v, floor) for v in n.y], n.style) for n in lines]
-        for above in drawn[1:]:
-            _hatch_between(axes, plot.epsilon, drawn[0].y, above.y)
-        _draw(axes, drawn)
-        _widen(axes.set_xlim, plot.epsilon)
-        _label_ends(figure, axes, drawn)
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_profile(axes, plot))
     parts = [f"the claim allows δ = {small(claim.delta)} at ε = {stated(claim.epsilon)}"]
     at = min(range(len(plot.epsilon)), key=lambda i: abs(plot.epsilon[i] - claim.epsilon), default=None)
     if at is not None:
-        parts += [f"{line.label.removesuffix(' ≥')} δ near it: {small(line.y[at])}" for line in lines[1:]]
+        evidence = _profile_lines(plot)[1:]
+        parts += [f"{line.label.removesuffix(' ≥')} δ near it: {small(line.y[at])}" for line in evidence]
     return to_svg(figure, prefix=prefix, title="Privacy profile", description="; ".join(parts) + ".")
+
+
+def draw_profile(axes: Axes, plot: ProfilePlot) -> list[Line]:
+    """Draw δ against ε on any axes, in the sentinel colours; the lines as they were drawn."""
+    axes.set_xlabel("ε")
+    axes.set_ylabel("δ(ε)")
+    lines = _profile_lines(plot)
+    floor = _delta_axis(axes, [value for line in lines for value in line.y])
+    drawn = [Line(n.label, n.x, [max(v, floor) for v in n.y], n.style) for n in lines]
+    for above in drawn[1:]:
+        _hatch_between(axes, plot.epsilon, drawn[0].y, above.y)
+    _draw(axes, drawn)
+    _widen(axes.set_xlim, plot.epsilon)
+    return drawn
+
+
+def _profile_lines(plot: ProfilePlot) -> list[Line]:
+    lines = [Line("claim", plot.epsilon, plot.claim, _CLAIM_STYLE)]
+    if plot.exact is not None:
+        lines.append(Line("exact", plot.epsilon, plot.exact, _EXACT_STYLE))
+    if plot.certified is not None:
+        every = {"markevery": max(len(plot.epsilon) // 9, 1)}
+        lines.append(Line("certified ≥", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
+    return lines
 
 
 def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: str) -> str:
     """Certified lower bound on ε against runs a side; the claimed and the exact ε are horizontal lines."""
-    points = [(runs, bound) for runs, bound in zip(plot.runs, plot.bound, strict=True) if runs > 0]
-    x, y = [float(runs) for runs, _ in points], [bound for _, bound in points]
-    ends = _run_ends(x)
-    lines = [_Line("claim", ends, [claim, claim], _CLAIM_STYLE)]
-    if exact is not None:
-        lines.append(_Line("exact", ends, [exact, exact], _EXACT_STYLE))
-    if points:
-        every = {"markevery": max(len(points) // 12, 1)}
-        lines.append(_Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
     with rc_context(RC):
-        figure, axes = _canvas("runs a side", "ε")
-        _runs_axis(axes, ends)
-        _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        _draw(axes, lines)
-        if points:  # only the last point counts, so it alone is filled
-            axes.plot(x[-1:], y[-1:], color=EVIDENCE, marker="^", markersize=6.5, linestyle="", clip_on=False)
-        _label_ends(figure, axes, lines)
-    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} runs a side" if points else "no runs"
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_bound(axes, plot, claim=claim, exact=exact))
+    x, y = _after_runs(plot.runs, plot.bound)
+    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} runs a side" if x else "no runs"
     description = f"Certified: {last}; claimed ε = {stated(claim)}"
     description += "." if exact is None else f"; exact ε = {exact:.3g}."
     return to_svg(figure, prefix=prefix, title="Certified lower bound against runs", description=description)
+
+
+def draw_bound(axes: Axes, plot: BoundPlot, *, claim: float, exact: float | None) -> list[Line]:
+    """Draw the certified bound against runs on any axes, in the sentinel colours; the lines as they were drawn."""
+    axes.set_xlabel("runs a side")
+    axes.set_ylabel("ε")
+    x, y = _after_runs(plot.runs, plot.bound)
+    ends = _run_ends(x)
+    lines = [Line("claim", ends, [claim, claim], _CLAIM_STYLE)]
+    if exact is not None:
+        lines.append(Line("exact", ends, [exact, exact], _EXACT_STYLE))
+    if x:
+        every = {"markevery": max(len(x) // 12, 1)}
+        lines.append(Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
+    _runs_axis(axes, ends)
+    _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    _draw(axes, lines)
+    if x:  # only the last point counts, so it alone is filled
+        axes.plot(x[-1:], y[-1:], color=EVIDENCE, marker="^", markersize=6.5, linestyle="", clip_on=False)
+    return lines
 
 
 def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) -> str:
@@ -114,32 +139,11 @@ def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) 
 
     `refuted_at`, the runs a side after which it did, is marked; where it stopped is the end of the line.
     """
-    points = [(runs, value) for runs, value in zip(plot.runs, plot.log10_e, strict=True) if runs > 0]
-    x, y = [float(runs) for runs, _ in points], [value for _, value in points]
-    ends = _run_ends(x)
-    lines = [_Line("refutes", ends, [plot.log10_threshold] * 2, _CLAIM_STYLE)]
-    # pairs are counted one after the other, so the runs of a pair may begin anew: then so does the line
-    turns = [0, *(i for i in range(1, len(x)) if x[i] < x[i - 1]), len(x)]
-    strands = [_Line("evidence", x[a:b], y[a:b], _EXACT_STYLE) for a, b in pairwise(turns) if a < b]
-    lines += strands[-1:]
-    reached = [(runs, value) for runs, value in points if runs == refuted_at]
-    stop = max(reached, key=lambda point: point[1], default=None)
     with rc_context(RC):
-        figure, axes = _canvas("runs a side", "e-value")
-        _runs_axis(axes, ends)
-        # the value 1, no evidence at all, is always in the picture
-        _widen(axes.set_ylim, [0.0, plot.log10_threshold, *y], share=0.08)
-        axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: ten_to(round(v))))
-        axes.axhline(0.0, color=GRID, linewidth=1.6, zorder=0.9)
-        if stop is not None:
-            axes.plot([stop[0]] * 2, [axes.get_ylim()[0], stop[1]], color=INK, linewidth=0.9, linestyle=(0, (1, 2)))
-        _draw(axes, [*strands[:-1], *lines])
-        if stop is not None:
-            mark: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
-            axes.plot([stop[0]], [stop[1]], color=EVIDENCE, markerfacecolor=PAPER, clip_on=False, **mark)
-        _label_ends(figure, axes, lines)
-    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} runs a side" if points else "no runs"
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_evidence(axes, plot, refuted_at=refuted_at))
+    x, y = _after_runs(plot.runs, plot.log10_e)
+    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} runs a side" if x else "no runs"
     stopped = f"refuted after {count(refuted_at)} runs a side" if refuted_at is not None else "not refuted"
     return to_svg(
         figure,
@@ -147,6 +151,41 @@ def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) 
         title="Evidence against the claim",
         description=f"{last[:1].upper()}{last[1:]}; 10^{plot.log10_threshold:.2f} refutes the claim; {stopped}.",
     )
+
+
+def draw_evidence(axes: Axes, plot: EvidencePlot, *, refuted_at: int | None) -> list[Line]:
+    """Draw the e-process on any axes, in the sentinel colours; the lines that want a label."""
+    axes.set_xlabel("runs a side")
+    axes.set_ylabel("e-value")
+    x, y = _after_runs(plot.runs, plot.log10_e)
+    ends = _run_ends(x)
+    lines = [Line("refutes", ends, [plot.log10_threshold] * 2, _CLAIM_STYLE)]
+    # pairs are counted one after the other, so the runs of a pair may begin anew: then so does the line
+    turns = [0, *(i for i in range(1, len(x)) if x[i] < x[i - 1]), len(x)]
+    strands = [Line("evidence", x[a:b], y[a:b], _EXACT_STYLE) for a, b in pairwise(turns) if a < b]
+    lines += strands[-1:]
+    reached = [(runs, value) for runs, value in zip(x, y, strict=True) if runs == refuted_at]
+    stop = max(reached, key=lambda point: point[1], default=None)
+    _runs_axis(axes, ends)
+    # the value 1, no evidence at all, is always in the picture
+    _widen(axes.set_ylim, [0.0, plot.log10_threshold, *y], share=0.08)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: ten_to(round(v))))
+    axes.axhline(0.0, color=GRID, linewidth=1.6, zorder=0.9)
+    if stop is not None:
+        axes.plot([stop[0]] * 2, [axes.get_ylim()[0], stop[1]], color=INK, linewidth=0.9, linestyle=(0, (1, 2)))
+    _draw(axes, [*(replace(strand, label="") for strand in strands[:-1]), *lines])
+    if stop is not None:
+        mark: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
+        mark |= {"color": EVIDENCE, "markerfacecolor": PAPER, "label": "refuted"}
+        axes.plot([stop[0]], [stop[1]], clip_on=False, **mark)
+    return lines
+
+
+def _after_runs(runs: Sequence[int], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Runs and values where there were any runs: a logarithmic axis has no place for 0."""
+    points = [(float(n), value) for n, value in zip(runs, values, strict=True) if n > 0]
+    return [n for n, _ in points], [value for _, value in points]
 
 
 def _run_ends(runs: Sequence[float]) -> list[float]:
@@ -170,21 +209,21 @@ def _runs_axis(axes: Axes, ends: Sequence[float]) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
 
 
-def _canvas(xlabel: str, ylabel: str) -> tuple[Figure, Axes]:
+def _canvas() -> tuple[Figure, Axes]:
     figure = new_figure(WIDTH, HEIGHT)
     box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
     axes = figure.add_axes(box, facecolor="none")
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
     axes.grid(visible=False, axis="x")
     return figure, axes
 
 
-def _draw(axes: Axes, lines: Sequence[_Line]) -> None:
+def _draw(axes: Axes, lines: Sequence[Line]) -> None:
     for line in lines:
         style = dict(line.style)
         if len(line.x) == 1:
             style.setdefault("marker", "o")
+        # a legend, where somebody wants one, names what has a label
+        style["label"] = line.label or None
         axes.plot(line.x, line.y, clip_on=False, solid_capstyle="butt", **style)
 
 
@@ -246,7 +285,7 @@ def _widen(set_limits: Any, values: Sequence[float], share: float = 0.0) -> None
     set_limits(low, high + (high - low) * share)
 
 
-def _label_ends(figure: Figure, axes: Axes, lines: Sequence[_Line]) -> None:
+def _label_ends(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
     """A label with a sample of its line at the end of each line, pushed apart where they would overlap."""
     ends = [float(axes.transData.transform((line.x[-1], line.y[-1]))[1]) if line.x else 0.0 for line in lines]
     heights = _spread(ends, low=_BOTTOM + 4, high=HEIGHT - _TOP - 4)

@@ -140,7 +140,8 @@ def _plain(value: object, path: str) -> Json:
 
 @cache
 def _field_order(cls: type) -> tuple[str, ...]:
-    first, last = _FIRST.get(cls, ()), _LAST.get(cls, ())
+    # a subclass without fields of its own is written as what it is a kind of
+    first, last = (next((table[c] for c in cls.__mro__ if c in table), ()) for table in (_FIRST, _LAST))
     fields = dataclasses.fields(cls)
     return (*first, *(f.name for f in fields if f.name not in first + last), *last)
 

@@ -36,16 +36,10 @@ _EVENT_RULE: dict[str, Any] = {"color": INK, "linewidth": 3.0, "solid_capstyle":
 def output_figure(plot: OutputPlot, *, prefix: str) -> str:
     """The output's distribution on both datasets: filled for left, hatched for right, the event shaded."""
     plot = replace(plot, labels=[_printable(label) for label in plot.labels])
+    few = len(plot.labels) <= _FEW
     with rc_context(RC):
-        log_floor = _probability_floor(plot)
-        few = len(plot.labels) <= _FEW
-        upright = few and sum(max(len(label), 3) for label in plot.labels) <= 44
-        if few and not upright:
-            figure, axes = _lying_bars(plot, log_floor)
-        else:
-            figure, axes = _upright_axes()
-            _probability_axis(axes.yaxis, axes.set_yscale, axes.set_ylim, plot, log_floor)
-            (_upright_bars if few else _steps)(axes, plot, log_floor)
+        figure, axes = _lying_axes(plot) if few and not _upright(plot) else _upright_axes()
+        draw_outputs(axes, plot)
         _legend(figure, bars=few)
     inside = [i for i, marked in enumerate(plot.event) if marked]
     masses = [sum(side[i] for i in inside) for side in (plot.left, plot.right)]
@@ -53,6 +47,24 @@ def output_figure(plot: OutputPlot, *, prefix: str) -> str:
     description = f"{how} distribution over {count(len(plot.labels) + plot.omitted)} outcomes"
     description += f"; the event has probability {small(masses[0])} on left and {small(masses[1])} on right."
     return to_svg(figure, prefix=prefix, title="Output on both datasets", description=description)
+
+
+def draw_outputs(axes: Axes, plot: OutputPlot) -> None:
+    """Draw the output's distribution on any axes, in the sentinel colours: bars where there are few outcomes."""
+    plot = replace(plot, labels=[_printable(label) for label in plot.labels])
+    floor = _probability_floor(plot)
+    if len(plot.labels) <= _FEW and not _upright(plot):
+        _lying_bars(axes, plot, floor)
+        return
+    axes.set_xlabel("output")
+    axes.set_ylabel("probability")
+    _probability_axis(axes.yaxis, axes.set_yscale, axes.set_ylim, plot, floor)
+    (_upright_bars if len(plot.labels) <= _FEW else _steps)(axes, plot, floor)
+
+
+def _upright(plot: OutputPlot) -> bool:
+    """Whether the names of a few outcomes have room beside each other."""
+    return sum(max(len(label), 3) for label in plot.labels) <= 44
 
 
 def _printable(label: str) -> str:
@@ -65,8 +77,18 @@ def _upright_axes() -> tuple[Figure, Axes]:
     box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
     axes = figure.add_axes(box, facecolor="none")
     axes.grid(visible=False, axis="x")
-    axes.set_xlabel("output")
-    axes.set_ylabel("probability")
+    return figure, axes
+
+
+def _lying_axes(plot: OutputPlot) -> tuple[Figure, Axes]:
+    """Room on the left for names that are too long to stand side by side."""
+    names = _short(plot.labels, 26)
+    left = min(20 + 6.2 * max(map(len, names)), 190)
+    height = max(HEIGHT, 62 + 24 * len(names))
+    figure = new_figure(WIDTH, height)
+    box = (left / WIDTH, _BOTTOM / height, 1 - (left + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / height)
+    axes = figure.add_axes(box, facecolor="none")
+    axes.grid(visible=False, axis="y")
     return figure, axes
 
 
@@ -107,32 +129,24 @@ def _upright_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     at = np.arange(len(plot.labels))
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
-    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, **_LEFT_STYLE)
-    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, **_RIGHT_STYLE)
+    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, label="left", **_LEFT_STYLE)
+    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, label="right", **_RIGHT_STYLE)
     slack = max(4 - len(plot.labels), 0) / 2  # one or two outcomes need not be as broad as the page
     axes.set_xlim(-0.5 - slack, len(plot.labels) - 0.5 + slack)
     axes.set_xticks(at, plot.labels)
 
 
-def _lying_bars(plot: OutputPlot, floor: float | None) -> tuple[Figure, Axes]:
-    """Horizontal bars: names too long to stand side by side have room on the left."""
+def _lying_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     names = _short(plot.labels, 26)
-    left = min(20 + 6.2 * max(map(len, names)), 190)
-    height = max(HEIGHT, 62 + 24 * len(names))
-    figure = new_figure(WIDTH, height)
-    box = (left / WIDTH, _BOTTOM / height, 1 - (left + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / height)
-    axes = figure.add_axes(box, facecolor="none")
-    axes.grid(visible=False, axis="y")
     axes.set_xlabel("probability")
     at = np.arange(len(names))
     _probability_axis(axes.xaxis, axes.set_xscale, axes.set_xlim, plot, floor)
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5, lying=True)
-    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, **_LEFT_STYLE)
-    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, **_RIGHT_STYLE)
+    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, label="left", **_LEFT_STYLE)
+    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, label="right", **_RIGHT_STYLE)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(at, names)
-    return figure, axes
 
 
 def _steps(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
@@ -141,8 +155,8 @@ def _steps(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
     base = floor or 0.0
-    for values, line in ((plot.left, _LEFT_LINE), (plot.right, _RIGHT_LINE)):
-        axes.stairs(_raised(values, floor), edges, baseline=base, color=EVIDENCE, fill=False, **line)
+    for name, values, line in (("left", plot.left, _LEFT_LINE), ("right", plot.right, _RIGHT_LINE)):
+        axes.stairs(_raised(values, floor), edges, baseline=base, color=EVIDENCE, fill=False, label=name, **line)
     axes.set_xlim(-0.5, size - 0.5)
     # As many names as stand beside each other without touching.
     for number in (5, 3, 2):
@@ -161,7 +175,7 @@ def _mark(axes: Axes, start: float, stop: float, *, lying: bool = False) -> None
     span, transform = (
         (axes.axhspan, axes.get_yaxis_transform()) if lying else (axes.axvspan, axes.get_xaxis_transform())
     )
-    span(start, stop, zorder=0, **_EVENT_STYLE)
+    span(start, stop, zorder=0, label="event", **_EVENT_STYLE)
     ends = ([0, 0], [start, stop]) if lying else ([start, stop], [0, 0])
     axes.plot(*ends, transform=transform, clip_on=False, **_EVENT_RULE)
 

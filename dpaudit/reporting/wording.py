@@ -310,6 +310,11 @@ def replay_command(audit: Audit | UtilityAudit) -> str:
     return f"dpaudit replay {audit.replay}"
 
 
+def again(result: Result, audit: Audit | UtilityAudit) -> str:
+    """What to type to get one audit of a result again; of one made in Python, the call, as nothing was stored."""
+    return replay_command(audit) if result.command.startswith("dpaudit ") else result.command
+
+
 def deciding(audit: Audit) -> SampledEvidence | None:
     """The sampled evidence behind the reported pair and event, else the strongest there is."""
     same = [e for e in audit.sampled if e.pair == audit.pair and e.event == audit.event]

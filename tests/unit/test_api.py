@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,12 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit.adversary import Pair
+from dpaudit.api import Settings
 from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.auditing.plan import Case, Plan
 from dpaudit.auditing.results import Result, Verdict
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
-from dpaudit.language import Multiset
+from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
 
 CONTRACT = [
     "name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon", "confidence",
@@ -53,9 +55,14 @@ def test_every_setting_reaches_the_request() -> None:
     assert result.timings.jobs == 2
     assert result.audits[0].claim.group == 2
     assert result.command == (
-        "dpaudit check response --epsilon 1.0 --delta 0.1 --relation replace-one:2 --data 'booleans()' --size 3 "
-        "--runs 500 --time 60.0 --alpha 0.01 --seed 9"
+        "dpaudit.audit(response, epsilon=1.0, delta=0.1, relation='replace-one:2', data='booleans()', size=3, "
+        "runs=500, seconds=60.0, alpha=0.01, seed=9)"
     )
+
+
+def test_the_same_settings_for_functions_that_pass_them_on() -> None:
+    given = inspect.signature(dpaudit.audit).parameters.values()
+    assert [p.name for p in given if p.kind is p.KEYWORD_ONLY] == list(Settings.__annotations__)
 
 
 def test_errors_are_of_one_tree() -> None:
@@ -79,8 +86,106 @@ def test_an_interrupt_is_raised() -> None:
     def interrupts(dataset: Any, rng: Generator) -> int:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as raised:
         dpaudit.audit(interrupts, epsilon=1.0, pair=PAIR)
+    assert isinstance(raised.value, dpaudit.Interrupted)
+    assert raised.value.result.interrupted
+    assert str(raised.value) == "interrupted before any audit had ended"
+    assert len(raised.value.result) == 0
+
+
+def test_an_interrupt_holds_what_had_ended(catalogue: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Response.run
+    runs = iter(range(10**6))
+
+    def run(self: Response, dataset: Any) -> Any:
+        if self.claim == dpaudit.Claim(0.5) and next(runs) > 3:
+            raise KeyboardInterrupt
+        return real(self, dataset)
+
+    monkeypatch.setattr(Response, "run", run)
+    with pytest.raises(dpaudit.Interrupted, match=r"2 audits had ended, and are in \.result") as raised:
+        dpaudit.audit("Response")
+    assert [one.verdict for one in raised.value.result] == [Verdict.PASS, Verdict.PASS]
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "tested"),
+    [
+        (1.0, {}, dpaudit.Claim(1.0)),
+        (np.float64(1), {"relation": "add-remove-one"}, dpaudit.Claim(1.0, relation=ADD_REMOVE_ONE)),
+        (1, {"relation": "replace-one:2"}, dpaudit.Claim(1.0, relation=REPLACE_ONE.group(2))),
+        ((1.0, 1e-6), {}, dpaudit.Claim(1.0, 1e-6)),
+        (dpaudit.Claim(1.0, 0.1, ADD_REMOVE_ONE), {}, dpaudit.Claim(1.0, 0.1, ADD_REMOVE_ONE)),
+        (dpaudit.Claim.zcdp(0.5, epsilon=1.0), {}, dpaudit.Claim.zcdp(0.5, epsilon=1.0)),
+    ],
+)
+def test_a_claim_in_its_forms(claim: Any, more: dict[str, Any], tested: dpaudit.Claim) -> None:
+    pair = ([0], [0, 1]) if tested.relation == ADD_REMOVE_ONE else ([0], [1])
+    record = dpaudit.audit(lambda data, rng: 0, claim, pair=pair, runs=300, **more).claim
+    assert (record.epsilon, record.delta, record.statement) == (tested.epsilon, tested.delta, str(tested))
+
+
+def test_a_claim_of_numbers_is_the_whole_claim_of_a_mechanism() -> None:
+    mechanism = Response(2.0)
+    assert dpaudit.audit(mechanism, 3.0, pair=PAIR, runs=300).claim.statement == "3-DP under replace-one"
+    assert dpaudit.audit(mechanism, pair=PAIR, runs=300).claim.epsilon == 2.0
+
+
+def test_zcdp_of_a_function_is_refuted_and_not_refuted() -> None:
+    # Gaussian noise of deviation 1 on a count is 1/2-zCDP. A true claim fails with probability at most 0.001.
+    def count(data: list[int], rng: Generator, size: int) -> Any:
+        return sum(data) + rng.normal(0, 1, size)
+
+    found = [
+        dpaudit.audit(count, dpaudit.Claim.zcdp(rho, epsilon=1.0), pair=([0, 1], [0, 0]), runs=20_000).verdict
+        for rho in (0.5, 0.2)
+    ]
+    assert found == [Verdict.PASS, Verdict.FAIL]
+
+
+@pytest.mark.parametrize(
+    ("claim", "more", "says"),
+    [
+        (1.0, {"epsilon": 1.0}, "given twice"),
+        (1.0, {"delta": 0.1}, "given twice"),
+        (dpaudit.Claim(1.0), {"relation": "replace-one"}, "given twice"),
+        ("1", {}, "A claim is ε"),
+        (True, {}, "A claim is ε"),
+        ((1.0,), {}, "A claim is ε"),
+        ((1.0, 2.0), {}, "--delta must lie in"),
+        (-1.0, {}, "at least 0"),
+        (None, {}, "What does response claim"),
+        (1.0, {"pair": None}, "On which datasets"),
+        (1.0, {"pair": [[0]]}, "pair must hold two datasets"),
+        (1.0, {"pair": None, "data": 3}, "or a Hypothesis strategy, not 3"),
+    ],
+)
+def test_what_is_refused_in_pythons_words(claim: Any, more: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        dpaudit.audit(response, claim, **{"pair": PAIR, "runs": 300, **more})
+
+
+def test_the_call_is_what_gives_the_same_result_again() -> None:
+    result = dpaudit.audit(responses, (1.0, 0.0), pair=([0], [1]), runs=2_000, seed=4, jobs=1)
+    assert result.command == "dpaudit.audit(responses, (1.0, 0.0), pair=([0], [1]), runs=2000, seed=4)"
+    again = eval(result.command, {"dpaudit": dpaudit, "responses": responses})
+    assert again.audits == result.audits
+    huge = dpaudit.audit(responses, 1.0, pair=([0] * 500, [0] * 499 + [1]), runs=300)
+    assert huge.command == "dpaudit.audit(responses, 1.0, pair=…, runs=300, seed=0)"
+    shown = str(result)
+    assert "Reproduce with: dpaudit.audit(responses, (1.0, 0.0)" in shown
+    assert "dpaudit replay" not in shown + result.to_html(), "nothing was stored, so nothing can be replayed"
+
+
+def test_every_function_returns_a_result(catalogue: None) -> None:
+    for result, call in (
+        (dpaudit.verify(Response(1.0), domain=2, size=1), "dpaudit.verify(Response("),
+        (dpaudit.worst(Response(1.0), data="integers(0, 1)", size=1), "dpaudit.worst(Response("),
+    ):
+        assert isinstance(result, dpaudit.Result)
+        assert result.command.startswith(call)
+        assert result.verdict is Verdict.PASS
 
 
 # --- datasets ---------------------------------------------------------------------------------------------------
