@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = "pytester"  # for tests of the pytest plugin, in folders and sessions of their own
+
 _SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 

@@ -1,0 +1,112 @@
+"""What a test says of its audit: the arguments of `dp_audit(…)`, over those of `@pytest.mark.dp(…)`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dpaudit.errors import UsageError
+
+KEYWORDS: Mapping[str, str] = {
+    "epsilon": "ε of the claim",
+    "delta": "δ of the claim, 0 without it",
+    "relation": '"replace-one" (without it) or "add-remove-one", for groups of k with ":k"',
+    "pair": "two datasets to tell apart",
+    "data": 'instead of a pair, what records are ("integers(0, 1)"), or a Hypothesis strategy of records or of pairs',
+    "size": "how many records the datasets have that are found from data",
+    "groups": "group privacy instead, for groups of 2 up to so many",
+    "runs": "runs a side and pair at most",
+    "time": "time limit of this audit in seconds",
+    "bits": "whether the low bits of doubles count in the verdict",
+    "black_box": "whether a mechanism's own law and density are left alone",
+    "certify": "whether all runs are used, to sharpen the bound, also after a refutation",
+    "parameters": "fields of a mechanism to change",
+    "allow_inconclusive": "whether an audit that could not decide passes",
+}
+"""Keyword arguments of `dp_audit` and of the marker."""
+_ELSEWHERE = {
+    "seed": "it is the session's: --dp-seed, or seed in [tool.dpaudit]",
+    "alpha": "it is shared over all tests: --dp-alpha, or alpha in [tool.dpaudit]",
+    "jobs": "it is the project's: jobs in [tool.dpaudit]; pytest -n runs tests side by side",
+    "evidence": "it is the session's: --dp-evidence",
+}
+_WHERE = ("pair", "data")
+
+
+def checked(given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The arguments, if all of them are known.
+
+    Args:
+        given: keyword arguments.
+        what: who takes them, for the message: "dp_audit" or "@pytest.mark.dp".
+
+    Raises:
+        UsageError: one is not, with the closest that is.
+    """
+    for key in given:
+        if key in _ELSEWHERE:
+            raise UsageError(f"{what} takes no {key}: {_ELSEWHERE[key]}.")
+        if key not in KEYWORDS:
+            close = difflib.get_close_matches(key, KEYWORDS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(KEYWORDS)}."
+            raise UsageError(f"{what} has no argument {key!r}; {hint}")
+    return dict(given)
+
+
+def of_markers(markers: Iterable[Any]) -> dict[str, Any]:
+    """The arguments of the marks that apply to a test; the closest to it wins.
+
+    Args:
+        markers: marks `dp`, closest first (test, class, module).
+
+    Raises:
+        UsageError: one has positional or unknown arguments.
+    """
+    found: dict[str, Any] = {}
+    for mark in markers:
+        if mark.args:
+            raise UsageError(
+                f"@pytest.mark.dp takes keyword arguments, such as epsilon=1.0, and not {_shown(mark.args[0])}; the "
+                "function to audit is given to dp_audit."
+            )
+        found = merged(checked(mark.kwargs, "@pytest.mark.dp"), over=found, first=True)
+    return found
+
+
+def merged(given: Mapping[str, Any], *, over: Mapping[str, Any], first: bool = False) -> dict[str, Any]:
+    """Both; where both say something, `given` wins (with `first`, `over` does).
+
+    A pair replaces data and its size, and data replaces a pair: they are two ways to say the same.
+    """
+    strong, weak = (over, given) if first else (given, over)
+    if any(strong.get(key) is not None for key in _WHERE):
+        weak = {key: value for key, value in weak.items() if key not in _WHERE and (key != "size" or "data" in strong)}
+    return {**weak, **strong}
+
+
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
+_SESSION = {"runs", "time", "seed", "alpha"}
+
+
+def in_python(text: str) -> str:
+    """A sentence that names options of the command line, with the names that they have here.
+
+    "raise --runs to at least 20,000" → "raise runs (--dp-runs) to at least 20,000".
+    """
+
+    def name(found: re.Match[str]) -> str:
+        key = found[1].replace("-", "_")
+        if key in ("seed", "alpha"):
+            return f"--dp-{key}"
+        if key not in KEYWORDS:
+            return found[0]
+        return f"{key} (--dp-{key})" if key in _SESSION else key
+
+    return _OPTION.sub(name, text)
+
+
+def _shown(value: object) -> str:
+    name = getattr(value, "__name__", None)
+    return name if isinstance(name, str) else repr(value)[:40]

@@ -1,0 +1,226 @@
+"""The value of the fixture `dp_audit`: audits a function, records what came out, and raises where the claim falls."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from dpaudit.arguments import on_found_pairs
+from dpaudit.auditing import engine
+from dpaudit.auditing.carry import carry_key
+from dpaudit.auditing.datasets import as_dataset
+from dpaudit.auditing.jobs import jobs_of
+from dpaudit.auditing.request import Carried, Request
+from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.errors import DpauditError, MechanismError, UsageError
+from dpaudit.language import Mechanism
+from dpaudit.outcomes import refusal
+from dpaudit.pytest_plugin.arguments import checked, in_python, merged
+from dpaudit.pytest_plugin.evidence import Carried as Before
+from dpaudit.pytest_plugin.fingerprint import fingerprint
+from dpaudit.pytest_plugin.record import Night, Record
+from dpaudit.pytest_plugin.session import Session
+from dpaudit.pytest_plugin.settings import audit_seed, call_share
+from dpaudit.reporting import json_form, wording
+from dpaudit.reporting.numbers import lower
+from dpaudit.result import Result
+
+
+class Auditor:
+    """Audits functions and mechanisms in one test; see the fixture `dp_audit` for what it takes.
+
+    Args:
+        session: of this process.
+        test: node id.
+        defaults: arguments of the test's marks.
+        keep: is told of every audit.
+    """
+
+    def __init__(
+        self, session: Session, test: str, defaults: dict[str, Any], keep: Callable[[Record], None]
+    ) -> None:
+        self._session = session
+        self._test = test
+        self._defaults = defaults
+        self._keep = keep
+        self._calls = 0
+
+    def __repr__(self) -> str:
+        # pytest shows it above every failure
+        return "dp_audit"
+
+    def __call__(
+        self, f: str | Callable[..., Any] | Mechanism, /, *, allow_inconclusive: bool | None = None, **given: Any
+    ) -> Result:
+        """Audit `f`, and return what came out unless it fails the test."""
+        __tracebackhide__ = True
+        failure: Exception | None = None
+        try:
+            words = merged(checked(given, "dp_audit"), over=self._defaults)
+            allowed = words.pop("allow_inconclusive", False) if allow_inconclusive is None else allow_inconclusive
+            words.pop("allow_inconclusive", None)
+            result = self._audit(f, words)
+        except DpauditError as error:
+            error.args = (in_python(str(error)),)
+            failure = error
+        if failure is not None:
+            # without the frames of dpaudit's own code, which are no help
+            raise failure.with_traceback(None)
+        self._judge(result, allow_inconclusive=allowed)
+        return result
+
+    def _audit(self, f: Any, words: dict[str, Any]) -> Result:
+        """Run, record, and put what earlier nights refuted on top."""
+        session = self._session
+        if session.trouble is not None:
+            raise UsageError(session.trouble)
+        self._calls += 1
+        alpha = call_share(session.share, self._calls)
+        seed = audit_seed(session.settings.seed, self._test, self._calls, session.night)
+        request = self._request(f, words, seed=seed, alpha=alpha)
+        request, key, before = self._carrying(request, f)
+        result = Result.of(engine.run(request))
+        said = [self._said(audit, before) for audit in result.audits]
+        result = dataclasses.replace(result, audits=said, command=session.again(self._test))
+        for audit in result.audits:
+            self._keep(self._record(audit, result, request, key))
+        return result
+
+    def _request(self, f: Any, words: dict[str, Any], *, seed: int, alpha: float) -> Request:
+        settings = self._session.settings
+        own = isinstance(f, str | Mechanism) or (isinstance(f, type) and issubclass(f, Mechanism))
+        name = getattr(f, "__name__", type(f).__name__)
+        if not own and words.get("epsilon") is None:
+            raise UsageError(
+                f"What does {name} claim? Give epsilon (and delta and relation where they matter) to dp_audit or to "
+                "@pytest.mark.dp."
+            )
+        pair, data = words.pop("pair", None), words.pop("data", None)
+        if pair is None and data is None and not isinstance(f, str):
+            raise UsageError(
+                f"On which datasets should {name} be tried? Give pair=([0, 1, 1], [0, 1, 0]), or "
+                'data="integers(0, 100)" to let dpaudit find pairs.'
+            )
+        runs = words.pop("runs", None)
+        runs = settings.runs if runs is None and not isinstance(f, str) else runs
+        described = data if isinstance(data, str) else None
+        size = words.pop("size", None)
+        if pair is not None and not (isinstance(pair, tuple | list) and len(pair) == 2):
+            raise UsageError(f"pair must be two datasets, such as ([0, 1, 1], [0, 1, 0]), not {pair!r}.")
+        request = Request(
+            targets=(f,),
+            seed=seed,
+            alpha=alpha,
+            runs=runs,
+            seconds=words.pop("time", settings.seconds),
+            jobs=settings.jobs,
+            pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
+            data=described,
+            size=None if data is not None and described is None else size,
+            parameters=words.pop("parameters", None) or {},
+            bits=words.pop("bits", settings.bits),
+            # what an algorithm of the catalogue promises of its output is no matter of privacy
+            only="privacy" if isinstance(f, str) else None,
+            **words,
+        )
+        if data is None or described is not None:
+            return request
+        # without a key nothing is kept from run to run, so the outcome is a function of the seed
+        return on_found_pairs(request, f, data, size=size, placed=pair is not None)
+
+    def _carrying(self, request: Request, f: Any) -> tuple[Request, str | None, Before | None]:
+        """The request with what earlier nights say of it, and the key that tonight is kept under."""
+        session = self._session
+        what = fingerprint(f)
+        if session.evidence is None or what is None or isinstance(f, str):
+            return request, None, None
+        jobs = jobs_of(request) if request.groups is None else []
+        if len(jobs) != 1:
+            return request, None, None
+        engines = carry_key(jobs[0])
+        key = f"{what}-{engines}"
+        before = session.evidence.carried(self._test, key, night=session.night)
+        if before is None:
+            return request, key, None
+        if request.seed in before.seeds:
+            raise UsageError(
+                f"The evidence file has runs of seed {request.seed} for {self._test} already, which prove nothing new; "
+                "choose another --dp-seed."
+            )
+        carried = {engines: Carried(before.log_e, before.seeds)}
+        name = session.settings.evidence.name if session.settings.evidence is not None else None
+        return dataclasses.replace(request, carried=carried, carried_from=name), key, before
+
+    def _said(self, audit: Audit, before: Before | None) -> Audit:
+        """An audit in this plugin's words; what earlier nights refuted stays refuted."""
+        audit = dataclasses.replace(audit, reason=in_python(audit.reason))
+        evidence = audit.sequential
+        if before is None or evidence is None or audit.verdict is Verdict.FAIL:
+            return audit
+        if before.log_peak < math.log(1 / evidence.alpha):
+            return audit
+        reason = (
+            f"The claim was refuted on night {before.peaked}, when the e-value of all nights reached "
+            f"{_power(before.log_peak)} (1/α: {1 / evidence.alpha:.3g}); tonight shows less, and takes nothing back: "
+            "it stands until the function's text or its claim changes."
+        )
+        return dataclasses.replace(audit, verdict=Verdict.FAIL, reason=reason)
+
+    def _record(self, audit: Audit, result: Result, request: Request, key: str | None) -> Record:
+        session = self._session
+        exact = wording.exact_epsilon(audit)
+        if exact is not None:
+            bound = f"= {exact}"
+        elif audit.epsilon_lower is not None:
+            bound = f"≥ {lower(audit.epsilon_lower, audit.claim.epsilon)}"
+        else:
+            bound = "none"
+        evidence = audit.sequential
+        night = None
+        if key is not None and evidence is not None:
+            about = f"{audit.name} against {audit.claim.statement}"
+            night = Night(key, about, request.seed, evidence.log_e - evidence.carried, evidence.log_peak)
+        alone = dataclasses.replace(result, audits=[audit])
+        return Record(
+            test=self._test,
+            call=self._calls,
+            name=audit.name,
+            verdict=audit.verdict.value,
+            phrase="ERROR" if audit.crashed else wording.verdict_phrase(audit),
+            claim=wording.claimed(audit),
+            bound=bound,
+            epsilon_lower=audit.epsilon_lower,
+            runs=audit.runs,
+            alpha=request.alpha,
+            seed=request.seed,
+            replay=audit.replay,
+            again=session.again(self._test),
+            items=session.items,
+            leaks=wording.leaks_beside(audit),
+            night=night,
+            result=json_form.to_json(alone) if session.settings.report is not None else None,
+        )
+
+    def _judge(self, result: Result, *, allow_inconclusive: bool) -> None:
+        """Raise unless the claims stand."""
+        __tracebackhide__ = True
+        again = self._session.again(self._test)
+        crashed = next((audit for audit in result.audits if audit.crashed), None)
+        if crashed is not None and not any(audit.verdict is Verdict.FAIL for audit in result.audits):
+            _crash(crashed, again)
+        if (error := refusal(result, again=again, allow_inconclusive=allow_inconclusive)) is not None:
+            raise error
+
+
+def _crash(audit: Audit, again: str) -> NoReturn:
+    __tracebackhide__ = True
+    raise MechanismError(f"{audit.reason}\n  again   {again}")
+
+
+def _power(log_e: float) -> str:
+    """An e-value from its logarithm, which may be too large for a float: "2.1e+07"."""
+    log = round(log_e / math.log(10), 12)
+    exponent = math.floor(log)
+    return f"{math.floor(10 ** (log - exponent + 1)) / 10:.1f}e{exponent:+03d}"

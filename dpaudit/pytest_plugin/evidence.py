@@ -1,0 +1,223 @@
+"""E-values that are carried from night to night, in a file that the project commits or caches.
+
+What holds. Runs of different nights are independent, so their e-values multiply, and the product is again an
+e-process: if the claim holds, it ever reaches 1/α with probability at most α, over all nights together. This needs that
+every night's factor is multiplied in, whatever it showed; so every session that is given the file writes to it, failed
+or not.
+
+- The e-process has six tenths of a test's share of α. The other four are for certificates on the night's own runs,
+  and are spent anew every night. So on any one night a correct suite fails with probability at most α; and that it
+  fails by carried evidence on any night at all, of however many, has probability at most 0.6 α.
+- The last is so while every test's share stays as it was. A share is α over the number of tests, and that number is
+  never less than the file has seen (a run of a few tests spends no more than a run of all). Where tests are added, a
+  test's part is the largest share that it ever had; added one by one up to N they come to at most 1 + ln N times as
+  much. `--dp-items=N` with room to grow keeps shares fixed.
+- Evidence is about a function as its text was, against one claim, in one test. Where the text changes it begins
+  anew. A helper that the function calls is not part of its text.
+- What was refuted stays refuted until then: an e-process may stop at any time, so no later night takes it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from dpaudit.errors import UsageError
+from dpaudit.pytest_plugin.record import Record
+
+FORMAT_VERSION = "1.0"
+KEPT = 100
+"""Nights after which evidence that was not added to is dropped: of tests and texts that are gone."""
+_LARGEST = 1e9
+"""Logarithms are cut here, so that they stay numbers in JSON."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The e-value of one audit's own runs.
+
+    Args:
+        night: the session, counted from 1.
+        seed: of the audit.
+        log_e: natural logarithm of its factor.
+        log_peak: of the largest value that the product up to then reached.
+    """
+
+    night: int
+    seed: int
+    log_e: float
+    log_peak: float
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What earlier nights say.
+
+    Args:
+        log_e: natural logarithm of their product.
+        seeds: of their audits.
+        log_peak: of the largest value that the product reached.
+        peaked: the night on which it did.
+    """
+
+    log_e: float
+    seeds: tuple[int, ...]
+    log_peak: float
+    peaked: int
+
+
+_Entries: TypeAlias = dict[str, dict[str, tuple[str, list[Row]]]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """An evidence file.
+
+    Args:
+        path: where it is.
+        nights: how many sessions wrote to it.
+        items: most tests that α was shared over.
+        entries: by test and key: what it is about, and one row for every audit.
+    """
+
+    path: Path
+    nights: int = 0
+    items: int = 0
+    entries: _Entries = field(default_factory=dict)
+
+    def carried(self, test: str, key: str, *, night: int) -> Carried | None:
+        """What the nights before `night` say about one test's function; None where they say nothing."""
+        _, rows = self.entries.get(test, {}).get(key, ("", []))
+        before = [row for row in rows if row.night < night]
+        if not before:
+            return None
+        highest = max(before, key=lambda row: row.log_peak)
+        total = sum(row.log_e for row in before)
+        return Carried(total, tuple(row.seed for row in before), highest.log_peak, highest.night)
+
+    def after(self, records: Iterable[Record]) -> Evidence:
+        """The file with one more night.
+
+        Entries that `KEPT` nights have not added to are left out, and the others kept: also those of tests that were
+        not run tonight. The same runs (of a plugin that runs failed tests again) count once.
+        """
+        night, items = self.nights + 1, self.items
+        entries = {test: {key: (about, list(rows)) for key, (about, rows) in keys.items()}
+                   for test, keys in self.entries.items()}
+        for record in records:
+            items = max(items, record.items)
+            if record.night is None:
+                continue
+            own = record.night
+            _, rows = entries.setdefault(record.test, {}).setdefault(own.key, (own.about, []))
+            if all(row.seed != own.seed for row in rows):
+                rows.append(Row(night, own.seed, _cut(own.log_e), _cut(own.log_peak)))
+        kept = {
+            test: {key: entry for key, entry in keys.items() if entry[1] and entry[1][-1].night > night - KEPT}
+            for test, keys in entries.items()
+        }
+        return Evidence(self.path, night, items, {test: keys for test, keys in kept.items() if keys})
+
+    def write(self) -> None:
+        """Put the file in the place of the old one, whole or not at all.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(self._text())
+                # of the mode that a new file has, and not of a temporary one's
+                mask = os.umask(0)
+                os.umask(mask)
+                Path(name).chmod(0o666 & ~mask)
+                Path(name).replace(self.path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    Path(name).unlink()
+                raise
+        except OSError as error:
+            raise UsageError(
+                f"The evidence file {self.path} cannot be written ({error.strerror or error}), so tonight's e-values "
+                "are lost; name one that can be with --dp-evidence."
+            ) from None
+
+    def _text(self) -> str:
+        """JSON with one line for every audit, so that a night's difference can be read."""
+        head = {"format_version": FORMAT_VERSION, "nights": self.nights, "items": self.items}
+        lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+        tests = []
+        for test, keys in sorted(self.entries.items()):
+            parts = []
+            for key, (about, rows) in sorted(keys.items()):
+                listed = ",\n".join(
+                    f"        {json.dumps([row.night, row.seed, row.log_e, row.log_peak])}" for row in rows
+                )
+                about_text = json.dumps(about, ensure_ascii=False)
+                parts.append(f'      {json.dumps(key)}: {{"about": {about_text}, "rows": [\n{listed}\n      ]}}')
+            tests.append(f"    {json.dumps(test, ensure_ascii=False)}: {{\n" + ",\n".join(parts) + "\n    }")
+        body = "{\n" + ",\n".join(tests) + "\n  }" if tests else "{}"
+        return "{\n" + "\n".join(lines) + f'\n  "tests": {body}\n}}\n'
+
+
+def read(path: Path) -> Evidence:
+    """The evidence in a file; none where there is no file yet.
+
+    Raises:
+        UsageError: it cannot be read, or is of another form.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Evidence(path)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"Cannot read the evidence file {path}: {why}.") from None
+    try:
+        value = json.loads(text)
+        version = value["format_version"]
+        if str(version).partition(".")[0] != FORMAT_VERSION.partition(".")[0]:
+            raise UsageError(
+                f"The evidence file {path} is of format {version}, and this dpaudit reads {FORMAT_VERSION}; use the "
+                "dpaudit that wrote it."
+            )
+        return Evidence(path, _count(value["nights"]), _count(value["items"]), _entries(value["tests"]))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise UsageError(
+            f"{path} is not a whole evidence file of the pytest plugin; take back an earlier version of it, or remove "
+            "it to begin anew."
+        ) from None
+
+
+def _entries(value: dict[str, Any]) -> _Entries:
+    return {
+        test: {key: (str(entry["about"]), [_row(row) for row in entry["rows"]]) for key, entry in keys.items()}
+        for test, keys in value.items()
+    }
+
+
+def _row(value: list[Any]) -> Row:
+    night, seed, log_e, log_peak = value
+    if not all(isinstance(x, int | float) and math.isfinite(x) for x in (log_e, log_peak)):
+        raise ValueError("no number")
+    return Row(_count(night), _count(seed), float(log_e), float(log_peak))
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError("no count")
+    return value
+
+
+def _cut(log: float) -> float:
+    return max(-_LARGEST, min(_LARGEST, log))

@@ -1,0 +1,67 @@
+"""The session's audits as one result, written as JSON and as a page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpaudit.auditing.results import Audit, Result
+from dpaudit.errors import ReportError
+from dpaudit.pytest_plugin.record import Record
+from dpaudit.pytest_plugin.settings import Settings
+from dpaudit.reporting import files, json_form
+
+
+def write(folder: Path, records: Sequence[Record], *, command: str, settings: Settings) -> None:
+    """Write index.html and result.json of all audits into a folder.
+
+    Args:
+        folder: made where it is not there.
+        records: with their results.
+        command: what to type to have the session again.
+        settings: of the session.
+
+    Raises:
+        ReportError: they cannot be written.
+    """
+    result = together(records, command=command, settings=settings)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReportError(f"Cannot write reports to {folder}: {error.strerror or error}.") from None
+    failures = files.write(result, str(folder / "index.html"), str(folder / "result.json"))
+    for failure in failures:
+        raise failure
+
+
+def together(records: Sequence[Record], *, command: str, settings: Settings) -> Result:
+    """One result of all audits, in the records' order; each is called by its test."""
+    results = [
+        (record, json_form.from_json(record.result, where=record.test))
+        for record in records
+        if record.result is not None
+    ]
+    if not results:
+        raise ReportError("There is no audit to report.")
+    first = results[0][1]
+    seconds = [one.timings for _, one in results]
+    return dataclasses.replace(
+        first,
+        seed=settings.seed,
+        alpha=settings.alpha,
+        audits=[_named(audit, record) for record, one in results for audit in one.audits],
+        command=command,
+        timings=dataclasses.replace(
+            first.timings,
+            started=min(one.started for one in seconds),
+            seconds=sum(one.seconds for one in seconds),
+            audits={key: value for one in seconds for key, value in one.audits.items()},
+        ),
+    )
+
+
+def _named(audit: Audit, record: Record) -> Audit:
+    case = record.test if audit.case in ("given pairs", "found pairs") else f"{record.test} · {audit.case}"
+    note = f"Made in a test, with its share of α, {record.alpha:.3g}. Again: {record.again}"
+    return dataclasses.replace(audit, case=case, notes=[*audit.notes, note])

@@ -1,0 +1,214 @@
+"""One pytest session: its settings, how α is shared, what was audited, and what is written at its end."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from dpaudit.errors import DpauditError, UsageError
+from dpaudit.pytest_plugin import evidence
+from dpaudit.pytest_plugin.record import Record
+from dpaudit.pytest_plugin.settings import Settings, item_share
+
+FIXTURE = "dp_audit"
+MARK = "dp"
+
+
+@dataclass
+class Session:
+    """What one process knows of the session; a worker of xdist makes audits, and the process that started it writes.
+
+    Args:
+        config: pytest's.
+        tests: how many tests were collected, and not deselected, that may audit.
+        records: of all audits so far, in the process that writes.
+        trouble: why the settings or the number of tests cannot be used; None where they can.
+    """
+
+    config: pytest.Config
+    tests: int = 0
+    records: list[Record] = field(default_factory=list)
+    trouble: str | None = None
+    complaint: str | None = None
+    """Why something could not be written at the end."""
+    _settings: Settings | None = None
+    _evidence: evidence.Evidence | None = None
+
+    @property
+    def worker(self) -> bool:
+        """Whether this is a worker process of xdist."""
+        return hasattr(self.config, "workerinput")
+
+    @property
+    def here(self) -> Path:
+        """The folder in which pytest was called."""
+        return Path(self.config.invocation_params.dir)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings.
+
+        Raises:
+            UsageError: they cannot be used.
+        """
+        if self._settings is None:
+            self._settings = Settings.read(self.config.getoption, root=Path(self.config.rootpath), here=self.here)
+        return self._settings
+
+    @property
+    def evidence(self) -> evidence.Evidence | None:
+        """The evidence file as it was before tonight; None where none is wanted.
+
+        Raises:
+            UsageError: it cannot be read, or does not have the night that is wanted again.
+        """
+        path = self.settings.evidence
+        if path is None:
+            return None
+        if self._evidence is None:
+            found = evidence.read(path)
+            night = self.settings.night
+            if night is not None and night > found.nights:
+                raise UsageError(f"{path} holds {found.nights} nights; there is no --dp-night={night} to make again.")
+            self._evidence = found
+        return self._evidence
+
+    @property
+    def night(self) -> int:
+        """Tonight, counted from 1; 0 where no evidence is carried."""
+        if self.evidence is None:
+            return 0
+        return self.settings.night or self.evidence.nights + 1
+
+    @property
+    def items(self) -> int:
+        """Over how many tests α is shared.
+
+        Raises:
+            UsageError: --dp-items is fewer than were collected.
+        """
+        wanted = self.settings.items
+        if wanted is not None and wanted < self.tests:
+            raise UsageError(
+                f"{self.tests} tests of differential privacy were collected, and --dp-items={wanted} shares α over "
+                f"fewer; raise it to at least {self.tests}."
+            )
+        if wanted is not None:
+            return wanted
+        seen = self.evidence.items if self.evidence is not None else 0
+        return max(self.tests, seen, 1)
+
+    @property
+    def share(self) -> float:
+        """Each test's share of α."""
+        return item_share(self.settings.alpha, self.items)
+
+    def collected(self, items: Sequence[pytest.Item]) -> None:
+        """Count the tests that α is shared over.
+
+        Raises:
+            pytest.UsageError: the settings cannot be used; in a worker each test says so instead.
+        """
+        self.tests = sum(map(audits, items))
+        if not self.tests:
+            return
+        try:
+            _ = self.share, self.night
+        except DpauditError as error:
+            self.trouble = str(error)
+            if not self.worker:
+                raise pytest.UsageError(self.trouble) from None
+
+    def shared(self, items: int) -> str:
+        """How α is shared, for people."""
+        settings = self.settings
+        if items == 1:
+            text = f"dp: α = {settings.alpha:g} for 1 test"
+        else:
+            text = f"dp: α = {settings.alpha:g} shared over {items} tests: {item_share(settings.alpha, items):.2g} each"
+        night = f", night {self.night} of {self._name(settings.evidence)}" if settings.evidence is not None else ""
+        return f"{text}; seed {settings.seed}{night}"
+
+    def again(self, test: str) -> str:
+        """The command that makes a test's audits again: the same runs, judged alike, whatever else is collected."""
+        settings = self.settings
+        words = ["pytest", self._below_here(test), f"--dp-seed={settings.seed}", f"--dp-alpha={settings.alpha!r}",
+                 f"--dp-items={self.items}"]
+        for name in ("dp_runs", "dp_time"):
+            given = self.config.getoption(name)
+            words += [] if given is None else [f"--{name.replace('_', '-')}={given!r}"]
+        if settings.evidence is not None:
+            words += [f"--dp-evidence={self._name(settings.evidence)}", f"--dp-night={self.night}"]
+        return shlex.join(words)
+
+    def command(self) -> str:
+        """What to type to have the session again."""
+        return shlex.join(["pytest", *map(str, self.config.invocation_params.args)])
+
+    def finished(self) -> None:
+        """Write what is to be written, and keep complaints for the summary."""
+        if self.worker or not self.records:
+            return
+        # a test that was run again (by a plugin that does) made the same audits again
+        latest = {(record.test, record.call, record.replay): record for record in self.records}
+        self.records = sorted(latest.values(), key=lambda record: (record.test, record.call))
+        steps = [self._write_evidence, self._write_report]
+        for step in steps:
+            try:
+                step()
+            except DpauditError as error:
+                self.complaint = f"{self.complaint} {error}" if self.complaint else str(error)
+
+    def _write_evidence(self) -> None:
+        # a night made again is in the file already
+        if self.evidence is not None and self.settings.night is None:
+            self.evidence.after(self.records).write()
+
+    def _write_report(self) -> None:
+        if self.settings.report is not None:
+            from dpaudit.pytest_plugin import reports
+
+            reports.write(self.settings.report, self.records, command=self.command(), settings=self.settings)
+
+    def _name(self, path: Path | None) -> str:
+        return "" if path is None else os.path.relpath(path, self.here)
+
+    def _below_here(self, test: str) -> str:
+        """A node id as it is typed where pytest was called."""
+        path, colons, rest = test.partition("::")
+        return Path(os.path.relpath(Path(self.config.rootpath) / path, self.here)).as_posix() + colons + rest
+
+
+SESSION = pytest.StashKey[Session]()
+
+
+def session_of(config: pytest.Config) -> Session:
+    """The session's state."""
+    found = config.stash.get(SESSION, None)
+    if found is None:
+        found = config.stash[SESSION] = Session(config)
+    return found
+
+
+def audits(item: pytest.Item) -> bool:
+    """Whether a test has a share of α: it asks for `dp_audit`, or bears the mark itself."""
+    return FIXTURE in getattr(item, "fixturenames", ()) or own_mark(item)
+
+
+def own_mark(item: pytest.Item) -> bool:
+    """Whether the mark stands on the test itself, and not on its class or module."""
+    return any(mark.name == MARK for mark in item.own_markers)
+
+
+def test_name(item: pytest.Item) -> str:
+    """The node id; what xdist appends for its groups is no part of it."""
+    name = item.nodeid
+    if any(True for _ in item.iter_markers("xdist_group")) and getattr(item.config.option, "loadgroup", False):
+        name = name.rpartition("@")[0] or name
+    return name
+

@@ -1,0 +1,122 @@
+"""What holds for the whole session: options over `[tool.dpaudit]` over defaults."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpaudit import config
+from dpaudit.errors import UsageError
+
+DEFAULT_ALPHA = 0.001
+DEFAULT_RUNS = 10_000
+"""A tenth of the command line's: a test is waited for. Cheap functions take about a second, whatever they return."""
+LEAST_ALPHA = 1e-100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The session's settings.
+
+    Args:
+        alpha: family-wise error of the session, in (0, 0.5).
+        seed: whole number ≥ 0, from which every audit's own is derived.
+        runs: runs a side and pair at most, where a test does not say.
+        seconds: time limit of one audit; None for none.
+        jobs: worker processes of one audit.
+        bits: whether the low bits of doubles count in the verdict, where a test does not say.
+        report: folder that reports are written to; None for none.
+        evidence: file of e-values; None for none.
+        items: over how many tests α is shared at least; None for as many as are collected.
+        night: the night of the evidence file to make again; None for the next.
+    """
+
+    alpha: float = DEFAULT_ALPHA
+    seed: int = 0
+    runs: int = DEFAULT_RUNS
+    seconds: float | None = None
+    jobs: int = 1
+    bits: bool = False
+    report: Path | None = None
+    evidence: Path | None = None
+    items: int | None = None
+    night: int | None = None
+
+    def __post_init__(self) -> None:
+        if not LEAST_ALPHA <= self.alpha < 0.5:
+            raise UsageError(f"--dp-alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
+        for name, value, least in (
+            ("seed", self.seed, 0), ("runs", self.runs, 1), ("items", self.items, 1), ("night", self.night, 1)
+        ):
+            if value is not None and value < least:
+                raise UsageError(f"--dp-{name} must be a whole number of at least {least}, not {value}.")
+        if self.seconds is not None and not (self.seconds > 0 and math.isfinite(self.seconds)):
+            raise UsageError(f"--dp-time must be a positive number of seconds, not {self.seconds!r}.")
+        if self.night is not None and self.evidence is None:
+            raise UsageError("--dp-night makes a night of an evidence file again; name the file with --dp-evidence.")
+
+    @classmethod
+    def read(cls, option: Callable[[str], Any], *, root: Path, here: Path) -> Settings:
+        """From the options of a pytest run, and the nearest `[tool.dpaudit]` from `root` upwards.
+
+        Args:
+            option: from "dp_seed" to its value, None where it was not given.
+            root: pytest's root folder.
+            here: the folder that paths of options are relative to.
+
+        Raises:
+            UsageError: a value is none that it may have, or pyproject.toml cannot be used.
+        """
+        project = config.read(root)
+        values = project.values
+        base = project.path.parent if project.path is not None else root
+
+        def chosen(key: str, default: Any) -> Any:
+            given = option(f"dp_{key}")
+            return values.get(key, default) if given is None else given
+
+        report = option("dp_report")
+        folder = here / report if report else base / values["report"] if "report" in values else None
+        evidence = option("dp_evidence")
+        return cls(
+            alpha=chosen("alpha", DEFAULT_ALPHA),
+            seed=chosen("seed", 0),
+            runs=chosen("runs", DEFAULT_RUNS),
+            seconds=chosen("time", None),
+            jobs=values.get("jobs", 1),
+            bits=values.get("bits", False),
+            report=folder,
+            evidence=here / evidence if evidence else None,
+            items=option("dp_items"),
+            night=option("dp_night"),
+        )
+
+
+def item_share(alpha: float, items: int) -> float:
+    """A test's share of the session's α."""
+    return alpha / items
+
+
+def call_share(share: float, call: int) -> float:
+    """What the call-th audit of a test (from 1) may err with: 6/(π²k²) of the test's share, which add up to all of it.
+
+    So nobody has to know beforehand how many audits a test makes.
+    """
+    return share * 6 / (math.pi * call) ** 2
+
+
+def audit_seed(seed: int, nodeid: str, call: int, night: int) -> int:
+    """The seed of one audit, the same on every machine and in every order; two tests share no runs.
+
+    Args:
+        seed: the session's.
+        nodeid: of the test.
+        call: which of its audits, from 1.
+        night: of an evidence file; 0 where there is none.
+    """
+    text = "\0".join((str(seed), nodeid, str(call), str(night)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

@@ -1,0 +1,304 @@
+"""E-values carried from night to night in a file.
+
+Verdicts are of fixed seeds and repeat exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from plugin_runs import Ran, Runs
+
+from dpaudit.errors import UsageError
+from dpaudit.pytest_plugin import evidence
+from dpaudit.pytest_plugin.evidence import KEPT, Evidence, Row
+from dpaudit.pytest_plugin.fingerprint import fingerprint
+from dpaudit.pytest_plugin.record import Night, Record
+
+RECORD = Record(
+    test="test_a.py::test_one", call=1, name="f", verdict="pass", phrase="PASS · not refuted", claim="(1.0, 0)",
+    bound="≥ 0.5", epsilon_lower=0.5, runs=100, alpha=1e-4, seed=7, replay="abc", again="pytest", items=3,
+    night=Night("k", "f against 1-DP", 7, 0.25, 0.5),
+)
+# exactly 1-DP, and 0.8 is claimed: a night of so few runs shows little
+WEAK = """
+@pytest.mark.dp(epsilon=0.8, pair=PAIR, runs=400)
+def test_weak(dp_audit):
+    dp_audit(respond)
+"""
+CARRY = "--dp-evidence=nights.json"
+
+
+def rows(runs: Runs, name: str = "nights.json") -> list[list[float]]:
+    """All rows of the only entry."""
+    (keys,) = json.loads((runs.folder / name).read_text())["tests"].values()
+    (entry,) = keys.values()
+    found: list[list[float]] = entry["rows"]
+    return found
+
+
+def logs(ran: Ran) -> tuple[float, float]:
+    """ln of the e-value of the night's own runs, and of all nights."""
+    (audit,) = ran.audits
+    (value,) = json.loads(audit["result"])["audits"]
+    return value["sequential"]["log_e"] - value["sequential"]["carried"], value["sequential"]["log_e"]
+
+
+def test_nights_multiply_until_they_refute(runs: Runs) -> None:
+    nights: list[Ran] = []
+    while len(nights) < 25 and (not nights or nights[-1].outcomes == {"passed": 1}):
+        nights.append(runs(None if nights else WEAK, CARRY, "--dp-report=out"))
+        assert f"night {len(nights)} of nights.json" in nights[-1].text
+    own = [logs(ran)[0] for ran in nights]
+    totals = [logs(ran)[1] for ran in nights]
+    assert len(nights) > 2, "one night shows too little"
+    assert nights[-1].outcomes == {"failed": 1}, "all of them together do not"
+    assert "on top of earlier results" in nights[-1].text
+    assert totals == pytest.approx(np.cumsum(own)), "whatever a night showed is in the product"
+    assert [row[0] for row in rows(runs)] == list(range(1, len(nights) + 1)), "the night that failed is written too"
+    assert len({row[1] for row in rows(runs)}) == len(nights), "every night has runs of its own"
+
+    # it stays refuted until the text changes
+    assert runs(None, CARRY).outcomes == {"failed": 1}
+    # and a night can be made again, from what there was before it; the file is left as it is
+    before = (runs.folder / "nights.json").read_text()
+    (again,) = set(re.findall(r"E  +again   (pytest .*)", nights[-1].text))
+    assert again.endswith(f"{CARRY} --dp-night={len(nights)}")
+    made_again = runs(None, *shlex.split(again)[1:])
+    assert made_again.numbers == nights[-1].numbers
+    assert (runs.folder / "nights.json").read_text() == before
+
+    mended = runs(WEAK.replace("dp_audit(respond)", "dp_audit(respond, epsilon=1.0)"), CARRY)
+    assert mended.outcomes == {"passed": 1}, "another claim begins anew"
+    keys = json.loads((runs.folder / "nights.json").read_text())["tests"]["test_suite.py::test_weak"]
+    assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, len(nights) + 1]
+
+
+def test_a_changed_text_begins_anew(runs: Runs) -> None:
+    first = runs(WEAK, CARRY, "--dp-report=out")
+    own, total = logs(runs(None, CARRY, "--dp-report=out"))
+    assert total == pytest.approx(own + logs(first)[0])
+    changed = (
+        "def respond(dataset, rng, size):\n    return np.where(rng.random(size) < 0.73, dataset[0], 1 - dataset[0])\n"
+    )
+    own, total = logs(runs(changed + WEAK, CARRY, "--dp-report=out"))
+    assert total == own
+    (keys,) = json.loads((runs.folder / "nights.json").read_text())["tests"].values()
+    assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, 2], "what there was is kept"
+
+
+def test_under_xdist_the_same_file(runs: Runs) -> None:
+    runs(WEAK, CARRY)
+    words = [sys.executable, "-m", "pytest", "-n", "1", "-p", "no:cacheprovider", "--dp-evidence=two.json"]
+    subprocess.run(words, cwd=runs.folder, capture_output=True, check=True, timeout=300)
+    assert (runs.folder / "nights.json").read_text() == (runs.folder / "two.json").read_text()
+
+
+def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
+    runs(WEAK, CARRY)
+    path = runs.folder / "nights.json"
+    (night, seed, log_e, _) = rows(runs)[0]
+    value = json.loads(path.read_text())
+    (keys,) = value["tests"].values()
+    # the product reached a million on its way, and fell again
+    next(iter(keys.values()))["rows"] = [[night, seed, log_e, math.log(1e6)]]
+    path.write_text(json.dumps(value))
+    ran = runs(None, CARRY)
+    assert ran.outcomes == {"failed": 1}
+    assert "The claim was refuted on night 1, when the e-value of all nights reached 1.0e+06" in ran.text
+    assert ran.audits[0]["verdict"] == "fail"
+
+
+def test_a_run_of_few_tests_spends_no_more_than_one_of_all(runs: Runs) -> None:
+    tests = WEAK + WEAK.replace("test_weak", "test_other")
+    runs(tests, CARRY)
+    few = runs(None, CARRY, "-k", "other")
+    assert few.audits[0]["items"] == 2
+    assert "shared over 2 tests" in few.text
+    tests_kept = json.loads((runs.folder / "nights.json").read_text())["tests"]
+    assert [len(next(iter(keys.values()))["rows"]) for keys in tests_kept.values()] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not a whole evidence file"),
+        ("[]", "is not a whole evidence file"),
+        ('{"format_version": "1.0", "nights": -1, "items": 1, "tests": {}}', "is not a whole evidence file"),
+        (
+            '{"format_version": "1.0", "nights": 1, "items": 1, "tests": {"a": {"k": {"about": "", "rows": '
+            '[[1, 2, NaN, 0]]}}}}',
+            "is not a whole evidence file",
+        ),
+        ('{"format_version": "2.0"}', "is of format 2.0, and this dpaudit reads 1.0"),
+        ("\udcff", "it is not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_before_anything_runs(runs: Runs, text: str, said: str) -> None:
+    (runs.folder / "nights.json").write_bytes(text.encode(errors="surrogateescape"))
+    ran = runs(WEAK, CARRY)
+    assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert said in ran.text
+    assert "Traceback" not in ran.text
+    assert not ran.audits
+    assert (runs.folder / "nights.json").read_bytes() == text.encode(errors="surrogateescape")
+
+
+def test_a_night_that_there_was_not(runs: Runs) -> None:
+    ran = runs(WEAK, CARRY, "--dp-night=3")
+    assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert "holds 0 nights; there is no --dp-night=3 to make again." in ran.text
+
+
+def test_evidence_that_cannot_be_written_is_no_success(runs: Runs) -> None:
+    (runs.folder / "file").write_text("")
+    ran = runs(WEAK, "--dp-evidence=file/nights.json")
+    assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert "file/nights.json" in ran.text
+
+
+def test_what_cannot_be_told_apart_is_not_carried(runs: Runs) -> None:
+    ran = runs(
+        """
+class Mechanism:
+    def __call__(self, dataset, rng, size):
+        return respond(dataset, rng, size)
+
+def test_it(dp_audit):
+    dp_audit(Mechanism(), epsilon=1.0, pair=PAIR, runs=400)
+""",
+        CARRY,
+    )
+    assert ran.outcomes == {"passed": 1}
+    assert ran.audits[0]["night"] is None
+
+
+# --- the file ---
+
+
+def test_written_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "nights.json"
+    first = evidence.read(path).after([RECORD, replace(RECORD, test="test_ü.py::test[a b]", night=None)])
+    first.write()
+    assert evidence.read(path) == first
+    assert [p.name for p in path.parent.iterdir()] == ["nights.json"], "nothing is left beside it"
+    later = replace(RECORD, items=9, night=Night("k", "f against 1-DP", 8, -1.5, 0.5))
+    second = first.after([later, later])
+    second.write()
+    assert evidence.read(path) == second
+    assert (second.nights, second.items) == (2, 9)
+    assert second.entries[RECORD.test]["k"][1] == [Row(1, 7, 0.25, 0.5), Row(2, 8, -1.5, 0.5)], "the same runs once"
+    assert len(path.read_text().splitlines()) == len(first._text().splitlines()) + 1, "a line a night"
+
+
+def test_carried_is_what_was_before(tmp_path: Path) -> None:
+    file = Evidence(tmp_path / "e").after([RECORD])
+    file = file.after([replace(RECORD, night=Night("k", "", 8, -1.0, 0.25))])
+    carried = file.carried(RECORD.test, "k", night=3)
+    assert carried is not None
+    assert (carried.log_e, carried.seeds, carried.log_peak, carried.peaked) == (-0.75, (7, 8), 0.5, 1)
+    earlier = file.carried(RECORD.test, "k", night=2)
+    assert earlier is not None
+    assert earlier.seeds == (7,)
+    assert file.carried(RECORD.test, "k", night=1) is None
+    assert file.carried(RECORD.test, "other", night=3) is None
+    assert file.carried("another test", "k", night=3) is None
+
+
+def test_what_nobody_adds_to_is_dropped_in_time(tmp_path: Path) -> None:
+    file = Evidence(tmp_path / "e").after([RECORD])
+    other = replace(RECORD, test="test_b.py::test_two")
+    for seed in range(KEPT - 1):
+        file = file.after([replace(other, night=Night("k", "", seed, 0.0, 0.0))])
+    assert RECORD.test in file.entries
+    file = file.after([replace(other, night=Night("k", "", KEPT, 0.0, 0.0))])
+    assert list(file.entries) == [other.test]
+
+
+def test_infinite_logarithms_stay_numbers(tmp_path: Path) -> None:
+    file = Evidence(tmp_path / "e").after([replace(RECORD, night=Night("k", "", 1, -math.inf, math.inf))])
+    file.write()
+    assert evidence.read(tmp_path / "e") == file
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Cannot read the evidence file"):
+        evidence.read(tmp_path)
+
+
+# --- what a function is ---
+
+
+def scaled(scale: float) -> Callable[[Any, Any], Any]:
+    """A function that closes over a number."""
+
+    def f(dataset: Any, rng: Any) -> Any:
+        return sum(dataset) + rng.laplace(0, scale)
+
+    return f
+
+
+@dataclass(frozen=True)
+class Callable2:
+    """Something with parameters."""
+
+    scale: float
+
+    def __call__(self, dataset: Any, rng: Any) -> Any:
+        return sum(dataset) + rng.laplace(0, self.scale)
+
+    def method(self, dataset: Any, rng: Any) -> Any:
+        """The same."""
+        return self(dataset, rng)
+
+
+class Nameless:
+    """Something that does not say what it holds."""
+
+    def __call__(self, dataset: Any, rng: Any) -> Any:
+        return 0
+
+
+def defaults(dataset: Any, rng: Any, size: int = 1) -> Any:
+    """A function of nothing else."""
+    return len(dataset) + size
+
+
+def test_functions_of_one_text_that_hold_other_values_differ() -> None:
+    table = np.arange(5000)
+    other = table.copy()
+    other[2500] = 0
+    different: list[Any] = [
+        scaled(1.0), scaled(2.0), defaults,
+        Callable2(1.0), Callable2(2.0), Callable2(1.0).method, Callable2(2.0).method,
+        functools.partial(scaled(1.0)), functools.partial(defaults, size=2), functools.partial(defaults, size=3),
+        functools.partial(defaults, size=table), functools.partial(defaults, size=other),  # type: ignore[arg-type]
+    ]
+    found = [fingerprint(one) for one in different]
+    assert None not in found
+    assert len(set(found)) == len(different)
+    assert fingerprint(scaled(1.0)) == fingerprint(scaled(1.0))
+    assert fingerprint(functools.partial(defaults, size=table)) == found[-2]  # type: ignore[arg-type]
+
+
+def test_what_does_not_say_what_it_holds_has_none() -> None:
+    assert fingerprint(Nameless()) is None
+    assert fingerprint(functools.partial(defaults, size=Nameless())) is None  # type: ignore[arg-type]
+    assert fingerprint(sum) is None
+
+    def itself(dataset: Any, rng: Any) -> Any:
+        return itself if dataset else 0
+
+    assert fingerprint(itself) is None
