@@ -17,17 +17,21 @@ from rich.console import Console
 
 from dpaudit import config
 from dpaudit.auditing import engine, registry, store
+from dpaudit.auditing.events import told
 from dpaudit.auditing.jobs import instance_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.target import with_parameters
 from dpaudit.cli_doctor import findings
 from dpaudit.cli_first import WELCOME, algorithms, contests, defaults, relations, shown_config, write_example
+from dpaudit.cli_options import Jobs, Quiet, with_outputs
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
+from dpaudit.reporting.event_log import EventLog
+from dpaudit.reporting.files import Outputs
 
 app = typer.Typer(
     name="dpaudit",
@@ -37,13 +41,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+NOWHERE = Outputs()
+
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-
-Html = Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write an HTML report.")]
-JsonOut = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write JSON; - for stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each audit, no progress.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
 
 
 SETTLED = ("check", "verify", "worst", "compare")
@@ -149,6 +150,7 @@ def show_command(
 
 
 @app.command("check")
+@with_outputs
 def check_command(
     targets: Annotated[
         list[str] | None,
@@ -203,8 +205,7 @@ def check_command(
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     jobs: Jobs = None,
-    json: JsonOut = None,
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
     expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
     privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
     utility: Annotated[
@@ -221,12 +222,13 @@ def check_command(
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
     datasets = [side[1:] for side in pair or () if side.startswith("@")]
     # nights may add up in one file: --json may write where --evidence read
-    earlier = [evidence] if evidence is not None and evidence != json else []
-    files.refuse_unwritable(html, json, [*_sources(request), *datasets, *earlier])
-    finish(request, html, json, quiet=quiet, expect=expect)
+    earlier = [evidence] if evidence is not None and evidence != outputs.json else []
+    files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
+    finish(request, outputs, quiet=quiet, expect=expect)
 
 
 @app.command("verify")
+@with_outputs
 def verify_command(
     targets: Annotated[
         list[str],
@@ -259,19 +261,19 @@ def verify_command(
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
     jobs: Jobs = None,
-    json: JsonOut = None,
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
     request = verify_request(
         targets, domain, size, groups, data, ordered, no_symmetries, epsilon, delta, relation, param, time, jobs
     )
-    files.refuse_unwritable(html, json, _sources(request))
-    finish(request, html, json, quiet=quiet)
+    files.refuse_unwritable(outputs, _sources(request))
+    finish(request, outputs, quiet=quiet)
 
 
 @app.command("worst")
+@with_outputs
 def worst_command(
     targets: Annotated[
         list[str],
@@ -308,8 +310,7 @@ def worst_command(
     ] = None,
     time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    json: JsonOut = None,
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Search for the pair of the largest exact ε, where there are too many to verify them all."""
@@ -317,11 +318,12 @@ def worst_command(
         targets, domain, size, case, scores, realised, data, ordered, pairs, epsilon, delta, relation, param, time,
         seed,
     )
-    files.refuse_unwritable(html, json, _sources(request))
-    finish(request, html, json, quiet=quiet)
+    files.refuse_unwritable(outputs, _sources(request))
+    finish(request, outputs, quiet=quiet)
 
 
 @app.command("compare")
+@with_outputs
 def compare_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=contests)
@@ -335,46 +337,55 @@ def compare_command(
     alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
     seed: Annotated[int, typer.Option(help="Same seed, same result (but for times).")] = 0,
     jobs: Jobs = None,
-    json: JsonOut = None,
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
     request = compare_request(name, n, param, runs, time, alpha, seed, jobs)
-    files.refuse_unwritable(html, json)
-    finish(request, html, json, quiet=quiet)
+    files.refuse_unwritable(outputs)
+    finish(request, outputs, quiet=quiet)
 
 
 @app.command("report")
+@with_outputs
 def report_command(
     results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
+    expect: Annotated[
+        bool, typer.Option("--expect", help="Verdicts that the catalogue expects are in order, in what is written.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Render a JSON result: on the terminal, or as HTML with --html."""
-    files.refuse_unwritable(html, None, [results])
+    """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    files.refuse_unwritable(outputs, [results])
     result = files.read(results)
-    if html is not None:
-        for failure in files.write(result, html, None):
-            raise failure
-    else:
+    if not outputs.named:
         ConsoleReporter(OutConsole(), Console(stderr=True), quiet=quiet).show(result)
+    with EventLog(outputs) as log:
+        for event in told(result):
+            log.on(event)
+    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs, expect=expect)]
+    for failure in failures:
+        complain(str(failure))
+    if failures:
+        raise typer.Exit(2)
 
 
 @app.command("replay")
+@with_outputs
 def replay_command(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="The id that a report ends with.")],
     jobs: Jobs = None,
-    json: JsonOut = None,
-    html: Html = None,
+    outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Run one stored audit again, from the same seed, and say whether it came out the same."""
     kept = store.get(identifier)
     request = _parsed(kept.command, jobs)
-    files.refuse_unwritable(html, json, _sources(request))
-    result = run(request, quiet=quiet, stdout_taken=json == "-", only=identifier)
-    failures = files.write(result, html, json)
+    files.refuse_unwritable(outputs, _sources(request))
+    with EventLog(outputs) as log:
+        result = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
+    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs)]
     for failure in failures:
         complain(str(failure))
     if result.interrupted:

@@ -16,11 +16,14 @@ from dpaudit.auditing.contest import timed
 from dpaudit.auditing.events import CheckFinished
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Result, Verdict
+from dpaudit.auditing.results import Result
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter
 from dpaudit.reporting.contest import contest_block
+from dpaudit.reporting.event_log import EventLog
+from dpaudit.reporting.faults import exit_code
+from dpaudit.reporting.files import Outputs
 
 
 class OutConsole(Console):
@@ -31,14 +34,16 @@ class OutConsole(Console):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def finish(request: Request, html: str | None, json: str | None, *, quiet: bool, expect: bool = False) -> None:
+def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = False) -> None:
     """Run, show, write, keep, and exit with the code that the result asks for."""
-    result = run(request, quiet=quiet, stdout_taken=json == "-")
+    stdout_taken = outputs.take_stdout
+    with EventLog(outputs) as log:
+        result = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
     if request.versus is not None and not result.interrupted:
         result = timed(contest_of(request.versus), request.versus, result)
-        if not quiet and json != "-":
+        if not quiet and not stdout_taken:
             OutConsole().print(contest_block(result))
-    failures = files.write(result, html, json)
+    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs, expect=expect)]
     try:
         _keep(result)
     except UsageError as error:
@@ -46,15 +51,16 @@ def finish(request: Request, html: str | None, json: str | None, *, quiet: bool,
     for failure in failures:
         complain(str(failure))
     if result.interrupted:
-        if quiet and json == "-":
+        if quiet and stdout_taken:
             complain("Interrupted; the results of the audits that had ended are written.")
         raise typer.Exit(130)
-    code = _expected_code(result) if expect else result.exit_code
-    raise typer.Exit(2 if failures else code)
+    raise typer.Exit(2 if failures else exit_code(result, expect=expect))
 
 
-def run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None = None) -> Result:
-    """Run and show."""
+def run(
+    request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, only: str | None = None
+) -> Result:
+    """Run, show and log."""
     # what the report tells to type must not depend on the folder it is typed in
     request = replace(request, spelled=frozenset(config.read().values))
     out = OutConsole(stderr=stdout_taken)
@@ -63,6 +69,7 @@ def run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None =
         event = next(stream)
         while True:
             try:
+                log.on(event)
                 if not (stdout_taken and quiet):
                     reporter.on(event)
                 if isinstance(event, CheckFinished):
@@ -73,19 +80,6 @@ def run(request: Request, *, quiet: bool, stdout_taken: bool, only: str | None =
                     return replace(event.result, interrupted=True)
                 # it came while something was shown: the engine ends the stream with what is finished
                 event = stream.throw(KeyboardInterrupt)
-
-
-def _expected_code(result: Result) -> int:
-    """The exit code where what is as expected is no fault; an audit that nothing is expected of counts as ever."""
-    if any(audit.crashed for audit in result.every):
-        return 4
-    others = [audit for audit in result.every if not audit.as_expected]
-    if any(audit.verdict is Verdict.FAIL for audit in others):
-        return 1
-    # a PASS that should have been something else is as bad as a FAIL
-    if any(audit.verdict is Verdict.PASS and audit.as_expected is False for audit in others):
-        return 1
-    return 3 if any(audit.verdict is Verdict.INCONCLUSIVE for audit in others) else 0
 
 
 def _keep(result: Result) -> None:
@@ -99,7 +93,9 @@ def _keep(result: Result) -> None:
 def audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
     value = json_form.to_object(result)
-    return [json_module.dumps(audit) for audit in (*value["audits"], *value["utility"])]
+    # where a mechanism's text stands is no part of what was found
+    found = ({**audit, "location": None} for audit in (*value["audits"], *value["utility"]))
+    return [json_module.dumps(audit) for audit in found]
 
 
 def complain(message: str) -> None:

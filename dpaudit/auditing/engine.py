@@ -28,6 +28,7 @@ from dpaudit.auditing.job import Job
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.law_table import forget
 from dpaudit.auditing.ledger_rows import ledger_rows
+from dpaudit.auditing.location import location_of
 from dpaudit.auditing.plots import OutputPlot
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import (
@@ -304,6 +305,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         spending=course,
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
+        location=location_of(job.target.subject),
     )
 
 

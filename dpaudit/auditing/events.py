@@ -6,6 +6,7 @@ cut short has already emitted every result it had.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,3 +61,12 @@ class CheckFinished:
 
 
 Event: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished
+
+
+def told(result: Result) -> Iterator[Event]:
+    """The events that a result comes to when it is told again: those of `Progress` are gone."""
+    yield CheckStarted(len(result.every), result.seed, result.alpha)
+    for audit in result.every:
+        yield AuditStarted(audit.name, audit.case, audit.claim.statement, 1)
+        yield AuditFinished(audit, result.timings.audits.get(audit.replay, 0.0))
+    yield CheckFinished(result)

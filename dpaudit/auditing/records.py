@@ -13,6 +13,21 @@ Json: TypeAlias = Any
 
 
 @dataclass(frozen=True)
+class Location:
+    """Where a mechanism's text stands."""
+
+    file: str
+    """Below the working directory, or below the folder that its package is imported from; parts with "/" between them.
+    Never absolute."""
+    line: int
+    """First line of its `run`, function or class; from 1."""
+    end_line: int
+    """Its last line."""
+    name: str
+    """Of the function or class, with its module: "dpaudit_algorithms.rec_prefix.RecPrefix"."""
+
+
+@dataclass(frozen=True)
 class ClaimRecord:
     """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
 

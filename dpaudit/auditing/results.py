@@ -13,7 +13,7 @@ from enum import StrEnum
 from dpaudit.auditing.contest_rows import ContestRecord
 from dpaudit.auditing.drawing import Drawing
 from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
-from dpaudit.auditing.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, PairRecord
+from dpaudit.auditing.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, Location, PairRecord
 
 __all__ = [
     "FORMAT_VERSION",
@@ -29,6 +29,7 @@ __all__ = [
     "FloatingPoint",
     "Json",
     "LedgerRow",
+    "Location",
     "PairRecord",
     "Proof",
     "Result",
@@ -41,10 +42,10 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.5"
+FORMAT_VERSION = "1.6"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
-1.4: utility, comparisons, chains of neighbours.  1.5: drawings."""
+1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands."""
 
 
 class Verdict(StrEnum):
@@ -293,6 +294,8 @@ class Audit:
     """None where no chain was walked (`--groups`)."""
     drawing: Drawing | None = None
     """A picture of the pair and of what comes out; None where the catalogue draws none."""
+    location: Location | None = None
+    """Where the mechanism's text stands; None where it has none that can be read, and before format 1.6."""
 
     @property
     def as_expected(self) -> bool | None:
@@ -360,6 +363,7 @@ class UtilityAudit:
     expected: str | None
     notes: list[str]
     crashed: bool = False
+    location: Location | None = None
 
     @property
     def as_expected(self) -> bool | None:

@@ -17,6 +17,7 @@ from dpaudit.auditing.contest import bouts
 from dpaudit.auditing.crash import blamed, sentence
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.jobs import contest_of
+from dpaudit.auditing.location import location_of
 from dpaudit.auditing.plan import UtilityCase
 from dpaudit.auditing.request import Request, Versus
 from dpaudit.auditing.results import FORMAT_VERSION, Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
@@ -158,6 +159,7 @@ def _result(
         expected=job.expected.value if job.expected is not None else None,
         notes=notes,
         crashed=crashed,
+        location=location_of(job.case.mechanism),
     )
 
 

@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 
 from dpaudit.auditing.results import Result
 from dpaudit.errors import ReportError
 from dpaudit.reporting import json_form
 from dpaudit.reporting.html import to_html
+from dpaudit.reporting.junit import to_junit
+from dpaudit.reporting.markdown import to_markdown
+from dpaudit.reporting.report_dir import DATA, INDEX, PAGES, refuse_folder, write_report
+from dpaudit.reporting.sarif import to_sarif
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a run's result goes besides the terminal; None for nowhere, "-" for stdout.
+
+    Args:
+        html: one HTML file; never stdout.
+        json: the result as JSON.
+        junit: JUnit XML.
+        sarif: SARIF 2.1.0.
+        markdown: Markdown for a pull request.
+        events: NDJSON, a line for each event, while the run goes on.
+        report: a folder of HTML pages; never stdout.
+    """
+
+    html: str | None = None
+    json: str | None = None
+    junit: str | None = None
+    sarif: str | None = None
+    markdown: str | None = None
+    events: str | None = None
+    report: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Option ("--html") and path of everything that is written, "-" and "" too."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {f"--{name}": value for name, value in values if value is not None}
+
+    @property
+    def take_stdout(self) -> bool:
+        """Whether one of them is written to stdout, which then holds nothing else."""
+        return STDOUT in self.named.values()
+
+
+_RENDER: Mapping[str, Callable[[Result, bool], str]] = MappingProxyType(
+    {
+        "--json": lambda result, _: json_form.to_json(result),
+        "--html": lambda result, _: to_html(result),
+        "--junit": lambda result, expect: to_junit(result, expect=expect),
+        "--sarif": lambda result, expect: to_sarif(result, expect=expect),
+        "--markdown": lambda result, expect: to_markdown(result, expect=expect),
+    }
+)
 
 
 def read(path: str) -> Result:
@@ -27,66 +81,119 @@ def read(path: str) -> Result:
     return json_form.from_json(text, where=path)
 
 
-def refuse_unwritable(html: str | None, json: str | None, inputs: Iterable[str] = ()) -> None:
+def refuse_unwritable(outputs: Outputs, inputs: Iterable[str] = ()) -> None:
     """Refuse report paths that cannot be written, or would overwrite one another or what the report is made from.
 
     Args:
-        html: where the page goes; None for nowhere.
-        json: where the JSON goes; "-" for stdout.
+        outputs: where everything goes.
         inputs: files that are read.
 
     Raises:
         ReportError: with the path, and why.
     """
-    if html == "-":
-        raise ReportError("--html writes a file, not stdout; name one.")
-    json = None if json == "-" else json
-    if html and json and Path(html).resolve() == Path(json).resolve():
-        raise ReportError(f"--html and --json cannot both write {html}; name two files.")
+    named = outputs.named
+    for option in ("--html", "--report"):
+        if named.get(option) == STDOUT:
+            raise ReportError(f"{option} writes a {'file' if option == '--html' else 'folder'}, not stdout; name one.")
+    on_stdout = [option for option, path in named.items() if path == STDOUT]
+    if len(on_stdout) > 1:
+        first, second, *_ = on_stdout
+        raise ReportError(f"{first} and {second} cannot both write to stdout; name a file for one of them.")
     taken = {Path(path).resolve() for path in inputs}
-    for option, path in (("--html", html), ("--json", json)):
-        if path is None:
+    written: dict[Path, str] = {}
+    for option, path in named.items():
+        if path == STDOUT:
             continue
         if not path:
-            raise ReportError(f"{option} '' names no file; give a name.")
+            raise ReportError(f"{option} '' names no {'folder' if option == '--report' else 'file'}; give a name.")
         file = Path(path)
-        if file.is_dir():
-            raise ReportError(f"Cannot write {path!r}: it is a folder; name a file.")
-        if file.resolve() in taken:
-            raise ReportError(f"{option} would overwrite {path}, which is read here; name another file.")
-        if not file.parent.is_dir():
-            raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
-        existed = file.exists()
-        try:
-            with file.open("a", encoding="utf-8"):
-                pass
-            if not existed:
-                file.unlink()
-        except OSError as error:
-            raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+        if file.resolve() in written:
+            raise ReportError(f"{written[file.resolve()]} and {option} cannot both write {path}; name two files.")
+        written[file.resolve()] = option
+        if option == "--report":
+            _refuse_folder(file, taken, written)
+        else:
+            _refuse_file(option, path, taken, outputs.report)
 
 
-def write(result: Result, html: str | None, json: str | None) -> list[ReportError]:
-    """Write all reports that can be written; the errors of those that cannot."""
+def _refuse_file(option: str, path: str, taken: set[Path], report: str | None) -> None:
+    file = Path(path)
+    if file.is_dir():
+        raise ReportError(f"Cannot write {path!r}: it is a folder; name a file.")
+    if file.resolve() in taken:
+        raise ReportError(f"{option} would overwrite {path}, which is read here; name another file.")
+    # the folder of --report is made before anything is written
+    made = report not in (None, "", STDOUT) and file.parent.resolve() == Path(report or "").resolve()
+    if not file.parent.is_dir():
+        if made:
+            return
+        raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
+    if file.is_fifo():
+        return  # opening it would wait for its reader
+    existed = file.exists()
+    try:
+        with file.open("a", encoding="utf-8"):
+            pass
+        if not existed:
+            file.unlink()
+    except OSError as error:
+        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
+
+
+def _refuse_folder(folder: Path, taken: set[Path], written: Mapping[Path, str]) -> None:
+    refuse_folder(folder)
+    own = {(folder / name).resolve() for name in (INDEX, DATA)}
+    pages = (folder / PAGES).resolve()
+    for file in taken:
+        if file in own:
+            path = folder / file.name
+            raise ReportError(f"--report would overwrite {path}, which is read here; name another folder.")
+    for file, option in written.items():
+        if option != "--report" and (file in own or pages in (file, *file.parents)):
+            raise ReportError(f"{option} and --report cannot both write {file.name}; name another file.")
+
+
+def write(result: Result, outputs: Outputs, *, expect: bool = False) -> list[ReportError]:
+    """Write all reports that can be written, but for the events; the errors of those that cannot.
+
+    Args:
+        result: what to write.
+        outputs: where to.
+        expect: whether a verdict that the catalogue expects is in order, whatever it is.
+    """
     failures = []
-    if json == "-":
-        sys.stdout.write(json_form.to_json(result))
-    for path, render in ((None if json == "-" else json, json_form.to_json), (html, to_html)):
-        if path is not None:
-            try:
-                _save(path, render(result))
-            except ReportError as error:
-                failures.append(error)
+    # what goes to stdout goes last: whoever reads there may have gone away
+    for option, path in sorted(outputs.named.items(), key=lambda item: item[1] == STDOUT):
+        try:
+            if option == "--report":
+                write_report(Path(path), result)
+            elif option in _RENDER:
+                _save(path, _RENDER[option](result, expect))
+        except ReportError as error:
+            failures.append(error)
     return failures
 
 
 def _save(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        if path == STDOUT:
+            say(text)
+        else:
+            Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
     except UnicodeEncodeError as error:
-        raise ReportError(f"Cannot write {path}: {error.object[error.start]!r} is no Unicode text.") from None
+        where = "to stdout" if path == STDOUT else path
+        raise ReportError(f"Cannot write {where}: {error.object[error.start]!r} is no Unicode text.") from None
+
+
+def say(text: str) -> None:
+    """Write onto stdout, at once; if its reader has gone (`| head`), what follows is dropped."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _why(error: OSError | UnicodeDecodeError) -> str:

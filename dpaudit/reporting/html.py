@@ -112,8 +112,25 @@ class _Promise:
     promised_at: float
 
 
-def to_html(result: Result) -> str:
+@dataclass(frozen=True)
+class Within:
+    """The run that a page shows a part of.
+
+    Args:
+        result: the whole of it.
+        home: the relative link to its first page.
+    """
+
+    result: Result
+    home: str
+
+
+def to_html(result: Result, *, within: Within | None = None) -> str:
     """The report as the text of one HTML file.
+
+    Args:
+        result: what to show.
+        within: the run that `result` is a part of; None where it is the whole.
 
     Raises `ReportError` when the result cannot be written as JSON (the report holds its own data).
     """
@@ -125,25 +142,28 @@ def to_html(result: Result) -> str:
         _view(audit, i, total, result.alpha, rules, one_name=one_name) for i, audit in enumerate(result.audits, 1)
     ]
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             result=result,
+            within=within,
+            at=lambda anchor: f"#{anchor}",
             views=views,
             contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
             contest_heading=HEADING,
             contest_lines=lines(result, times=False),
             promises=[_promise(audit, i, total) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
-            timings=_timings(result),
+            timings=timings_text(result),
             data=_as_text(_for_reading(timeless)),
         )
     )
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Templates, and what they may call."""
+    found = Environment(
         loader=PackageLoader("dpaudit.reporting", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -160,11 +180,11 @@ def _environment() -> Environment:
         "utility_badge": _utility_badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    environment.globals.update(tools, w=wording, u=utility, spending=spending, chains=chains)
-    environment.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
+    found.globals.update(tools, w=wording, u=utility, spending=spending, chains=chains)
+    found.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
-    environment.filters["unbroken"] = lambda text: text.replace(" ", "\u00a0").replace(",\u00a0", ", ")
-    return environment
+    found.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
+    return found
 
 
 def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool) -> _View:
@@ -324,7 +344,8 @@ def _utility_badge(audit: UtilityAudit) -> Markup:
     )
 
 
-def _timings(result: Result) -> str:
+def timings_text(result: Result) -> str:
+    """When it began, how long it took, and what was slowest: all that differs between two runs of a seed."""
     timings = result.timings
     workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
     text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from dpaudit.auditing.results import FORMAT_VERSION, Audit, Json, Result
+from dpaudit.auditing.results import FORMAT_VERSION, Audit, Json, Result, UtilityAudit
 from dpaudit.errors import ParameterError, ReportError
 
 # The contract keys stand first, in the order of the documentation; the others follow as they are declared.
@@ -59,6 +59,17 @@ def to_json(result: Result) -> str:
 def to_object(result: Result) -> dict[str, Json]:
     """The result as plain dicts, lists, strings and numbers, in the key order of `to_json`."""
     value = _plain(result, "result")
+    assert isinstance(value, dict)
+    return value
+
+
+def audit_object(audit: Audit | UtilityAudit) -> dict[str, Json]:
+    """One audit in the form that it has in `to_object`.
+
+    Raises:
+        ReportError: as `to_json` does.
+    """
+    value = _plain(audit, "audit")
     assert isinstance(value, dict)
     return value
 

@@ -1,9 +1,9 @@
-"""One audit in a few lines of plain text, for the message of a failing test."""
+"""One audit in a few lines of plain text, for the message of a failing test and for what other programs show."""
 
 from __future__ import annotations
 
-from dpaudit.auditing.results import Audit
-from dpaudit.reporting import wording
+from dpaudit.auditing.results import Audit, UtilityAudit
+from dpaudit.reporting import utility, wording
 from dpaudit.reporting.datasets import Part, Side, compare
 
 
@@ -27,6 +27,33 @@ def failure_text(audit: Audit, *, again: str) -> str:
     lines.append(f"  reason  {audit.reason}")
     lines.append(f"  again   {again}")
     return "\n".join(lines)
+
+
+def headline(audit: Audit | UtilityAudit) -> str:
+    """The one sentence that goes with the verdict."""
+    return wording.headline(audit) if isinstance(audit, Audit) else utility.headline(audit)
+
+
+def phrase(audit: Audit | UtilityAudit) -> str:
+    """The verdict as all reports write it, e.g. "PASS · proved"."""
+    return wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
+
+
+def audit_text(audit: Audit | UtilityAudit, *, again: str) -> str:
+    """`failure_text`, of promises of utility too.
+
+    Args:
+        audit: of any verdict.
+        again: the command that makes the same audit again.
+    """
+    if isinstance(audit, Audit):
+        return failure_text(audit, again=again)
+    worst = audit.deciding
+    lines = [f"{audit.name}: {utility.headline(audit)}", f"  promise {audit.claim.statement} ({audit.claim.place})"]
+    if worst is not None:
+        runs = utility.runs_sentence(worst)
+        lines.append(f"  inputs  {worst.instances}{f'; {runs}' if runs else ''}")
+    return "\n".join([*lines, f"  reason  {audit.reason}", f"  again   {again}"])
 
 
 def _pair(audit: Audit) -> list[str]:

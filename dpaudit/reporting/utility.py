@@ -34,6 +34,13 @@ def success(one: Attempt) -> str:
     return f"∈ [{lower(one.low, digits=5)}, {upper(one.high, digits=5)}]"
 
 
+def least_success(audit: UtilityAudit) -> float:
+    """The probability of success on the worst inputs, or its lower limit; -1 where nothing is known. For sorting."""
+    worst = audit.deciding
+    found = None if worst is None else worst.exact if worst.exact is not None else worst.low
+    return -1.0 if found is None else found
+
+
 def headline(audit: UtilityAudit) -> str:
     """The promise against what was found on the inputs that are worst for it."""
     worst = audit.deciding

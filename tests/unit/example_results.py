@@ -18,6 +18,7 @@ from dpaudit.auditing.results import (
     ExactEvidence,
     FloatingPoint,
     LedgerRow,
+    Location,
     PairRecord,
     Proof,
     Result,
@@ -127,6 +128,7 @@ def fail() -> Audit:
         name="NoisyMax",
         case="paper constants",
         mechanism="NoisyMax(epsilon=1.0, delta=1e-06, queries=8)",
+        location=Location("dpaudit_algorithms/noisy_max.py", 14, 42, "dpaudit_algorithms.noisy_max.NoisyMax"),
         title="Report noisy max with exponential noise",
         source="Example, Author and Writer 2014, Algorithm 3, Thm 3.2",
         differs=[
@@ -678,6 +680,33 @@ def many(number: int = 60) -> list[Audit]:
             replace(audit, name=f"{audit.name}{i // len(kinds) or ''}", replay=f"{i:04x}-{audit.replay[:4]}")
         )
     return audits
+
+
+NASTY = "]]> </failure> <script>alert(1)</script> a|b `c` **d** @all #1 [x](1) {0} \x00\x1b[31m\r\n\u2028\u202e\ud800"
+"""Everything that means something to somebody who reads a report."""
+
+
+def hostile() -> Result:
+    """A result whose strings try to be more than text."""
+    event, audit = EventRecord(f"output = {NASTY}", {"kind": "set", "outputs": [NASTY]}), fail()
+    assert audit.pair is not None
+    pair = replace(audit.pair, label=NASTY, left=[NASTY], right=[f"{NASTY}!"])
+    changed = replace(
+        audit,
+        name=NASTY,
+        case=f"case {NASTY}",
+        reason=f"It raised: {NASTY}",
+        claim=replace(audit.claim, statement=NASTY),
+        pair=pair,
+        event=event,
+        sampled=[replace(one, pair=pair, event=event) for one in audit.sampled],
+        exact=[replace(one, pair=pair, event=event) for one in audit.exact],
+        location=Location(f"my files/{NASTY}.py", 3, 4, NASTY),
+        title=NASTY,
+        notes=[NASTY],
+    )
+    promise = replace(broken_promise(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
+    return replace(result(changed, replace(changed, case="")), utility=[promise], command=f"dpaudit check {NASTY}")
 
 
 def every() -> dict[str, Result]:

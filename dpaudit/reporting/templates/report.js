@@ -8,22 +8,56 @@
   if (tables.length) {
     const all = tables.flatMap((table) => [...table.tBodies[0].rows]);
     const input = make("input", { type: "search", id: "filter", placeholder: "name, case or verdict" });
+    const choice = make("select", { id: "verdict" });
     const shown = make("span", { className: "quiet" });
     shown.setAttribute("role", "status");
     const place = make("div", { className: "filter" });
+    const unexpected = "not as expected";
+    const wrong = (row) => Boolean(row.querySelector("td .wrong"));
+    const verdicts = [...new Set(all.map((row) => row.dataset.verdict))].sort();
+    const choices = all.some(wrong) ? [...verdicts, unexpected] : verdicts;
+    choice.append(make("option", { value: "", textContent: "all" }));
+    for (const value of choices) {
+      const many = all.filter((row) => (value === unexpected ? wrong(row) : row.dataset.verdict === value)).length;
+      choice.append(make("option", { value, textContent: `${value} (${many})` }));
+    }
     tables[0].before(place);
-    place.append(make("label", { htmlFor: "filter", textContent: "Filter" }), input, shown);
-    input.addEventListener("input", () => {
+    for (const [control, textContent] of [[input, "Filter"], [choice, "Verdict"]]) {
+      const both = make("span", { className: "control" });
+      both.append(make("label", { htmlFor: control.id, textContent }), control);
+      place.append(both);
+    }
+    place.append(shown);
+    const narrow = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let left = 0;
       for (const row of all) {
         const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
-        byId(row.dataset.audit + "-article").hidden = row.hidden;
+        const meant = !choice.value || (choice.value === unexpected ? wrong(row) : row.dataset.verdict === choice.value);
+        row.hidden = !meant || !words.every((word) => text.includes(word));
+        const article = byId(row.dataset.audit + "-article");
+        if (article) article.hidden = row.hidden;
         left += row.hidden ? 0 : 1;
       }
-      shown.textContent = words.length ? `${left} of ${all.length}` : "";
-    });
+      shown.textContent = words.length || choice.value ? `${left} of ${all.length}` : "";
+    };
+    // What is asked for stands in the address, so that it can be sent, and is there again on the way back.
+    const remember = () => {
+      narrow();
+      const asked = new URLSearchParams(Object.entries({ filter: input.value, verdict: choice.value }).filter(([, v]) => v));
+      try { history.replaceState(null, "", asked.size ? `#${asked}` : location.pathname + location.search); } catch { /* a page that may not */ }
+    };
+    const recall = () => {
+      if (!/^#(filter|verdict)=/.test(location.hash)) return;
+      const asked = new URLSearchParams(location.hash.slice(1));
+      input.value = asked.get("filter") ?? "";
+      choice.value = choices.includes(asked.get("verdict")) ? asked.get("verdict") : "";
+      narrow();
+    };
+    input.addEventListener("input", remember);
+    choice.addEventListener("change", remember);
+    addEventListener("hashchange", recall);
+    recall();
 
     const key = (row, column) => {
       const cell = row.cells[column];
@@ -78,6 +112,7 @@
     });
   }
 
+  if (!byId("download-place")) return; // an index has its data beside it
   const download = make("button", { type: "button", className: "plain", textContent: "Download the JSON" });
   download.addEventListener("click", () => {
     save(JSON.stringify(data(), null, 2) + "\n", "application/json", "dpaudit-result.json");
