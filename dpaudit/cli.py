@@ -22,8 +22,8 @@ from dpaudit.auditing.jobs import instance_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.target import with_parameters
 from dpaudit.cli_doctor import findings
-from dpaudit.cli_first import WELCOME, algorithms, contests, defaults, relations, shown_config, write_example
-from dpaudit.cli_options import Jobs, Quiet, with_outputs
+from dpaudit.cli_first import SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError
@@ -45,16 +45,6 @@ NOWHERE = Outputs()
 
 # typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
 ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-
-
-SETTLED = ("check", "verify", "worst", "compare")
-"""Commands that take their defaults from [tool.dpaudit]."""
-
-
-def _options() -> dict[str, set[str]]:
-    """Names of the options of the commands that are settled."""
-    group: Any = typer.main.get_command(app)
-    return {name: {option.name for option in group.commands[name].params} for name in SETTLED}
 
 
 def _say_version(wanted: bool) -> None:
@@ -82,7 +72,7 @@ def root(
         raise typer.Exit(2)
     # whoever asks for help is not told off for his settings
     if context.invoked_subcommand in SETTLED and not {"-h", "--help"} & set(sys.argv):
-        context.default_map = defaults(config.read(), _options())
+        context.default_map = defaults(config.read(), typer.main.get_command(app), context.invoked_subcommand)
 
 
 @app.command("example")
@@ -163,12 +153,7 @@ def check_command(
     corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
     epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
-    relation: Annotated[
-        str | None,
-        typer.Option(
-            help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).", autocompletion=relations
-        ),
-    ] = None,
+    relation: Relation = None,
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="LEFT RIGHT", help="Two datasets as JSON lists, or @FILE @FILE."),
@@ -184,11 +169,9 @@ def check_command(
     groups: Annotated[
         int | None, typer.Option(help="Audit group privacy instead, by chains of neighbours, up to groups of so many.")
     ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
-    ] = None,
+    param: Changed = None,
     runs: Annotated[int | None, typer.Option(help="Runs a side and pair at most; a refutation stops earlier.")] = None,
-    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    time: Seconds = None,
     alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
     certify: Annotated[
         bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
@@ -253,13 +236,9 @@ def verify_command(
     ] = False,
     epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
     delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
-    relation: Annotated[
-        str | None, typer.Option(help="replace-one or add-remove-one.", autocompletion=relations)
-    ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
-    ] = None,
-    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    relation: Relation = None,
+    param: Changed = None,
+    time: Seconds = None,
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
@@ -301,14 +280,9 @@ def worst_command(
     pairs: Annotated[int, typer.Option(help="Compare the laws of so many pairs, at most.")] = 2000,
     epsilon: Annotated[float | None, typer.Option(help="Hold the worst pair against this ε.")] = None,
     delta: Annotated[float | None, typer.Option(help="Maximise ε at this δ.")] = None,
-    relation: Annotated[
-        str | None,
-        typer.Option(help="replace-one or add-remove-one; for groups of k add :k.", autocompletion=relations),
-    ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable.")
-    ] = None,
-    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    relation: Relation = None,
+    param: Changed = None,
+    time: Seconds = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
@@ -333,7 +307,7 @@ def compare_command(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change epsilon, delta, …; repeatable.")
     ] = None,
     runs: Annotated[int | None, typer.Option(help="Runs on each kind of inputs, and a side of a pair.")] = None,
-    time: Annotated[float | None, typer.Option(metavar="SECONDS", help="Stop after this long.")] = None,
+    time: Seconds = None,
     alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
     seed: Annotated[int, typer.Option(help="Same seed, same result (but for times).")] = 0,
     jobs: Jobs = None,

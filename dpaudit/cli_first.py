@@ -8,11 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from dpaudit.auditing import registry, store
+from dpaudit.auditing import store
 from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_RUNS
 from dpaudit.config import SETTINGS, Config
 from dpaudit.errors import ReportError
-from dpaudit.language import relation_names
 
 WELCOME = """\
 dpaudit tests claims of differential privacy.
@@ -51,6 +50,9 @@ def mended(data, rng):
     return sum(data) + rng.laplace(0, 1)
 '''
 
+SETTLED = ("check", "verify", "worst", "compare")
+"""Commands that take their defaults from [tool.dpaudit]."""
+
 _UNSET: Mapping[str, str] = MappingProxyType(
     {
         "alpha": f"{DEFAULT_ALPHA}",
@@ -85,17 +87,18 @@ def write_example(path: Path) -> str:
     )
 
 
-def defaults(config: Config, parameters: Mapping[str, set[str]]) -> dict[str, dict[str, Any]]:
-    """The settings of a project as defaults of commands: those that a command has an option for.
+def defaults(settings: Config, group: Any, command: str | None) -> dict[str, dict[str, Any]]:
+    """The settings of a project as defaults of the command that is run: those that it has an option for.
 
     Args:
-        config: what the project has set.
-        parameters: names of options, by command.
+        settings: what the project has set.
+        group: all commands.
+        command: the one that is run.
     """
-    return {
-        command: {key: value for key, value in config.values.items() if key in names}
-        for command, names in parameters.items()
-    }
+    if command not in SETTLED:
+        return {}
+    names = {option.name for option in group.commands[command].params}
+    return {command: {key: value for key, value in settings.values.items() if key in names}}
 
 
 def shown_config(config: Config) -> str:
@@ -115,21 +118,6 @@ def shown_config(config: Config) -> str:
              for row in rows]
     head = f"from {where}" if where else "no pyproject.toml with [tool.dpaudit] from here upwards"
     return "\n".join([head, *(line.rstrip() for line in lines)])
-
-
-def algorithms(incomplete: str) -> list[str]:
-    """Registered names that begin so, for a shell."""
-    return [name for name in (*registry.names(), *registry.names(registry.CORPUS)) if name.startswith(incomplete)]
-
-
-def contests(incomplete: str) -> list[str]:
-    """Comparisons that begin so, for a shell."""
-    return [name for name in registry.names(registry.CONTESTS) if name.startswith(incomplete)]
-
-
-def relations(incomplete: str) -> list[str]:
-    """Relations that begin so, for a shell."""
-    return [name for name in relation_names() if name.startswith(incomplete)]
 
 
 def _spelled(value: object) -> str:

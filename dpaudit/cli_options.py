@@ -10,12 +10,42 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from dpaudit.auditing import registry
+from dpaudit.language import relation_names
 from dpaudit.reporting.files import Outputs
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each audit, no progress.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
+
+
+def algorithms(incomplete: str) -> list[str]:
+    """Registered names that begin so, for a shell."""
+    return [name for name in (*registry.names(), *registry.names(registry.CORPUS)) if name.startswith(incomplete)]
+
+
+def contests(incomplete: str) -> list[str]:
+    """Comparisons that begin so, for a shell."""
+    return [name for name in registry.names(registry.CONTESTS) if name.startswith(incomplete)]
+
+
+def relations(incomplete: str) -> list[str]:
+    """Relations that begin so, for a shell."""
+    return [name for name in relation_names() if name.startswith(incomplete)]
+
+
+Relation = Annotated[
+    str | None,
+    typer.Option(
+        help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).", autocompletion=relations
+    ),
+]
+Changed = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable."),
+]
+Seconds = Annotated[float | None, typer.Option("--time", metavar="SECONDS", help="Stop after this long.")]
 
 
 def _path(option: str, metavar: str, text: str) -> Any:

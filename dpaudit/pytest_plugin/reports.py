@@ -10,11 +10,12 @@ from dpaudit.auditing.results import Audit, Result
 from dpaudit.errors import ReportError
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.settings import Settings
-from dpaudit.reporting import files, json_form
+from dpaudit.reporting import json_form
+from dpaudit.reporting.report_dir import write_report
 
 
 def write(folder: Path, records: Sequence[Record], *, command: str, settings: Settings) -> None:
-    """Write index.html and result.json of all audits into a folder.
+    """Write index.html, its pages and result.json of all audits into a folder.
 
     Args:
         folder: made where it is not there.
@@ -27,12 +28,10 @@ def write(folder: Path, records: Sequence[Record], *, command: str, settings: Se
     """
     result = together(records, command=command, settings=settings)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ReportError(f"Cannot write reports to {folder}: {error.strerror or error}.") from None
-    failures = files.write(result, str(folder / "index.html"), str(folder / "result.json"))
-    for failure in failures:
-        raise failure
+    write_report(folder, result)
 
 
 def together(records: Sequence[Record], *, command: str, settings: Settings) -> Result:
