@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, softmax
 
+from dpaudit.adversary.features import one_thread
+
 Floats = NDArray[np.float64]
 
 WIDEST = 0.5
@@ -92,7 +94,8 @@ def foresee(left: Floats, right: Floats, sizes: tuple[int, int]) -> Foreseen:
     x, y = np.diff(left[order], prepend=0.0), np.diff(right[order], prepend=0.0)
     held = np.cumsum(x + y)
     at = np.log((held + np.concatenate([[0.0], held[:-1]])) / 2)
-    shares, errors = _cumulative(x, y, at, sizes)
+    with one_thread():
+        shares, errors = _cumulative(x, y, at, sizes)
     # equal numbers of hits in another half-line that is as rare: the same runs
     where = np.searchsorted(total[order], total)
     inside = (where < len(order)) & (total > 0)

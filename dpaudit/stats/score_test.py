@@ -374,7 +374,11 @@ def constrained_estimate(
             q = (low + high) / 2
             p = ratio * q + delta
             rising = ratio * n * (p_hat - p) / (p * (1 - p)) > m * (q - q_hat) / (q * (1 - q))
+            before = low, high
             low, high = np.where(rising, q, low), np.where(rising, high, q)
+            # neighbouring doubles: every further step would do the same
+            if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+                break
     return (low + high) / 2
 
 
