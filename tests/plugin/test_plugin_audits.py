@@ -100,7 +100,7 @@ MISTAKES = {
     "dp_audit(respond, epsilon=1.0, pair=([0, 1], [1, 0]))": "name their relation with relation.",
     "dp_audit(respond, epsilon=-1.0, pair=PAIR)": "epsilon must be",
     "dp_audit(respond, epsilon=1.0, relation='replace', pair=PAIR)": "replace",
-    "dp_audit(respond, epsilon=1.0, data=5)": "data must be a description such as",
+    "dp_audit(respond, epsilon=1.0, data=5)": "data is a description such as",
     "dp_audit(respond, epsilon=1.0, pair=PAIR, size=3)": "size says how many records found pairs have; it goes with",
     "dp_audit(lambda rows: 0, epsilon=1.0, pair=PAIR)": "dpaudit calls it as f(dataset, rng)",
     "dp_audit('NoSuchThing')": "There is no algorithm called 'NoSuchThing'.",
