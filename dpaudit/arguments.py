@@ -9,7 +9,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.auditing.datasets import as_dataset
+from dpaudit.auditing.jobs import jobs_of
 from dpaudit.auditing.request import DEFAULT_RUNS, Request
+from dpaudit.auditing.target import instantiate, load_object, with_parameters
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, relation_named
 
@@ -74,8 +76,18 @@ def refuse_half(target: object, stated: dict[str, Any], *, placed: bool) -> None
         )
 
 
+SEARCH_SHARE = 1 / 3
+"""Of a time limit what a search through a strategy may take; the rest is the audit's, however soon the search ends."""
+
+
 def on_found_pairs(
-    request: Request, target: Target, data: SearchStrategy[Any], *, size: int | None, placed: bool
+    request: Request,
+    target: Target,
+    data: SearchStrategy[Any],
+    *,
+    size: int | None,
+    placed: bool,
+    kept_for: str | None = None,
 ) -> Request:
     """The request on the pairs that a search through a Hypothesis strategy found worst; the audit's runs are fresh.
 
@@ -85,6 +97,8 @@ def on_found_pairs(
         data: a strategy of records, or of pairs.
         size: records of a dataset, at most.
         placed: whether a pair or a game is given too.
+        kept_for: for whom Hypothesis's example database keeps the worst pairs, a test for instance; None to keep
+            nothing and to begin with nothing, so that the pairs are a function of the request.
 
     Raises:
         UsageError: what does not go with a strategy is given too, it is none, or it gives no pair.
@@ -95,21 +109,53 @@ def on_found_pairs(
         raise UsageError(f"data is a description such as 'integers(0, 100)' or a Hypothesis strategy, not {data!r}.")
     if placed:
         raise UsageError("data says how to find datasets; leave pair and game out.")
-    from dpaudit.strategies import find_pairs
+    if request.groups is not None:
+        raise UsageError(
+            "Chains of groups are made from a description of records, such as data='integers(0, 100)'. With a "
+            f"strategy, leave groups out and give relation='replace-one:{request.groups}'."
+        )
+    from dpaudit.strategies import database_key, find_pairs
 
-    claim = request.claim or _claimed(request, target)
+    subject, claim = _searched(request, target)
     found = find_pairs(
-        target, data, claim.relation, claim,
-        seed=request.seed, runs=request.runs or DEFAULT_RUNS, size=size, seconds=request.seconds,
-    )  # fmt: skip
+        subject,
+        data,
+        claim.relation,
+        claim,
+        seed=request.seed,
+        runs=request.runs or DEFAULT_RUNS,
+        key=None if kept_for is None else database_key(target, claim, where=kept_for),
+        size=size,
+        seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
+    )
     if not found:
         raise UsageError(f"The strategy {data!r} gives no two datasets that are {claim.relation.name} neighbours.")
-    return replace(request, pair=found[0])
+    left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
+    return replace(request, pairs=tuple(found), seconds=left)
 
 
-def _claimed(request: Request, target: Target) -> Claim:
+def _searched(request: Request, target: Target) -> tuple[Mechanism | Callable[..., Any], Claim]:
+    """What is to be run, with the parameters that are asked for, and the claim to break.
+
+    Raises:
+        UsageError and its kinds: an unknown name, no claim, parameters refused.
+    """
+    subject: Any = target
+    if isinstance(target, str):
+        if ":" not in target and not target.endswith(".py"):
+            first = jobs_of(request)[0]
+            return first.target.subject, first.claim
+        subject, _ = load_object(target)
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+    return subject, request.claim or _claimed(request, subject)
+
+
+def _claimed(request: Request, subject: Mechanism | Callable[..., Any]) -> Claim:
     """The claim by parts, of which a mechanism's own is changed."""
-    own = target.claim if isinstance(target, Mechanism) else None
+    own = subject.claim if isinstance(subject, Mechanism) else None
     if own is None:
         if request.epsilon is None:
             raise UsageError("Against which claim are pairs searched for? Give ε, (ε, δ) or a dpaudit.Claim.")

@@ -44,6 +44,13 @@ class PairError(UsageError, ValueError):
     """Two datasets are not related by the claim's neighbouring relation."""
 
 
+class MissingPackageError(UsageError, ImportError):
+    """A part of dpaudit needs a package that comes with an extra, and it is not installed."""
+
+    def __init__(self, part: str, package: str, extra: str) -> None:
+        super().__init__(f"{part} needs {package}, which is not installed: run pip install 'dpaudit[{extra}]'.")
+
+
 class ReportError(UsageError):
     """A report or result file cannot be read or written."""
 

@@ -17,7 +17,7 @@ class Pair:
     Args:
         left, right: tuples of records, or multisets.
         label: what the pair is meant to provoke, in a few words.
-        source: "hand-made", "extreme", "random", "exhaustive" or "given".
+        source: "hand-made", "extreme", "random", "found", "exhaustive" or "given".
     """
 
     left: Dataset

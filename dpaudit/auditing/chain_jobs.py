@@ -32,7 +32,7 @@ def all_jobs(request: Request) -> list[Job]:
     if request.groups is None:
         return jobs
     # pairs that are given are one case of each target; else the cases of a name follow each other
-    given = request.pair is not None or request.data is not None
+    given = bool(request.given_pairs) or request.data is not None
     targets = [[job] for job in jobs] if given else [list(of) for _, of in groupby(jobs, lambda job: job.target.name)]
     return [job for of in targets for job in _walks(of, request, request.groups)]
 

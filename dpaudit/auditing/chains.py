@@ -21,18 +21,16 @@ from numpy.random import default_rng
 from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.chains import Chain, Chains, chain_between, longer, pieces
 from dpaudit.adversary.climb import climb
-from dpaudit.adversary.learner import Learner
 from dpaudit.auditing import results
 from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.density import look
+from dpaudit.auditing.estimate import estimate
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.exact import LEFT_RIGHT, PATHS, ROUNDING, claim_record, finite, pair_record, refutes
 from dpaudit.auditing.job import Job, Walk
 from dpaudit.auditing.results import ChainLink, ExactEvidence, Verdict
 from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sampling import SEARCH, draw
-from dpaudit.auditing.search import OPTIMISM
-from dpaudit.auditing.sequential import MOST_EPSILON
 from dpaudit.auditing.verdict import Findings
 from dpaudit.auditing.worst_pair import Subject, needed
 from dpaudit.errors import MechanismError, NotEnumerableError, OutputError, TimeLimitError
@@ -40,7 +38,6 @@ from dpaudit.interpret import LawCache, law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Claim, Mechanism
 from dpaudit.language.distributions import plain
-from dpaudit.stats import clopper_pearson
 
 COMPARED = 800
 """Pairs whose laws are compared for one chain, at most; fewer where laws are large."""
@@ -310,16 +307,7 @@ class _Runs(_Search):
             self.job, pair, runs, self.runner, seed=self.seed, index=self.compared, phase=SEARCH, batch=0
         )
         self.found.searched += 2 * runs
-        learner = Learner(seed=self.seed)
-        learner.add(*sides)
-        w = learner.certify(
-            epsilon=min(claim.epsilon, MOST_EPSILON), delta=claim.delta, runs=self.job.runs, alpha=OPTIMISM,
-            thorough=False,
-        )
-        if not w.n or not w.m:
-            return -2.0
-        low = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=claim.delta, alpha=OPTIMISM)
-        return low if low > 0 else w.x / w.n - w.y / w.m - claim.delta - 1
+        return estimate(self.job, sides, claim, seed=self.seed).height
 
 
 def _walk(search: _Search, walk: Walk, rng: Random) -> Generator[Progress, None, None]:

@@ -10,7 +10,10 @@ from dpaudit.auditing.request import DEFAULT_ALPHA, Request, Versus
 
 
 def command_line(request: Request) -> str:
-    """What to type to get the same result again (number of workers and report files left out)."""
+    """What to type to get the same result again (number of workers and report files left out).
+
+    Of several pairs, which only Python can give, it names the first: the worst of those that were found.
+    """
     if request.call is not None:
         return request.call
     if request.versus is not None:
@@ -23,8 +26,8 @@ def command_line(request: Request) -> str:
         words += ["--delta", repr(float(request.delta))]
     if request.relation is not None:
         words += ["--relation", request.relation]
-    if request.pair is not None:
-        words += ["--pair", *(json.dumps(dataset_to_json(side), ensure_ascii=False) for side in request.pair)]
+    if request.given_pairs:
+        words += ["--pair", *(json.dumps(dataset_to_json(s), ensure_ascii=False) for s in request.given_pairs[0])]
     if request.game is not None:
         words += ["--game", request.game]
     if request.data is not None:

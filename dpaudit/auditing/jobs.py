@@ -90,7 +90,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
     cases = registry.plan(name).cases()
     if not cases:
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
-    if request.pair is not None or request.data is not None:
+    if _given(request):
         cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label=_label(request)),)
     if request.game is not None:
         yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
@@ -281,7 +281,7 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
 
 
 def _label(request: Request) -> str:
-    return "found pairs" if request.data is not None else "given pairs"
+    return "found pairs" if request.data is not None or request.pairs else "given pairs"
 
 
 def _played(
@@ -339,7 +339,7 @@ class _NoMechanism(Mechanism):
 
 
 def _given(request: Request) -> bool:
-    return request.pair is not None or request.data is not None
+    return bool(request.given_pairs) or request.data is not None
 
 
 def _runs(request: Request, case: Case | None) -> int:
@@ -368,9 +368,10 @@ def _claim(request: Request, own: Claim | None, name: str) -> Claim:
 
 
 def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
-    """The given pair, or those from which a search starts."""
-    if request.pair is not None:
-        return (Pair(*request.pair, "given", "given"),)
+    """The given pairs, or those from which a search starts."""
+    if request.given_pairs:
+        origin = "found" if request.pairs else "given"
+        return tuple(Pair(*pair, origin, origin) for pair in request.given_pairs)
     assert request.data is not None
     records = parse_records(request.data)
     size = request.size or DEFAULT_SIZE

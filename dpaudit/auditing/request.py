@@ -127,6 +127,7 @@ class Request:
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
+        pairs: several such, in place of `pair`, worst first; α covers them together.
         data: a description of records (`dpaudit.adversary.describe`) from which to find pairs.
         size: records in found pairs.
         parameters: fields of the mechanism to change.
@@ -174,6 +175,7 @@ class Request:
     spelled: frozenset[str] = frozenset()
     claim: Claim | None = None
     call: str | None = None
+    pairs: tuple[tuple[Dataset, Dataset], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.targets:
@@ -198,9 +200,11 @@ class Request:
             whole("--size", self.size, least=1)
         if self.groups is not None:
             whole("--groups", self.groups, least=2)
-        if self.data is not None and self.pair is not None:
+        if self.pair is not None and self.pairs:
+            raise UsageError("Give pair or pairs, not both.")
+        if self.data is not None and self.given_pairs:
             raise UsageError("Give --pair or --data, not both.")
-        if self.game is not None and (self.data is not None or self.pair is not None):
+        if self.game is not None and (self.data is not None or self.given_pairs):
             raise UsageError("A game draws its own datasets; leave --pair and --data out.")
         if self.game is not None and self.groups is not None:
             raise UsageError("A game draws its own datasets, which are no chain; leave --groups or --game out.")
@@ -215,6 +219,11 @@ class Request:
         named = [target for target in self.targets if isinstance(target, str)]
         if len(set(named)) < len(named):
             raise UsageError(f"{max(named, key=named.count)} is named twice; one audit of it is enough.")
+
+    @property
+    def given_pairs(self) -> tuple[tuple[Dataset, Dataset], ...]:
+        """The pairs to test on, where they are given."""
+        return self.pairs if self.pair is None else (self.pair,)
 
     @property
     def stated_relation(self) -> Relation | None:
@@ -249,6 +258,7 @@ class Request:
             **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
+            **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
         }
 
 

@@ -24,11 +24,11 @@ GROWTH = 1.15
 spends at most a seventh more by waiting for the end of its batch."""
 
 
-def batches(runs: int) -> Iterator[int]:
+def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
     """Sizes that add up to `runs`: a few runs to learn from, then one at a time, then a share of what there is."""
     done = 0
     while done < runs:
-        size = FIRST_BATCH if not done else max(1, int(done * (GROWTH - 1)))
+        size = FIRST_BATCH if not done else max(1, int(done * (growth - 1)))
         # a rest that is not worth a batch of its own goes with the last one
         if runs - done < 1.5 * size:
             size = runs - done

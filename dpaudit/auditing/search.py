@@ -13,24 +13,20 @@ from dpaudit.adversary.learner import Learner
 from dpaudit.adversary.pair_search import Pairs, climb
 from dpaudit.adversary.shrink import shrink
 from dpaudit.auditing.accounting import learning_runs
+from dpaudit.auditing.estimate import LEAST_RUNS, estimate, try_refuting
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS
 from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sampling import SEARCH, SHRINK, batches, draw
-from dpaudit.auditing.sequential import MOST_EPSILON, Sequential, Track, stake
+from dpaudit.auditing.sampling import SEARCH, SHRINK, draw
+from dpaudit.auditing.sequential import Sequential, Track
 from dpaudit.auditing.verdict import Findings
 from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
 from dpaudit.language import Dataset
-from dpaudit.stats import clopper_pearson, eprocess
 from dpaudit.stats.betting import Bets
 
-LEAST_RUNS = 50
-"""Runs a side behind the cheapest estimate of a pair."""
 ESTIMATES = 500
 """The cheapest estimates that a search may cost; together as many runs as one pair may have."""
-OPTIMISM = 0.3
-"""Error of the bounds by which pairs are ranked: an estimate near the middle finds more than a safe one."""
 SHRINK_ERROR = 0.01
 """Error of the tests that say whether a smaller pair still refutes; the certificate comes from fresh runs."""
 SHRINK_TESTS = 60
@@ -40,7 +36,6 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
     """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
     assert job.records is not None
     least = max(LEAST_RUNS, job.runs // ESTIMATES)
-    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     counter = 0
     crashes: list[str] = []
 
@@ -55,10 +50,7 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
             crashes.append(str(error))
             return -math.inf
         found.searched += 2 * runs
-        learner = Learner(seed=seed)
-        learner.add(*sides)
-        w = learner.certify(epsilon=epsilon, delta=delta, runs=job.runs, alpha=OPTIMISM, thorough=False)
-        return clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM) if w.n and w.m else 0.0
+        return estimate(job, sides, job.claim, seed=seed).epsilon
 
     best = list(job.case.pairs)
     search = climb(
@@ -88,7 +80,6 @@ def shrink_strongest(
     certified by fresh runs.
     """
     strongest = state.strongest
-    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     runs = min(max(2 * spent, 100), learning_runs(job.runs))
     learned: dict[tuple[Dataset, Dataset], Learner] = {}
     tests = 0
@@ -96,15 +87,10 @@ def shrink_strongest(
     def refutes(pair: Pair) -> bool:
         nonlocal tests
         tests += 1
-        learner, process = Learner(seed=seed), Bets(state.epsilons, delta, at=state.at)
-        for batch, size in enumerate(batches(runs)):
-            sides = draw(job, pair, size, runner, seed=seed, index=tests, phase=SHRINK, batch=batch)
-            found.searched += 2 * size
-            if batch:
-                stake(process, learner.grow(epsilon=epsilon, delta=delta), sides)
-            learner.add(*sides)
-        learned[pair.left, pair.right] = learner
-        return eprocess.largest_rejected(state.epsilons, process.log_peaks, alpha=SHRINK_ERROR) >= epsilon
+        tried = try_refuting(job, pair, runs, runner, seed=seed, index=tests, phase=SHRINK, alpha=SHRINK_ERROR)
+        found.searched += 2 * tried.runs
+        learned[pair.left, pair.right] = tried.learner
+        return tried.refuted
 
     yield Progress(spent, job.runs, "shrinking the pair that refutes", state.epsilon_lower)
     try:
@@ -126,8 +112,8 @@ def shrink_strongest(
         len(state.tracks),
         replace(shrunk.pair, source="shrunk"),
         learned[shrunk.pair.left, shrunk.pair.right],
-        Bets(state.epsilons, delta, at=state.at),
+        Bets(state.epsilons, job.claim.delta, at=state.at),
         strongest.bits,
-        Bets(state.epsilons, delta, at=state.at),
+        Bets(state.epsilons, job.claim.delta, at=state.at),
         runs=runs,
     )

@@ -149,7 +149,7 @@ class Sequential:
 def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carried | None) -> Sequential:
     """The state before the first run."""
     claim = min(job.claim.epsilon, MOST_EPSILON)
-    epsilons, at = _grid(claim, job.runs, job.claim.delta)
+    epsilons, at = grid(claim, job.runs, job.claim.delta)
     tracks = [
         Track(
             index,
@@ -235,7 +235,7 @@ def log_ratio(job: Job, pair: Pair) -> Callable[[NDArray[np.float64]], NDArray[n
     return ratio
 
 
-def _grid(claim: float, runs: int, delta: float) -> tuple[NDArray[np.float64], int]:
+def grid(claim: float, runs: int, delta: float) -> tuple[NDArray[np.float64], int]:
     """Levels ε at which the claim's family is tested: the claimed one, and up to what so many runs can ever certify."""
     most = max(claim, power.largest_certifiable(max(runs, 1), 0.05) + math.log1p(-min(delta, 0.999999)))
     # fine where ε is small, in steps of a percent or so where it is large

@@ -7,7 +7,7 @@ import dataclasses
 import difflib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -148,7 +148,7 @@ def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechani
     Raises:
         ParameterError: an unknown field, or a value that it refuses.
     """
-    _all_known(mechanism.name, type(mechanism), parameters)
+    all_known(mechanism.name, type(mechanism), parameters)
     try:
         return dataclasses.replace(mechanism, **parameters)  # type: ignore[type-var]
     except DpauditError:
@@ -164,7 +164,7 @@ def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
         ParameterError: parameters are missing, unknown or refused.
     """
     if dataclasses.is_dataclass(cls):
-        _all_known(cls.__name__, cls, parameters)
+        all_known(cls.__name__, cls, parameters)
     try:
         return cls(**parameters)
     except DpauditError:
@@ -176,7 +176,12 @@ def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
         raise ParameterError(sentence(f"{cls.__name__} refuses {parameters!r}: {described(error)}")) from error
 
 
-def _all_known(name: str, cls: type, parameters: dict[str, Any]) -> None:
+def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
+    """Refuse parameters that a class does not have.
+
+    Raises:
+        ParameterError: it has no such field; with the closest ones.
+    """
     known = [f.name for f in dataclasses.fields(cls) if f.init] if dataclasses.is_dataclass(cls) else []
     for key in parameters:
         if key not in known:

@@ -68,7 +68,10 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     alone = request.only == "utility"
     if request.every is not None or request.seek is not None or request.only == "privacy":
         return []
-    changed = request.groups or request.parameters or request.pair or request.data or request.game or request.black_box
+    changed = (
+        request.groups or request.parameters or request.given_pairs or request.data or request.game
+        or request.black_box
+    )
     if alone and changed:
         raise UsageError(
             "--utility tries the promises of the catalogue as they stand; leave --groups, --param, "

@@ -13,7 +13,8 @@ the claim is refuted. What is common to several audits can stand on the test, it
 
 The mark gives defaults and makes no audit: a test that bears it and audits nothing fails, because it would say what
 nobody has looked at. What one mistaken test costs is bounded: the error α is the session's, shared over the tests that
-were collected and not deselected. Seeds are fixed, so the same suite has the same outcome every time.
+were collected and not deselected. Seeds are fixed, so the same suite has the same outcome every time; where data is a
+Hypothesis strategy, pairs that Hypothesis's example database kept from earlier versions of a function are tried too.
 
 This module is loaded in every run of pytest, and so imports nothing but pytest and a few small modules of dpaudit;
 numpy and the engine come with the first test that asks for `dp_audit`.

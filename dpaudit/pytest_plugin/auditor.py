@@ -127,8 +127,9 @@ class Auditor:
         )
         if data is None or described is not None:
             return request
-        # without a key nothing is kept from run to run, so the outcome is a function of the seed
-        return on_found_pairs(request, f, data, size=size, placed=pair is not None)
+        # as Hypothesis does for its own tests; a place for each audit, so that no test depends on which others ran
+        place = f"{self._test} {self._calls}"
+        return on_found_pairs(request, f, data, size=size, placed=pair is not None, kept_for=place)
 
     def _carrying(self, request: Request, f: Any) -> tuple[Request, str | None, Before | None]:
         """The request with what earlier nights say of it, and the key that tonight is kept under."""

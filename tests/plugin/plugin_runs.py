@@ -10,7 +10,8 @@ import pytest
 
 # pytester forgets modules that an inner run has imported first, and numpy cannot be imported twice
 import dpaudit.pytest_plugin.auditor
-import dpaudit.pytest_plugin.reports  # noqa: F401
+import dpaudit.pytest_plugin.reports
+import dpaudit.strategies  # noqa: F401
 
 # exactly 1-DP, and twice as much; 600 runs a side are enough for both verdicts
 SUITE = """

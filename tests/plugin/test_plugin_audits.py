@@ -259,23 +259,3 @@ def test_of_the_catalogue(dp_audit):
     assert ran.outcomes == {"passed": 3, "failed": 1}, ran.text
     bounds = {audit["test"].rpartition("::")[2]: audit["bound"] for audit in ran.audits}
     assert bounds["test_by_law"] == "= 1"
-
-
-def test_a_strategy_of_records(runs: Runs) -> None:
-    pytest.importorskip("dpaudit.strategies")
-    ran = runs(
-        """
-from hypothesis import strategies as st
-
-def total(dataset, rng, size):
-    return np.round(sum(min(x, 5) for x in dataset) + rng.laplace(0, 2.0, size))
-
-@pytest.mark.dp(data=st.integers(0, 10), size=3)
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-def test_it(dp_audit, epsilon):
-    dp_audit(total, epsilon=epsilon)
-""",
-        "--dp-runs=1000",
-    )
-    assert [audit["verdict"] for audit in ran.audits] == ["fail", "pass"]
-    assert ran.text.count("(1 record)") == 2, "the pair is shrunk"

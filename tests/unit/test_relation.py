@@ -27,10 +27,11 @@ from dpaudit.language import (
     Relation,
     relation_named,
 )
+from dpaudit.strategies import datasets
 
 RELATIONS = [REPLACE_ONE, ADD_REMOVE_ONE]
 DOMAIN = (0, 1, 2)
-RECORDS = st.lists(st.integers(0, 2), max_size=5).map(tuple)
+RECORDS = datasets("integers(0, 2)", max_size=5)
 quick = settings(derandomize=True, max_examples=150, deadline=None)
 
 

@@ -1,0 +1,226 @@
+"""Pairs of neighbouring datasets as a Hypothesis strategy, for every relation.
+
+What differs is drawn first and the shared records after it, so that a failing pair shrinks to few shared records beside
+a simple difference. A relation that is not known here is asked for its `neighbours`, one step after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+from hypothesis import assume, reject
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from dpaudit.adversary.alignment import ABSENT, Slot
+from dpaudit.adversary.describe import Records, parse_records
+from dpaudit.errors import DatasetError, ParameterError
+from dpaudit.language import (
+    PRIVATE,
+    AddRemoveOne,
+    AnswersL1,
+    AnswersLInf,
+    Dataset,
+    Multiset,
+    PrivateRows,
+    Relation,
+    ReplaceOne,
+    relation_named,
+)
+from dpaudit.language.checks import whole
+from dpaudit.strategies.datasets import Described, records_of, sizes
+
+MOST_NEIGHBOURS = 1_000
+"""Neighbours of one dataset from which a step of an unknown relation is chosen."""
+MOST_DOMAIN = 4
+"""Records besides the dataset's own that such a step may bring in."""
+
+_Sides: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
+_Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[Any], int, int], _Sides]
+
+
+class Neighbours(NamedTuple):
+    """Two different datasets that a claim speaks about."""
+
+    left: Dataset
+    right: Dataset
+
+
+def neighbours(
+    relation: Relation | str,
+    records: Described,
+    *,
+    min_size: int = 0,
+    max_size: int = 10,
+    groups: int = 1,
+    ordered: bool = True,
+) -> SearchStrategy[Neighbours]:
+    """Pairs of different datasets that a relation relates, in both directions.
+
+    Args:
+        relation: by name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, also of your own.
+        records: a strategy of records, or a description ("integers(0, 100)"); numbers for "answers-linf" and
+            "answers-l1", triples (x, y, "priv" or "pub") for "private-rows".
+        min_size, max_size: numbers of records of either dataset.
+        groups: datasets up to so many times as many steps apart.
+        ordered: tuples; False for multisets, whose records must have an order.
+
+    Raises:
+        UnknownNameError: no such relation.
+        DatasetError: a text that describes no records.
+        ParameterError: sizes or groups that cannot be, or too few different records or sizes for any pair.
+    """
+    related = (relation_named(relation) if isinstance(relation, str) else relation).group(groups)
+    sizes(min_size, max_size)
+    described = parse_records(records) if isinstance(records, str) else records
+    make = _MAKERS.get(type(related), _by_steps)
+    if make is _answers and not ordered:
+        raise ParameterError(f"{related.name} is about vectors, whose order counts; leave ordered out.")
+    if make not in (_by_steps, _resized):
+        _can_differ(related, described, max_size)
+    if make is _resized and not _changes_of_size(related.size, min_size, max_size):
+        raise ParameterError(
+            f"{related.name} changes the number of records, and max_size is min_size, {max_size}; raise it."
+        )
+    return _pairs(related, records_of(described), min_size, max_size, ordered, make)
+
+
+@st.composite
+def _pairs(
+    draw: DrawFn,
+    relation: Relation,
+    records: SearchStrategy[Any],
+    min_size: int,
+    max_size: int,
+    ordered: bool,
+    make: _Maker,
+) -> Neighbours:
+    sides = make(draw, relation, records, min_size, max_size)
+    left, right = sides if ordered else map(Multiset.of, sides)
+    # rounding of real answers, or changes that undo each other
+    assume(left != right and relation.related(left, right))
+    return Neighbours(left, right)
+
+
+def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+    """Up to `size` records replaced by others."""
+    k = draw(st.integers(1, min(relation.size, most)))
+    changed = [_two(draw, records) for _ in range(k)]
+    return _placed(draw, changed, records, least - k, most - k)
+
+
+def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+    """Up to `size` private rows replaced by others."""
+    k = draw(st.integers(1, min(relation.size, most)))
+    changed = [_two(draw, records.filter(_is_private)) for _ in range(k)]
+    return _placed(draw, changed, records, least - k, most - k)
+
+
+def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+    """Up to `size` records that only one side has."""
+    added, removed = draw(st.sampled_from(_changes_of_size(relation.size, least, most)))
+    changed: list[Slot] = [(ABSENT, draw(records)) for _ in range(added)]
+    changed += [(draw(records), ABSENT) for _ in range(removed)]
+    return _placed(draw, changed, records, least - min(added, removed), most - max(added, removed))
+
+
+def _answers(
+    draw: DrawFn, relation: AnswersLInf | AnswersL1, records: SearchStrategy[Any], least: int, most: int
+) -> _Sides:
+    """Answers that move towards other ones, by `size` at most: each of them, or all together.
+
+    What lies between two possible answers is taken to be possible, so that a range is never left.
+    """
+    number = records.map(_as_number)
+    moves = st.lists(st.tuples(number, st.none() | number), min_size=max(1, least), max_size=most)
+    left, right = list[Any](), list[Any]()
+    room: float = relation.size
+    for answer, other in draw(moves):
+        step: float = 0
+        if other is not None:
+            limit = room
+            if isinstance(relation, AnswersL1) and not all(isinstance(a, int) for a in (answer, other)):
+                # real answers may share the step
+                limit = room * draw(st.sampled_from((1, 0.5)))
+            step = max(-limit, min(limit, other - answer))
+        if isinstance(relation, AnswersL1):
+            room -= abs(step)
+        left.append(answer)
+        right.append(other if other is not None and answer + step == other else answer + step)
+    return tuple(left), tuple(right)
+
+
+def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+    """Steps to the neighbours that any relation enumerates."""
+    left = draw(st.lists(records, min_size=least, max_size=most).map(tuple))
+    fresh = draw(st.lists(records, min_size=1, max_size=MOST_DOMAIN))
+    right: Dataset = left
+    for _ in range(draw(st.integers(1, relation.size))):
+        domain = tuple(dict.fromkeys((*fresh, *left)))
+        steps = [other for other in islice(relation.neighbours(right, domain), MOST_NEIGHBOURS) if other != right]
+        if not steps:
+            reject()
+        right = draw(st.sampled_from(steps))
+    assume(least <= len(right) <= most)
+    return (left, tuple(right)) if draw(st.booleans()) else (tuple(right), left)
+
+
+_MAKERS: dict[type[Relation], _Maker] = {
+    ReplaceOne: _replaced,
+    AddRemoveOne: _resized,
+    AnswersLInf: _answers,
+    AnswersL1: _answers,
+    PrivateRows: _private,
+}
+"""By the very class: a subclass may relate fewer datasets."""
+
+
+def _placed(
+    draw: DrawFn, changed: list[Slot], records: SearchStrategy[Any], least: int, most: int
+) -> _Sides:
+    """The changed places among shared records, of which some are equal to what changes: ties and duplicates."""
+    mine = list(dict.fromkeys(value for slot in changed for value in slot if value is not ABSENT))
+    kinds = records | st.sampled_from(mine)
+    shared = draw(st.lists(kinds, min_size=max(0, least), max_size=most))
+    slots: list[Slot] = [(value, value) for value in shared]
+    for slot in changed:
+        slots.insert(draw(st.integers(0, len(slots))), slot)
+    return tuple(a for a, _ in slots if a is not ABSENT), tuple(b for _, b in slots if b is not ABSENT)
+
+
+def _two(draw: DrawFn, records: SearchStrategy[Any]) -> Slot:
+    """Two different records."""
+    old = draw(records)
+    return old, draw(records.filter(lambda record: record != old))
+
+
+def _changes_of_size(steps: int, least: int, most: int) -> list[tuple[int, int]]:
+    """Records that only the right and only the left dataset has, the fewest first."""
+    return [
+        (added, total - added)
+        for total in range(1, steps + 1)
+        for added in range(total, -1, -1)
+        # what both share must leave both sides within their sizes
+        if max(0, least - min(added, total - added)) <= most - max(added, total - added)
+    ]
+
+
+def _can_differ(relation: Relation, records: Any, most: int) -> None:
+    if whole("max_size", most) == 0:
+        raise ParameterError(f"Empty datasets have no {relation.name} neighbours of their size; raise max_size.")
+    if isinstance(records, Records) and records.every(1) is not None:
+        raise ParameterError(f"{records!r} is one record, so no two {relation.name} neighbours differ; describe more.")
+
+
+def _as_number(record: Any) -> Any:
+    if isinstance(record, bool) or not isinstance(record, int | float):
+        raise DatasetError(f"Neighbouring vectors of answers are made of numbers, and the records gave {record!r}.")
+    return record
+
+
+def _is_private(record: Any) -> bool:
+    if not isinstance(record, tuple) or len(record) != 3:
+        raise DatasetError(f"Under private-rows a record is (x, y, 'priv') or (x, y, 'pub'), not {record!r}.")
+    return bool(record[2] == PRIVATE)

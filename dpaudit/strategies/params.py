@@ -1,0 +1,163 @@
+"""Parameters of mechanisms as Hypothesis strategies."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hypothesis import reject
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from dpaudit.auditing import registry
+from dpaudit.auditing.target import all_known
+from dpaudit.errors import DpauditError, ParameterError, UsageError
+from dpaudit.language import Mechanism
+
+TRIES = 3
+"""Draws of the parameters of one example, before the example is given up."""
+REFUSALS = 100
+"""Draws that a mechanism refuses, and never one that it takes, before that is an error."""
+
+_DELTAS = st.integers(1, 9).map(lambda digits: 10.0**-digits) | st.floats(1e-3, 0.25)
+_BY_NAME: dict[str, SearchStrategy[Any]] = {
+    "epsilon": st.floats(0.05, 4.0),
+    "delta": _DELTAS,
+    "delta_prime": _DELTAS,
+    "rho": st.floats(0.01, 2.0),
+    "beta": st.floats(0.01, 0.5),
+}
+"""What is drawn for these names, also in place of an instance's own value."""
+_BY_TYPE: dict[Any, SearchStrategy[Any]] = {
+    bool: st.booleans(),
+    int: st.integers(1, 16),
+    float: st.floats(0.1, 4.0),
+}
+
+
+def mechanism_params(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> SearchStrategy[dict[str, Any]]:
+    """Parameters that a mechanism takes, to be given to its class.
+
+    Of an algorithm of the catalogue they are those of the instances that its audits are about, of an instance its own,
+    but for epsilon (in [0.05, 4]), delta and delta_prime (10⁻⁹ to 0.25), rho and beta, which are drawn anew. Of another
+    class the fields without a default are drawn: these names as above, other floats from [0.1, 4], whole numbers from
+    1 to 16, booleans.
+
+    Args:
+        mechanism: a class, an instance, or a name of the catalogue.
+        fields: for any field a strategy, or the one value that it has.
+
+    Raises:
+        ParameterError: a field that it does not have, or one of which dpaudit does not know what to draw; when examples
+            are drawn, parameters all of which the mechanism refuses.
+        UnknownNameError: no such name.
+    """
+    cls, known = _templates(mechanism)
+    if not dataclasses.is_dataclass(cls):
+        raise UsageError(f"{cls.__name__} is no dataclass, so its parameters are not known; draw them yourself.")
+    all_known(cls.__name__, cls, fields)
+    given = {name: _strategy(value) for name, value in fields.items()}
+    drawn = [{**_of_template(template), **given} for template in known] or [{**_of_class(cls, given), **given}]
+    return st.one_of([_accepted(cls, st.fixed_dictionaries(each), _Tally()) for each in drawn])
+
+
+def mechanisms(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> SearchStrategy[Mechanism]:
+    """Instances of a mechanism, with parameters as in `mechanism_params`.
+
+    Raises:
+        ParameterError, UnknownNameError: as `mechanism_params`.
+    """
+    cls, _ = _templates(mechanism)
+    return mechanism_params(mechanism, **fields).map(lambda parameters: cls(**parameters))
+
+
+@dataclasses.dataclass
+class _Tally:
+    """What a mechanism said to the parameters drawn so far."""
+
+    accepted: int = 0
+    refused: int = 0
+    last: str = ""
+
+
+@st.composite
+def _accepted(
+    draw: DrawFn, cls: type[Mechanism], parameters: SearchStrategy[dict[str, Any]], tally: _Tally
+) -> dict[str, Any]:
+    for _ in range(TRIES):
+        chosen = draw(parameters)
+        try:
+            cls(**chosen)
+        except DpauditError as error:
+            tally.refused += 1
+            tally.last = str(error)
+        else:
+            tally.accepted += 1
+            return chosen
+    if not tally.accepted and tally.refused >= REFUSALS:
+        raise ParameterError(
+            f"{cls.__name__} refused all of {tally.refused} drawn parameters, the last because: {tally.last} Say what "
+            f"to draw, as in mechanism_params({cls.__name__}, {_first_field(cls)}=…)."
+        )
+    return reject()
+
+
+def _templates(mechanism: type[Mechanism] | Mechanism | str) -> tuple[type[Mechanism], list[Mechanism]]:
+    """The class, and the instances whose other parameters fit together."""
+    if isinstance(mechanism, Mechanism):
+        return type(mechanism), [mechanism]
+    if isinstance(mechanism, str):
+        name: str | None = registry.canonical_name(mechanism)
+        cls = registry.algorithm(mechanism)
+    else:
+        cls = mechanism
+        where = f"{cls.__module__}:{cls.__qualname__}"
+        tables = (registry.names(group) for group in (registry.ALGORITHMS, registry.CORPUS))
+        name = next((n for table in tables for n, place in table.items() if place == where), None)
+    if name is None or name not in registry.names(registry.AUDITS):
+        return cls, []
+    same = [case.mechanism for case in registry.plan(name).cases() if type(case.mechanism) is cls]
+    return cls, list({repr(each): each for each in same}.values())
+
+
+def _of_template(template: Mechanism) -> dict[str, SearchStrategy[Any]]:
+    values = {f.name: getattr(template, f.name) for f in _fields(type(template))}
+    return {
+        name: _BY_NAME[name] if name in _BY_NAME and isinstance(value, float) else st.just(value)
+        for name, value in values.items()
+    }
+
+
+def _of_class(cls: type[Mechanism], given: Mapping[str, Any]) -> dict[str, SearchStrategy[Any]]:
+    hints = typing.get_type_hints(cls)
+    found = {}
+    for field in _fields(cls):
+        defaulted = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        if defaulted or field.name in given:
+            continue
+        kind = hints[field.name]
+        strategy = _BY_NAME.get(field.name) if kind is float else None
+        if strategy is None:
+            strategy = _BY_TYPE.get(kind)
+        if strategy is None:
+            shown = getattr(kind, "__name__", kind)
+            raise ParameterError(
+                f"What to draw for {field.name}, a {shown}, is not known; say so, as in "
+                f"mechanism_params({cls.__name__}, {field.name}=…)."
+            )
+        found[field.name] = strategy
+    return found
+
+
+def _strategy(value: Any) -> SearchStrategy[Any]:
+    return value if isinstance(value, SearchStrategy) else st.just(value)
+
+
+def _fields(cls: type[Mechanism]) -> Iterable[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]  # the caller checked
+
+
+def _first_field(cls: type[Mechanism]) -> str:
+    return next((field.name for field in _fields(cls)), "field")
