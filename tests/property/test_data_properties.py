@@ -25,7 +25,7 @@ from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_LINF, PRIVATE_ROWS, REPLACE
 from dpaudit.reporting.json_form import from_json, to_json
 from dpaudit.stats import clopper_pearson, score_test
 
-quick = settings(derandomize=True, max_examples=60, deadline=None)
+quick = settings(derandomize=True, max_examples=40, deadline=None)
 few = settings(quick, max_examples=12)
 KINDS = st.sampled_from(
     ["integers(-9, 9)", "floats(-1, 1)", "booleans()", "sampled_from(['a', 'b', ''])", "just('é')",
@@ -50,7 +50,7 @@ def test_datasets_come_back_from_json(data: st.DataObject, kind: str, ordered: b
         assert as_dataset(json.loads(written)) == dataset
 
 
-@settings(quick, max_examples=6)
+@settings(quick, max_examples=4)
 @given(dst.mechanisms("ExponentialMechanism"), dst.neighbours(REPLACE_ONE, "integers(0, 2)", max_size=3))
 def test_results_come_back_from_json(mechanism: Mechanism, pair: dst.Neighbours) -> None:
     result = run(Request((mechanism,), runs=200, pairs=(pair, (pair.right, pair.left))))
