@@ -95,7 +95,7 @@ def test_the_report_has_every_audit(runs: Runs) -> None:
 def test_a_report_that_cannot_be_written_is_said(runs: Runs) -> None:
     (runs.folder / "out").write_text("")
     ran = runs(TESTS, FEW, "-k", "not loudly", "--dp-report=out")
-    assert "dp: Cannot write reports to " in ran.text
+    assert "dp: Cannot write a report into " in ran.text
     assert ran.code == pytest.ExitCode.USAGE_ERROR
 
 
