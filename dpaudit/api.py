@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from dpaudit.adapters import adapted
 from dpaudit.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse_half, stated_claim
 from dpaudit.auditing import engine, results
 from dpaudit.auditing.carry import evidence_of
@@ -72,8 +73,10 @@ def audit(
     """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
 
     Args:
-        target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, or a catalogue name.
-        claim: ε, (ε, δ) or a `Claim`; for mechanisms, their own where it is None.
+        target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
+            OpenDP, diffprivlib or python-dp (`dpaudit.adapters`).
+        claim: ε, (ε, δ) or a `Claim`; where it is None, the target's own: mechanisms and objects of libraries state
+            one, and a function may (`f.claim`).
         epsilon, delta, relation: the claim by parts, of which a mechanism's own is changed. Relations are "replace-one"
             and "add-remove-one", for groups of k with ":k"; one may stand beside a `claim` of numbers.
         pair: two datasets (sequences of records, or multisets) to tell apart.
@@ -106,10 +109,11 @@ def audit(
     given = dict(locals())
     datasets = None if pair is None else pair_of(pair)
     described = data if isinstance(data, str) else None
+    subject = adapted(target)
     stated = stated_claim(claim, epsilon, delta, relation)
-    refuse_half(target, stated, placed=any(given[name] is not None for name in ("pair", "data", "game")))
+    refuse_half(subject, stated, placed=any(given[name] is not None for name in ("pair", "data", "game")))
     request = Request(
-        targets=(target,),
+        targets=(subject,),
         seed=seed,
         alpha=alpha,
         runs=runs,
@@ -130,7 +134,7 @@ def audit(
         **stated,
     )
     if data is not None and not isinstance(data, str):
-        request = on_found_pairs(request, target, data, size=size, placed=pair is not None or game is not None)
+        request = on_found_pairs(request, subject, data, size=size, placed=pair is not None or game is not None)
     return _run(request, progress)
 
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dpaudit.adapters import adapted
 from dpaudit.auditing.datasets import as_dataset
 from dpaudit.auditing.jobs import jobs_of
 from dpaudit.auditing.request import DEFAULT_RUNS, Request
+from dpaudit.auditing.stated import stated_claim as own_claim
 from dpaudit.auditing.target import instantiate, load_object, with_parameters
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, relation_named
@@ -59,7 +61,7 @@ def stated_claim(
 
 
 def refuse_half(target: object, stated: dict[str, Any], *, placed: bool) -> None:
-    """A function knows neither its claim nor its datasets: say so in Python's words, not the command line's.
+    """A function knows no datasets, and its claim only where it states one: say so in Python's words.
 
     Raises:
         UsageError: one of them is missing.
@@ -67,7 +69,7 @@ def refuse_half(target: object, stated: dict[str, Any], *, placed: bool) -> None
     if isinstance(target, str | Mechanism | type) or not callable(target):
         return
     name = getattr(target, "__name__", type(target).__name__)
-    if stated.get("claim") is None and stated["epsilon"] is None:
+    if stated.get("claim") is None and stated["epsilon"] is None and getattr(target, "claim", None) is None:
         raise UsageError(f"What does {name} claim? Give ε, (ε, δ) or a dpaudit.Claim as the second argument.")
     if not placed:
         raise UsageError(
@@ -146,6 +148,7 @@ def _searched(request: Request, target: Target) -> tuple[Mechanism | Callable[..
             first = jobs_of(request)[0]
             return first.target.subject, first.claim
         subject, _ = load_object(target)
+    subject = adapted(subject)
     if isinstance(subject, type) and issubclass(subject, Mechanism):
         subject = instantiate(subject, request.parameters)
     elif isinstance(subject, Mechanism) and request.parameters:
@@ -155,7 +158,8 @@ def _searched(request: Request, target: Target) -> tuple[Mechanism | Callable[..
 
 def _claimed(request: Request, subject: Mechanism | Callable[..., Any]) -> Claim:
     """The claim by parts, of which a mechanism's own is changed."""
-    own = subject.claim if isinstance(subject, Mechanism) else None
+    name = getattr(subject, "__name__", type(subject).__name__)
+    own: Claim | None = subject.claim if isinstance(subject, Mechanism) else own_claim(subject, name)
     if own is None:
         if request.epsilon is None:
             raise UsageError("Against which claim are pairs searched for? Give ε, (ε, δ) or a dpaudit.Claim.")

@@ -25,7 +25,7 @@ from dpaudit.cli_doctor import findings
 from dpaudit.cli_first import SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
-from dpaudit.cli_run import OutConsole, audit_texts, complain, finish, run
+from dpaudit.cli_run import OutConsole, compared, complain, finish, run
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
@@ -366,8 +366,8 @@ def replay_command(
         raise typer.Exit(130)
     if not result.every:
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
-    same = audit_texts(result) == [kept.audit]
-    print("Reproduced: the same result." if same else "NOT reproduced: the result differs.", file=sys.stderr)
+    same, sentence = compared(result, kept.audit)
+    print(sentence, file=sys.stderr)
     raise typer.Exit(2 if failures else result.exit_code if same else 4)
 
 

@@ -86,8 +86,16 @@ def _packages() -> Iterator[Finding]:
         own = [r for r in wanted if r.marker is not None and r.marker.evaluate({"extra": extra})
                and not r.marker.evaluate({"extra": ""})]
         absent = [r.name for r in own if r.name != "dpaudit" and _version(r.name) is None]
-        names = ", ".join(r.name for r in own if r.name != "dpaudit")
-        if absent:
+        names = ", ".join(f"{r.name} {_version(r.name)}" for r in own if r.name != "dpaudit")
+        wrong = [
+            f"{r.name}{r.specifier} is wanted, {found} is installed"
+            for r in own
+            if (found := _version(r.name)) is not None and not r.specifier.contains(found, prereleases=True)
+        ]
+        if wrong and not absent:
+            said = f"{'; '.join(wrong)}: pip install 'dpaudit[{extra}]' for versions that go together"
+            yield Finding(None, f"[{extra}]", said)
+        elif absent:
             yield Finding(None, f"[{extra}]", f"without {', '.join(absent)}: pip install 'dpaudit[{extra}]' for it")
         elif names:
             yield Finding(True, f"[{extra}]", names)

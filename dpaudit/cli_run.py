@@ -17,6 +17,7 @@ from dpaudit.auditing.events import CheckFinished
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Result
+from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.errors import UsageError
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter
@@ -96,6 +97,28 @@ def audit_texts(result: Result) -> list[str]:
     # where a mechanism's text stands is no part of what was found
     found = ({**audit, "location": None} for audit in (*value["audits"], *value["utility"]))
     return [json_module.dumps(audit) for audit in found]
+
+
+def compared(result: Result, kept: str) -> tuple[bool, str]:
+    """Whether a replayed audit came out as the kept one (its JSON), and what to say of it.
+
+    Of a function whose randomness is its own the verdict is all that can be the same.
+    """
+    if audit_texts(result) == [kept]:
+        return True, "Reproduced: the same result."
+    (audit,) = result.every
+    if not any(OWN_RANDOMNESS in note for note in audit.notes):
+        return False, "NOT reproduced: the result differs."
+    before, now = json_module.loads(kept)["verdict"], audit.verdict.value
+    if before == now:
+        return True, (
+            f"Not reproduced: {audit.name} draws its randomness itself, so that the numbers differ; the verdict is "
+            f"{now} again."
+        )
+    return False, (
+        f"NOT reproduced: the verdict was {before} and is {now}; {audit.name} draws its randomness itself, so that no "
+        "two audits of it have the same runs."
+    )
 
 
 def complain(message: str) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import math
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from dpaudit.auditing.job import Job
 from dpaudit.auditing.request import Carried, Request
 from dpaudit.auditing.results import Result
 from dpaudit.errors import UsageError
+
+_PROCESS = secrets.token_hex(8)
+"""Another one in every process."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class _Key:
 def carry_key(job: Job) -> str:
     """The same for two cases if evidence about the one is evidence about the other.
 
-    Pairs do not matter: any pair refutes the claim. The mechanism's parameters do, and of a function its text.
+    Pairs do not matter: any pair refutes the claim. The mechanism's parameters do, and of a function its text. Of an
+    object of a compiled library neither is known, so that nothing is carried over to it.
     """
     subject = job.target.subject
     if job.target.mechanism is not None:
@@ -40,7 +45,8 @@ def carry_key(job: Job) -> str:
         try:
             text = inspect.getsource(subject)  # type: ignore[arg-type]
         except (OSError, TypeError):
-            text = job.target.source
+            # what has no text and cannot be sent cannot be told from another: evidence about it is about itself alone
+            text = job.target.source if job.target.portable else f"{job.target.source} {id(subject)} {_PROCESS}"
     claim = (float(job.claim.epsilon), float(job.claim.delta), job.claim.relation.name)
     return _Key(job.target.name, text, claim).digest()
 

@@ -43,7 +43,7 @@ from dpaudit.auditing.results import (
     UtilityAudit,
 )
 from dpaudit.auditing.runner import WORTH_A_POOL, Runner
-from dpaudit.auditing.side_by_side import Found, Work, side_by_side
+from dpaudit.auditing.side_by_side import Found, Work, portable, side_by_side
 from dpaudit.auditing.utility import UtilityJob, try_promise, undecided, utility_jobs
 from dpaudit.auditing.verdict import Findings, decide
 from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
@@ -92,7 +92,8 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
             Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in every
         ]
         while work:
-            if request.every is None and runner.jobs > 1 and len(work) > 1 and time.monotonic() - clock > WORTH_A_POOL:
+            several = request.every is None and runner.jobs > 1 and len(work) > 1
+            if several and time.monotonic() - clock > WORTH_A_POOL and all(portable(one.job) for one in work):
                 steps = _side_by_side(work, request, runner)
                 work = []
             else:

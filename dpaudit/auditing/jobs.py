@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy.random import default_rng
 
+from dpaudit.adapters import adapted
 from dpaudit.adversary import Pair
 from dpaudit.adversary.describe import Records, SampledFrom, parse_records
 from dpaudit.adversary.pair_search import starting_pairs
@@ -21,6 +22,7 @@ from dpaudit.auditing.plan import Case, Plan, Scope
 from dpaudit.auditing.play import Play
 from dpaudit.auditing.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
 from dpaudit.auditing.results import FORMAT_VERSION, Verdict
+from dpaudit.auditing.stated import stated_claim, stated_notes
 from dpaudit.auditing.target import Target, function_target, instantiate, load_object, with_parameters
 from dpaudit.errors import PairError, UnknownNameError, UsageError
 from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Quality, Staircase
@@ -260,8 +262,8 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
         own, card = subject.claim, subject.card
         target = Target(name, source, subject)
     else:
-        own, card = None, None
-        target = function_target(subject, name, source)
+        own, card = stated_claim(subject, name), None
+        target = function_target(subject, name, getattr(subject, "source", source))
     claim = _claim(request, own, name)
     if request.game is not None:
         return _played(request, Play.parse(request.game), subject, name, changed)
@@ -276,6 +278,7 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     case = Case(
         _label(request), mechanism, pairs, claim, _runs(request, None),
         exact=isinstance(subject, Mechanism), scope=scope,
+        note="" if isinstance(subject, Mechanism) else stated_notes(subject),
     )
     return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
 
@@ -315,11 +318,9 @@ def _subject(
     request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]
 ) -> tuple[Any, str, str]:
     """A mechanism or function of the user's own, its name, and where it is from."""
-    subject: Any = given
-    name, source = getattr(given, "__name__", type(given).__name__), "python"
-    if isinstance(given, str):
-        subject, source = load_object(given)
-        name = given.rpartition(":")[2]
+    subject, source = load_object(given) if isinstance(given, str) else (given, "python")
+    subject = adapted(subject)
+    name = given.rpartition(":")[2] if isinstance(given, str) else getattr(subject, "__name__", type(subject).__name__)
     if isinstance(subject, type) and issubclass(subject, Mechanism):
         subject = instantiate(subject, request.parameters)
         changed |= set(request.parameters)

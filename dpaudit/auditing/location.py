@@ -8,6 +8,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from dpaudit.adapters import Adapted
 from dpaudit.auditing import registry
 from dpaudit.auditing.play import Called
 from dpaudit.auditing.records import Location
@@ -32,6 +33,9 @@ def location_of(subject: Any) -> Location | None:
         subject = subject.subject if isinstance(subject, Game) else subject.function
     while isinstance(subject, functools.partial):
         subject = subject.func
+    if isinstance(subject, Adapted):
+        # of another library's, which its source names; what adapts it is no place to mend
+        return None
     if isinstance(subject, Mechanism):
         named: Any = type(subject)
         # where `run` is inherited, the class says more than its ancestor's text

@@ -70,7 +70,8 @@ class Runner:
         done = 0
         while done < len(units):
             rest = sum(unit.runs for unit in units[done:])
-            if self.jobs > 1 and len(units) - done > 1 and rest * self.pace.get(target.name, 0.0) > WORTH_A_POOL:
+            worth = rest * self.pace.get(target.name, 0.0) > WORTH_A_POOL
+            if self.jobs > 1 and target.portable and len(units) - done > 1 and worth:
                 yield from self._pooled(target, units[done:])
                 return
             begun = time.monotonic()

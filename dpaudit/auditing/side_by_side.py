@@ -40,6 +40,11 @@ GaveUp: TypeAlias = Callable[[Work, MechanismError], Found]
 """The result of a case whose worker process did not survive it."""
 
 
+def portable(job: Job | UtilityJob) -> bool:
+    """Whether a case can be sent to a worker process."""
+    return isinstance(job, UtilityJob) or job.target.portable
+
+
 def side_by_side(
     work: Sequence[Work], audit: AuditOne, gave_up: GaveUp, runner: Runner
 ) -> Iterator[tuple[int, Found, float]]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 
 from dpaudit.auditing.crash import blamed, described, sentence
+from dpaudit.auditing.stated import is_portable
 from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
@@ -52,6 +53,11 @@ class Target:
     def chunk(self) -> int | None:
         """Most runs of one unit of work; None where runs share executions."""
         return 5_000 if self.mechanism is None and not self.vectorised else None
+
+    @property
+    def portable(self) -> bool:
+        """Whether it can be run in worker processes."""
+        return self.mechanism is not None or is_portable(self.subject)
 
     def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         """`size` independent outputs; what the subject prints goes to stderr.

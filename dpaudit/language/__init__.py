@@ -81,6 +81,7 @@ from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Sta
 from dpaudit.language.relation import (
     ADD_REMOVE_ONE,
     ANSWERS_L1,
+    ANSWERS_L2,
     ANSWERS_LINF,
     PRIVATE,
     PRIVATE_ROWS,
@@ -89,6 +90,7 @@ from dpaudit.language.relation import (
     AddRemoveOne,
     Answers,
     AnswersL1,
+    AnswersL2,
     AnswersLInf,
     Dataset,
     PrivateRows,
@@ -107,6 +109,7 @@ from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pur
 __all__ = [
     "ADD_REMOVE_ONE",
     "ANSWERS_L1",
+    "ANSWERS_L2",
     "ANSWERS_LINF",
     "BETA",
     "BOTTOM",
@@ -130,6 +133,7 @@ __all__ = [
     "AngleGrid",
     "Answers",
     "AnswersL1",
+    "AnswersL2",
     "AnswersLInf",
     "AnyLabels",
     "AnyScores",

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from numpy.random import Generator
 
-from dpaudit.errors import UnknownNameError
-from dpaudit.language.checks import whole
+from dpaudit.errors import ParameterError, UnknownNameError
+from dpaudit.language.checks import positive, whole
 from dpaudit.language.multiset import Multiset
 
 Dataset: TypeAlias = tuple[Any, ...] | Multiset
@@ -172,12 +172,31 @@ class Answers(Relation):
     """Two vectors of numeric answers to queries that one record moves: the dataset is the vector of answers itself.
 
     For mechanisms that are stated on answers to queries of sensitivity 1 (report noisy max, the sparse vector
-    technique); both vectors have the same length.
+    technique), or of another one; both vectors have the same length.
+
+    Args:
+        size: as of every relation.
+        reach: how far one record moves the answers, > 0; 1 unless said otherwise.
+
+    Raises:
+        ParameterError: a reach that is no number above 0.
     """
+
+    reach: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("the reach of a record", self.reach)
+
+    @property
+    def name(self) -> str:
+        """ "answers-l1", "answers-l1@0.25" where one record moves them by 0.25, with ":3" for groups of three."""
+        reach = "" if self.reach == 1 else f"@{self.reach!r}"
+        return f"{self.kind}{reach}" + ("" if self.size == 1 else f":{self.size}")
 
     @abstractmethod
     def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
-        """How far two vectors of answers are apart, in units of one record's influence."""
+        """How far two vectors of answers are apart."""
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         a, b = _answers(left), _answers(right)
@@ -186,7 +205,7 @@ class Answers(Relation):
         if a == b:
             return 0
         # a sum of decimals that is 1 on paper may exceed it by rounding
-        return max(1, math.ceil(self.gap(a, b) - 1e-9))
+        return max(1, math.ceil(self.gap(a, b) / self.reach - 1e-9))
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
         for other in product(dict.fromkeys(domain), repeat=len(dataset)):
@@ -198,8 +217,8 @@ class Answers(Relation):
         return list(product(domain, repeat=records))
 
     def _moved(self, answer: Any, step: int, domain: Sequence[Any]) -> Any:
-        """One answer moved by a whole unit, unless that leaves the range of the domain."""
-        moved = answer + step
+        """One answer moved as far as a record does, unless that leaves the range of the domain."""
+        moved = answer + (step if self.reach == 1 else step * self.reach)
         return moved if min(domain) <= moved <= max(domain) else answer
 
 
@@ -231,6 +250,16 @@ class AnswersL1(Answers):
             return dataset
         at, step = int(rng.integers(len(dataset))), 2 * int(rng.integers(2)) - 1
         return tuple(self._moved(a, step, domain) if i == at else a for i, a in enumerate(dataset))
+
+
+@dataclass(frozen=True)
+class AnswersL2(AnswersL1):
+    """The answers move by at most 1 in Euclidean length (the neighbours of the Gaussian mechanism)."""
+
+    kind: ClassVar[str] = "answers-l2"
+
+    def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
+        return math.dist(left, right)
 
 
 @dataclass(frozen=True)
@@ -317,9 +346,11 @@ REPLACE_ONE = ReplaceOne()
 ADD_REMOVE_ONE = AddRemoveOne()
 ANSWERS_LINF = AnswersLInf()
 ANSWERS_L1 = AnswersL1()
+ANSWERS_L2 = AnswersL2()
 PRIVATE_ROWS = PrivateRows()
 _BY_NAME: dict[str, Relation] = {
-    relation.kind: relation for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, PRIVATE_ROWS)
+    relation.kind: relation
+    for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, ANSWERS_L2, PRIVATE_ROWS)
 }
 
 
@@ -329,20 +360,32 @@ def relation_names() -> tuple[str, ...]:
 
 
 def relation_named(text: str) -> Relation:
-    """The relation of a name: "replace-one", "add-remove-one", "answers-linf", "answers-l1", "private-rows".
+    """The relation of a name.
 
-    Groups of three: "replace-one:3".
+    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows". Groups of three:
+    "replace-one:3". Answers that one record moves by 0.25: "answers-l1@0.25".
 
     Raises:
         UnknownNameError: no such relation.
-        ParameterError: a group size that is no whole number ≥ 1.
+        ParameterError: a group size that is no whole number ≥ 1, or a reach that is no number above 0.
     """
-    kind, colon, size = text.strip().lower().partition(":")
-    if kind not in _BY_NAME:
+    named, colon, size = text.strip().lower().partition(":")
+    kind, at, reach = named.partition("@")
+    found = _BY_NAME.get(kind)
+    if found is None or (at and not isinstance(found, Answers)):
         raise UnknownNameError("relation", text, tuple(_BY_NAME))
+    if at and isinstance(found, Answers):
+        found = replace(found, reach=_reach(reach))
     if not colon:
-        return _BY_NAME[kind]
-    return _BY_NAME[kind].group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+        return found
+    return found.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+
+
+def _reach(text: str) -> float:
+    try:
+        return positive("the reach of a record", float(text))
+    except ValueError:
+        raise ParameterError(f"The reach of a record must be a number above 0, not {text!r}.") from None
 
 
 def _answers(dataset: Dataset) -> tuple[float, ...] | None:

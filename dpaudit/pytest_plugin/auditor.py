@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from dpaudit.adapters import adapted
 from dpaudit.arguments import on_found_pairs
 from dpaudit.auditing import engine
 from dpaudit.auditing.carry import carry_key
@@ -14,6 +15,7 @@ from dpaudit.auditing.datasets import as_dataset
 from dpaudit.auditing.jobs import jobs_of
 from dpaudit.auditing.request import Carried, Request
 from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.auditing.stated import stated_claim
 from dpaudit.errors import DpauditError, MechanismError, UsageError
 from dpaudit.language import Mechanism
 from dpaudit.outcomes import refusal
@@ -74,6 +76,7 @@ class Auditor:
     def _audit(self, f: Any, words: dict[str, Any]) -> Result:
         """Run, record, and put what earlier nights refuted on top."""
         session = self._session
+        f = adapted(f)
         if session.trouble is not None:
             raise UsageError(session.trouble)
         self._calls += 1
@@ -92,7 +95,7 @@ class Auditor:
         settings = self._session.settings
         own = isinstance(f, str | Mechanism) or (isinstance(f, type) and issubclass(f, Mechanism))
         name = getattr(f, "__name__", type(f).__name__)
-        if not own and words.get("epsilon") is None:
+        if not own and words.get("epsilon") is None and stated_claim(f, name) is None:
             raise UsageError(
                 f"What does {name} claim? Give epsilon (and delta and relation where they matter) to dp_audit or to "
                 "@pytest.mark.dp."

@@ -158,6 +158,27 @@ def test_the_doctor_says_what_is_missing(typed: Typed, monkeypatch: pytest.Monke
     assert said.out.endswith("1 to mend.\n")
 
 
+def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        cli_doctor.metadata, "requires",
+        lambda package: [
+            'opendp>=0.14; extra == "opendp"', 'diffprivlib<0.7,>=0.6.6; extra == "diffprivlib"',
+            'python-dp>=1.1.5; extra == "python-dp"',
+        ],
+    )
+    extras = {"get_all": lambda self, key: ["opendp", "diffprivlib", "python-dp"]}
+    monkeypatch.setattr(cli_doctor.metadata, "metadata", lambda package: type("Metadata", (), extras)())
+    installed = {"opendp": "0.16.0", "diffprivlib": "0.7.1"}
+    monkeypatch.setattr(cli_doctor, "_version", installed.get)
+    lines = [str(finding) for finding in cli_doctor._packages()]
+    assert lines[-3:] == [
+        "✓ [opendp]           opendp 0.16.0",
+        "– [diffprivlib]      diffprivlib<0.7,>=0.6.6 is wanted, 0.7.1 is installed: pip install "
+        "'dpaudit[diffprivlib]' for versions that go together",
+        "– [python-dp]        without python-dp: pip install 'dpaudit[python-dp]' for it",
+    ]
+
+
 @pytest.mark.parametrize("broken", ["_statistics", "_exact", "_audits", "_same_on_two"])
 def test_the_doctor_tells_a_wrong_number(typed: Typed, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     monkeypatch.setattr(cli_doctor, broken, lambda: False)

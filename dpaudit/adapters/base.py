@@ -1,0 +1,117 @@
+"""The form that an adapter gives a library's mechanism, and how a library is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from dpaudit.errors import DatasetError, UsageError
+from dpaudit.language import Claim
+
+Draw = Callable[[Sequence[Any], Generator, int], Sequence[Any]]
+"""(dataset, generator, runs) → one output per run."""
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A library's mechanism as a function f(dataset, rng, size) that states its claim.
+
+    Args:
+        name: as in reports.
+        claim: what the library says of it, under which relation.
+        source: the library, its version, and where the claim is read.
+        draw: (dataset, generator, runs) → one output per run.
+        notes: sentences for the report.
+        reproducible: whether all its randomness comes from the generator.
+        portable: whether it can be sent to another process.
+    """
+
+    name: str
+    claim: Claim
+    source: str
+    draw: Draw
+    notes: tuple[str, ...] = ()
+    reproducible: bool = True
+    portable: bool = True
+
+    @property
+    def __name__(self) -> str:
+        """Of the instance, as a function has one; the class keeps its own."""
+        return self.name
+
+    def __call__(self, dataset: Sequence[Any], rng: Generator, size: int) -> Any:
+        """`size` outputs of independent runs."""
+        return gathered(self.draw(dataset, rng, size))
+
+
+def gathered(outputs: Sequence[Any]) -> Any:
+    """Outputs in forms that dpaudit counts: an array of floats where all are; no numpy scalars, dicts or int arrays."""
+    if all(isinstance(output, float | np.floating) for output in outputs):
+        return np.array(outputs, dtype=np.float64)
+    return [_plain(output) for output in outputs]
+
+
+def _plain(output: Any) -> Any:
+    if isinstance(output, np.generic):
+        return output.item()
+    if isinstance(output, np.ndarray):
+        return output if output.dtype.kind == "f" else tuple(output.ravel().tolist())
+    if isinstance(output, dict):
+        return tuple(sorted(((key, _plain(value)) for key, value in output.items()), key=repr))
+    if isinstance(output, list):
+        # a list of numbers is a vector to dpaudit, one of anything else an outcome
+        return output if any(isinstance(part, float) for part in output) else tuple(map(_plain, output))
+    return output
+
+
+def library(module: str, package: str, extra: str) -> ModuleType:
+    """A library's module, imported when it is wanted.
+
+    Args:
+        module: to import.
+        package: as it is called in the index of packages.
+        extra: of dpaudit, that installs it.
+
+    Raises:
+        UsageError: it is not installed, or does not import with the other packages that are.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and module.partition(".")[0] == error.name.partition(".")[0]:
+            raise UsageError(f"{package} is not installed; pip install 'dpaudit[{extra}]'.") from None
+        raise UsageError(_broken(package, extra, error)) from error
+    except ImportError as error:
+        raise UsageError(_broken(package, extra, error)) from error
+
+
+def _broken(package: str, extra: str, error: ImportError) -> str:
+    return (
+        f"{package} cannot be imported ({error}); pip install 'dpaudit[{extra}]' installs versions that go together."
+    )
+
+
+def version_of(package: str) -> str:
+    """The installed version of a package; "" where that is not known."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def only_record(dataset: Sequence[Any], name: str) -> Any:
+    """The one record of a dataset of one.
+
+    Raises:
+        DatasetError: it has another number of records.
+    """
+    if len(dataset) != 1:
+        raise DatasetError(f"{name} takes one value, so its dataset has one record, such as [0]; not {len(dataset)}.")
+    return dataset[0]
