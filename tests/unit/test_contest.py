@@ -18,7 +18,7 @@ from dpaudit.auditing.results import Result
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
 from dpaudit.reporting.contest import contest_block, contest_figure, lines
 from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import to_json
+from dpaudit.reporting.json_form import from_json, to_json
 
 NAME = "interior-points"
 SIZES = (10, 100)
