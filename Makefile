@@ -1,7 +1,7 @@
 # `make` lists the tasks.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup check test tables report bench wheel ci
+.PHONY: help setup check test tables docs report bench wheel ci
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ test: ## the tests
 
 tables: ## write algorithms/README.md and audits/README.md from cards and plans
 	$(PYTHON) tools/tables.py
+
+docs: ## build the site into docs/_build/html; any warning is an error
+	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html
 
 report: ## audit the whole catalogue and write the committed report (reports/)
 	dpaudit check --all --expect --json reports/catalogue.json --html reports/catalogue.html

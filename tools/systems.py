@@ -66,13 +66,21 @@ def table(link: str) -> str:
     for system in systems():
         head = [system.id, system.name, system.source, system.claim, RELATIONS[system.relation]]
         for name in system.algorithms or [""]:
-            cells = _algorithm(name, system, result, link) if name else ["*not built yet*", "", "", "", ""]
-            lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *cells)) + " |")
+            found = cells(name, system, result, link) if name else ["*not built yet*", "", "", "", ""]
+            lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *found)) + " |")
             head = [""] * len(head)
     return "\n".join(lines) + "\n"
 
 
-def _algorithm(name: str, system: System, result: Result, link: str) -> list[str]:
+def cells(name: str, system: System, result: Result, link: str) -> list[str]:
+    """The cells of one algorithm's row: name, privacy, worst ε, utility, findings.
+
+    Args:
+        name: of the algorithm.
+        system: whose implementation it is.
+        result: the committed report.
+        link: path from where the table stands to the folder of FINDINGS.md.
+    """
     plan = registry.plan(name)
     meant = {case.label for case in plan.cases() if case.deliberate}
     broken = {case.label for case in (plan.utility() if plan.utility is not None else ()) if case.deliberate}

@@ -1,0 +1,291 @@
+"""The catalogue's pages, from cards, plans, algorithms/systems.toml and the committed report."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
+
+import systems
+from docs_text import code, plain, table, toctree
+from dpaudit.auditing import registry
+from dpaudit.auditing.jobs import instance_of
+from dpaudit.auditing.plan import Case, Plan, UtilityCase
+from dpaudit.auditing.results import Audit, Result, UtilityAudit
+from dpaudit.language import Card, Mechanism
+from dpaudit.reporting import wording
+from dpaudit.reporting.json_form import from_json
+from dpaudit.reporting.numbers import count, small
+
+TITLES = {
+    "thesis": "Stemmer's thesis",
+    "notes": "Lecture notes on interior points",
+    "overview": "Sivakumar's overview of private PAC learning",
+    "half-spaces": "The half-spaces paper",
+    "mixtures": "The mixtures paper",
+}
+_INTRO = """# Catalogue
+
+Algorithms of five documents, written as they are printed, with what is claimed of them, what was tried against the
+claim, and what came out. Every page is made from the algorithm's *card* (what its source says, and where the text here
+reads or departs from it), the plan of its audits, and the committed report of the whole catalogue.
+
+"""
+_READING = """
+A number of audits is given as **FAIL** / proved / not refuted: {doc}`what these words mean <../explanation/verdicts>`.
+The ε is what the worst of an algorithm's audits needs (exact, or "≥" by runs) of the claimed one.
+
+The whole report, of which these pages are a summary, is
+<a href="../reports/catalogue.html">one HTML file</a>; beside it stands
+<a href="../reports/interior-points.html">the comparison of algorithms for interior points</a>.
+"""
+
+
+def pages() -> dict[str, str]:
+    """Path under docs/ → text."""
+    result = from_json(systems.REPORT.read_text(encoding="utf-8"), where=systems.REPORT.name)
+    listed = systems.systems()
+    made = {}
+    for document, title in TITLES.items():
+        made[f"catalogue/{document}.md"] = _document(title, [s for s in listed if s.document == document], result)
+    for system in listed:
+        for name in system.algorithms:
+            made[f"catalogue/algorithms/{name}.md"] = _algorithm(name, system, result)
+    members = list(registry.names(registry.CORPUS))
+    for name in members:
+        made[f"catalogue/corpus/{name}.md"] = _member(name)
+    made["catalogue/corpus.md"] = _corpus(members)
+    made["catalogue/index.md"] = _index(listed)
+    return made
+
+
+def _index(listed: Sequence[systems.System]) -> str:
+    rows = []
+    for document, title in TITLES.items():
+        here = [system for system in listed if system.document == document]
+        built = [name for system in here for name in system.algorithms]
+        findings = {n for system in here for numbers in system.findings.values() for n in numbers}
+        rows.append([f"{{doc}}`{title} <{document}>`", str(len(here)), str(len(built)), str(len(findings))])
+    entries = [*TITLES, "corpus", "findings"]
+    return (
+        _INTRO
+        + table(["document", "systems", "algorithms here", "findings"], rows)
+        + _READING
+        + "\nBeside these stands {doc}`the corpus <corpus>`: mechanisms that are known to be broken, and correct "
+        "look-alikes, on which\nthe auditor is measured ({doc}`how it does <../project/benchmarks/corpus>`). Claims in "
+        "print that turned out to be wrong\nare listed in the {doc}`findings <findings>`.\n\n" + toctree(entries)
+    )
+
+
+def _document(title: str, here: Sequence[systems.System], result: Result) -> str:
+    rows, names = [], []
+    for system in here:
+        head = [system.id, plain(system.name), plain(system.place), plain(system.claim)]
+        for name in system.algorithms or [""]:
+            if name:
+                _, privacy, worst, utility, _ = systems.cells(name, system, result, "")
+                link = f"{{doc}}`{name} <algorithms/{name}>`"
+                cells = [link, privacy, plain(worst), utility, _findings(system, name)]
+                names.append(f"algorithms/{name}")
+            else:
+                cells = ["*not built yet*", "", "", "", ""]
+            rows.append([*head, *cells])
+            head = [""] * len(head)
+    columns = ["id", "system", "where", "claim as printed", "algorithm", "privacy", "ε, worst audit", "utility"]
+    columns.append("finding")
+    return f"# {title}\n\n{table(columns, rows)}\n{toctree(names)}"
+
+
+def _algorithm(name: str, system: systems.System, result: Result) -> str:
+    kind, plan = registry.algorithm(name), registry.plan(name)
+    card = kind.card
+    assert card is not None, f"{name} has no card"
+    audits = {audit.case: audit for audit in result.audits if audit.name == name}
+    promises = {audit.case: audit for audit in result.utility if audit.name == name}
+    parts = [
+        f"# {name}\n\n{plain(card.title)}.\n",
+        _findings_sentence(system, name),
+        table(["", ""], _facts(card, system, kind, plan)),
+        _differs(card),
+        _text(kind),
+        _sizes(kind, plan),
+        "## What is tried, and what came out\n",
+        _privacy(plan.cases(), audits) if plan.cases() else "No claim of privacy is tested.\n",
+        _utility(plan.utility() if plan.utility is not None else (), promises),
+        _commands(name, plan, bool(_instance(kind, plan).sample_sizes)),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _member(name: str) -> str:
+    kind, plan = registry.algorithm(name), registry.plan(name)
+    card = kind.card
+    assert card is not None, f"{name} has no card"
+    assert card.specimen is not None, f"{name} is no specimen"
+    rows = [
+        ["Bug", plain(card.specimen.bug) or "none: it is here because broken ones look like it"],
+        ["Effect", plain(card.specimen.effect)],
+        ["True ε, at the claimed δ", plain(card.specimen.epsilon)],
+        *_facts(card, None, kind, plan),
+    ]
+    cases = [
+        [plain(c.label), plain(str(c.tested)), plain(", ".join(pair.label for pair in c.pairs)), _expected(c)]
+        for c in plan.cases()
+    ]
+    parts = [
+        f"# {name}\n\n{plain(card.title)}.\n",
+        table(["", ""], rows),
+        _differs(card),
+        _text(kind),
+        "## What is tried\n",
+        table(["case", "claim", "pairs", "expected"], cases),
+        f"```sh\ndpaudit check {name}\n```\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _corpus(members: Sequence[str]) -> str:
+    rows = []
+    for name in members:
+        card = registry.algorithm(name).card
+        assert card is not None, f"{name} has no card"
+        assert card.specimen is not None, f"{name} is no specimen"
+        specimen = card.specimen
+        texts = [specimen.bug or "correct", specimen.effect, specimen.epsilon, card.claim, card.source]
+        rows.append([f"{{doc}}`{name} <corpus/{name}>`", *map(plain, texts)])
+    intro = (
+        "# The corpus\n\nMechanisms that are known to be broken, and correct ones that look like them: what an auditor "
+        "is measured on.\n`dpaudit list --corpus` lists them, `dpaudit check --corpus` runs them all. The true ε is at "
+        "the claimed δ, on the pair.\n{doc}`../project/benchmarks/corpus` says after how many runs each is refuted, "
+        "and what 10⁶ runs certify.\n\n"
+    )
+    columns = ["mechanism", "bug", "effect", "true ε", "claim", "source"]
+    return intro + table(columns, rows) + "\n" + toctree(f"corpus/{name}" for name in members)
+
+
+def _facts(card: Card, system: systems.System | None, kind: type[Mechanism], plan: Plan) -> Iterable[list[str]]:
+    claim = _instance(kind, plan).claim
+    names: list[str] = [f.name for f in fields(kind) if f.init] if is_dataclass(kind) else []
+    yield ["Source", plain(card.source)]
+    if system is not None:
+        yield ["System", plain(f"{system.id}, {system.name}")]
+    yield ["Claim as printed", plain(card.claim) if card.private else f"{plain(card.claim)} (no privacy is claimed)"]
+    if claim is not None:
+        yield ["Neighbouring relation", plain(claim.relation.name)]
+    yield ["Inputs", plain(card.inputs)]
+    yield ["Output", plain(card.output)]
+    yield ["Parameters", ", ".join(map(code, names)) or "none"]
+    yield ["Variants", ", ".join(map(_variant, card.variants)) or "none"]
+    yield ["Python", f"`{kind.__module__}.{kind.__qualname__}`"]
+
+
+def _variant(name: str) -> str:
+    """A link where the variant has a page."""
+    if name in registry.names():
+        return f"{{doc}}`{name} </catalogue/algorithms/{name}>`"
+    return f"{{doc}}`{name} </catalogue/corpus/{name}>`" if name in registry.names(registry.CORPUS) else plain(name)
+
+
+def _differs(card: Card) -> str:
+    if not card.differs:
+        return ""
+    items = "".join(f"{i}. {plain(text)}\n" for i, text in enumerate(card.differs, 1))
+    return f"## Differs from the source in\n\n{items}"
+
+
+def _text(kind: type[Mechanism]) -> str:
+    """The algorithm's own text: `run`, where it is this class's or one of the catalogue's."""
+    owner = next(cls for cls in kind.__mro__ if "run" in vars(cls))
+    if owner.__module__.startswith("dpaudit."):
+        return ""
+    lines, _ = inspect.getsourcelines(owner.run)  # type: ignore[attr-defined]
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    text = "".join(line[indent:] if line.strip() else line for line in lines).rstrip()
+    inherited = "" if owner is kind else f" It is that of `{owner.__name__}`."
+    about = f"Every use of randomness is a `yield`, or the distribution returned.{inherited}"
+    return f"## The algorithm\n\n{about}\n\n```python\n{text}\n```\n"
+
+
+def _sizes(kind: type[Mechanism], plan: Plan) -> str:
+    mechanism = _instance(kind, plan)
+    if not mechanism.sample_sizes:
+        return ""
+    rows = [
+        [f"n ≥ {count(size.records)}", plain(size.formula), plain(size.promise), plain(size.place)]
+        for size in mechanism.sample_sizes
+    ]
+    head = table(["records", "formula", "promise", "where"], rows)
+    return f"## Sample sizes as printed\n\nFor `{_shown(mechanism)}`:\n\n{head}"
+
+
+def _privacy(cases: Sequence[Case], audits: dict[str, Audit]) -> str:
+    rows = []
+    for case in cases:
+        audit = audits.get(case.label)
+        what = f"every pair of {case.scope}" if case.scope is not None else ", ".join(p.label for p in case.pairs)
+        label = plain(case.label) + (" (wrong on purpose)" if case.deliberate else "")
+        rows.append([label, plain(str(case.tested)), plain(what), *_outcome(audit), _expected(case)])
+    return table(["case", "claim tested", "on", "verdict", "ε", "expected"], rows)
+
+
+def _outcome(audit: Audit | None) -> list[str]:
+    if audit is None:
+        return ["not in the report", ""]
+    bound = wording.certified_epsilon(audit)
+    epsilon = wording.exact_epsilon(audit) if wording.has_exact(audit) else None if bound is None else f"≥ {bound}"
+    phrase = wording.verdict_phrase(audit)
+    return [f"**{phrase}**" if phrase.startswith("FAIL") else phrase, epsilon or ""]
+
+
+def _utility(cases: Sequence[UtilityCase], promises: dict[str, UtilityAudit]) -> str:
+    if not cases:
+        return ""
+    rows = []
+    for case in cases:
+        audit = promises.get(case.label)
+        rows.append([plain(case.label), plain(f"{case.claim} ({case.claim.place})"), *_kept(audit), _expected(case)])
+    head = "\nWhat it promises of its output, on the inputs tried:\n\n"
+    return head + table(["case", "promise", "verdict", "worst probability of success", "expected"], rows)
+
+
+def _kept(audit: UtilityAudit | None) -> list[str]:
+    if audit is None:
+        return ["not in the report", ""]
+    worst = audit.deciding
+    found = ""
+    if worst is not None and worst.exact is not None:
+        found = f"{small(worst.exact)} (exact)"
+    elif worst is not None and worst.runs:
+        found = f"{count(worst.hits)} of {count(worst.runs)} runs"
+    verdict = audit.verdict.value.upper()
+    return [f"**{verdict}**" if verdict == "FAIL" else verdict, found]
+
+
+def _expected(case: Case | UtilityCase) -> str:
+    return case.expected.value.upper()
+
+
+def _commands(name: str, plan: Plan, sizes: bool) -> str:
+    lines = [f"dpaudit check {name} --expect", f"dpaudit show {name}"]
+    lines += [f"dpaudit show {name} --n"] if sizes else []
+    lines += [f"dpaudit verify {name} --domain 2 --size 3"] if plan.small is not None else []
+    text = "\n".join(lines)
+    return f"```sh\n{text}\n```\n"
+
+
+def _findings(system: systems.System, name: str) -> str:
+    return ", ".join(f"{{ref}}`{number} <finding-{number}>`" for number in system.findings.get(name, ()))
+
+
+def _findings_sentence(system: systems.System, name: str) -> str:
+    found = _findings(system, name)
+    return f"Not all that is printed of it holds: finding {found}.\n" if found else ""
+
+
+def _instance(kind: type[Mechanism], plan: Plan) -> Mechanism:
+    return instance_of(plan, kind)
+
+
+def _shown(mechanism: Mechanism) -> str:
+    text = " ".join(repr(mechanism).split()).replace("`", "'")
+    return text if len(text) <= 200 else f"{text[:200]}…"
