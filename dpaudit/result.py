@@ -229,6 +229,14 @@ class Plots:
         """δ against ε on the pair: claimed, exact where there is a law, and what the counts certify."""
         return self._drawn("profile", ax)
 
+    def tradeoff(self, ax: Axes | None = None) -> Axes:
+        """Type II against type I error of the best tests between the two datasets: claimed, exact, certified."""
+        return self._drawn("tradeoff", ax)
+
+    def loss(self, ax: Axes | None = None) -> Axes:
+        """The exact distribution of the privacy loss in both directions, with the claimed ε."""
+        return self._drawn("loss", ax)
+
     def outputs(self, ax: Axes | None = None) -> Axes:
         """The output's distribution on both datasets, with the event."""
         return self._drawn("outputs", ax)

@@ -45,6 +45,11 @@ class Losses:
         """δ at some ε, for pictures; shape as given."""
         return self.noise.curve(epsilons)
 
+    @property
+    def moves(self) -> Moves:
+        """How far the draws move, in units of their scales."""
+        return _moves(self.draws)
+
 
 Exact: TypeAlias = Comparison | Losses
 

@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from dpaudit.auditing import chains, pictures, sampled, search, sequential, worst_pair
+from dpaudit.auditing import chains, loss_pictures, pictures, sampled, search, sequential, worst_pair
 from dpaudit.auditing.accounting import shares
 from dpaudit.auditing.by_law import by_law
 from dpaudit.auditing.carry import carry_key, carry_notes
@@ -264,7 +264,9 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         pair = pair_record(job.case.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, course = _ledger(job, found, runner)
-    same_pair = best is not None and found.worst_pair == best.pair
+    # counts and laws stand in one picture where they are of one pair
+    counted = weighed if worst is None or (best is not None and found.worst_pair == best.pair) else None
+    pictured = worst is not None or weighed is not None
     drawing = _drawing(job, found)
     return Audit(
         name=job.target.name,
@@ -291,9 +293,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         scope=found.scope,
         sampled=lower,
         exact=found.exact,
-        profile_plot=pictures.profile(
-            job.claim, worst, found.comparison, weighed if same_pair or worst is None else None
-        ) if worst is not None or weighed is not None else None,
+        profile_plot=pictures.profile(job.claim, worst, found.comparison, counted) if pictured else None,
         output_plot=_outputs(found),
         bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
@@ -307,6 +307,8 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),
+        tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, found.comparison, counted) if pictured else None,
+        loss_plot=loss_pictures.loss_plot(job.claim, found.comparison),
     )
 
 

@@ -14,7 +14,7 @@ from dpaudit.adversary import Event
 from dpaudit.auditing.density import Exact
 from dpaudit.auditing.drawing import Drawing, Seen
 from dpaudit.auditing.exact import Comparison
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot, rounded
 from dpaudit.auditing.results import ExactEvidence, SampledEvidence
 from dpaudit.auditing.sampled import Certified
 from dpaudit.auditing.sequential import Sequential
@@ -45,15 +45,15 @@ def profile(
         found.append(sampled.epsilon_lower)
     # the exponential of all that is drawn must be a float
     end = min(700.0, 1.25 * max(*found, 0.1) if len(found) > 1 else 1.5 * max(found[0], 0.1))
-    grid = np.linspace(0, end, POINTS)
+    grid = np.unique(rounded(np.linspace(0, end, POINTS)))
     curve = certified = None
     if exact is not None and comparison is not None:
-        curve = comparison.profile(exact.direction, grid).tolist()
+        curve = rounded(comparison.profile(exact.direction, grid))
     if sampled is not None:
         low, _ = clopper_pearson.interval(sampled.x, sampled.n, alpha=sampled.alpha)
         _, high = clopper_pearson.interval(sampled.y, sampled.m, alpha=sampled.alpha)
-        certified = np.clip(low - np.exp(grid) * high, 0, 1).tolist()
-    return ProfilePlot(grid.tolist(), [claim.delta_at(e) for e in grid.tolist()], curve, certified)
+        certified = rounded(np.clip(low - np.exp(grid) * high, 0, 1))
+    return ProfilePlot(grid.tolist(), rounded(claim.delta_at(e) for e in grid.tolist()), curve, certified)
 
 
 def bound(certified: Certified, delta: float) -> BoundPlot:
@@ -66,7 +66,9 @@ def bound(certified: Certified, delta: float) -> BoundPlot:
 def evidence(state: Sequential) -> EvidencePlot:
     """The e-process at the claimed ε after every batch."""
     ten = math.log(10)
-    return EvidencePlot([n for n, _ in state.trail], [log_e / ten for _, log_e in state.trail], state.threshold / ten)
+    return EvidencePlot(
+        [n for n, _ in state.trail], rounded(log_e / ten for _, log_e in state.trail), state.threshold / ten
+    )
 
 
 def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
@@ -80,8 +82,8 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     return OutputPlot(
         "exact",
         [str(values[i]) for i in kept],
-        [float(comparison.left[i]) for i in kept],
-        [float(comparison.right[i]) for i in kept],
+        rounded(comparison.left[kept]),
+        rounded(comparison.right[kept]),
         event.marks([values[i] for i in kept]).tolist(),
         len(values) - len(kept),
     )
@@ -99,7 +101,7 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
-        "sampled", [str(values[i]) for i in kept], [float(p[i]) for i in kept], [float(q[i]) for i in kept],
+        "sampled", [str(values[i]) for i in kept], rounded(p[kept]), rounded(q[kept]),
         event.marks([values[i] for i in kept]).tolist(), len(values) - len(kept),
     )
 
@@ -169,7 +171,7 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
         p.append(lone[outcomes[i]][0])
         q.append(lone[outcomes[i]][1])
         marked.append(bool(inside[i]))
-    return OutputPlot("sampled", labels, p, q, marked, len(outcomes) - len(shown))
+    return OutputPlot("sampled", labels, rounded(p), rounded(q), marked, len(outcomes) - len(shown))
 
 
 def _binned(
@@ -196,7 +198,7 @@ def _binned(
     sides = (left, right, (left + right) * event.marks(values))
     p, q, inside = (np.bincount(at, share * side[part], len(ends) - 1) for side in sides)
     labels = [str(Span(*pair)) for pair in pairwise(ends.tolist())]
-    return OutputPlot(kind, labels, p.tolist(), q.tolist(), (inside > (p + q) / 2).tolist(), 0)
+    return OutputPlot(kind, labels, rounded(p), rounded(q), (inside > (p + q) / 2).tolist(), 0)
 
 
 def _binnable(value: Any) -> bool:

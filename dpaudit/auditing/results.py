@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from dpaudit.auditing.contest_rows import ContestRecord
 from dpaudit.auditing.drawing import Drawing
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, LossPlot, OutputPlot, ProfilePlot, TradeoffPlot
 from dpaudit.auditing.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, Location, PairRecord
 
 __all__ = [
@@ -45,7 +45,8 @@ __all__ = [
 FORMAT_VERSION = "1.6"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
-1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands."""
+1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
+and privacy losses."""
 
 
 class Verdict(StrEnum):
@@ -296,6 +297,9 @@ class Audit:
     """A picture of the pair and of what comes out; None where the catalogue draws none."""
     location: Location | None = None
     """Where the mechanism's text stands; None where it has none that can be read, and before format 1.6."""
+    tradeoff_plot: TradeoffPlot | None = None
+    loss_plot: LossPlot | None = None
+    """None without laws or densities."""
 
     @property
     def as_expected(self) -> bool | None:

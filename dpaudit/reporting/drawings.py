@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ def panel_figures(drawing: Drawing, *, prefix: str) -> list[str]:
 
 
 def _panel(panel: Panel, description: str, prefix: str) -> str:
+    title = panel.title
+    panel = replace(
+        panel, title=_short(panel.title, 52), x=_short(panel.x, 52), y=_short(panel.y, 40 if panel.square else 30),
+        layers=[replace(layer, label=_short(layer.label, 44)) for layer in panel.layers],
+    )
     labelled = list({layer.label: layer for layer in panel.layers if layer.label}.values())
     across_legend = 3 if sum(len(layer.label) for layer in labelled) <= 34 else 2
     rows = -(-len(labelled) // across_legend)
@@ -90,7 +96,12 @@ def _panel(panel: Panel, description: str, prefix: str) -> str:
                 loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=min(across_legend, len(labelled)), frameon=False,
                 fontsize=10.5, borderaxespad=0.2, columnspacing=1.4, handlelength=1.9, labelspacing=0.35,
             )
-    return to_svg(figure, prefix=prefix, title=panel.title, description=description)
+    return to_svg(figure, prefix=prefix, title=title, description=description)
+
+
+def _short(text: str, most: int) -> str:
+    """What has room in a panel."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _whole(panel: Panel, axis: str) -> bool:

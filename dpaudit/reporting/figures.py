@@ -20,11 +20,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import BoundPlot, EvidencePlot, Plot, ProfilePlot
 from dpaudit.auditing.results import ClaimRecord
 from dpaudit.reporting.numbers import count, power_below, power_of_ten, small, stated, ten_to
 from dpaudit.reporting.outputs_figure import output_figure
-from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.reporting.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
+from dpaudit.reporting.svg import CLAIM_STYLE as _CLAIM_STYLE
+from dpaudit.reporting.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.reporting.svg import EXACT_STYLE as _EXACT_STYLE
 
 __all__ = [
     "bound_figure", "data_csv", "draw_bound", "draw_evidence", "draw_profile", "evidence_figure", "output_figure",
@@ -46,15 +49,7 @@ class Line:
     style: dict[str, Any]
 
 
-_CLAIM_STYLE: dict[str, Any] = {"color": CLAIM, "linestyle": (0, (5, 2.2)), "linewidth": 2.0}
-_EXACT_STYLE: dict[str, Any] = {"color": EVIDENCE, "linestyle": "-", "linewidth": 1.8}
-_CERTIFIED_STYLE: dict[str, Any] = {
-    **{"color": EVIDENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.6},
-    **{"marker": "^", "markersize": 5.5, "markerfacecolor": PAPER, "markeredgewidth": 1.2},
-}
-
-
-def data_csv(plot: ProfilePlot | OutputPlot | BoundPlot | EvidencePlot) -> str:
+def data_csv(plot: Plot) -> str:
     """The data of a plot as CSV with a header: one column for each of its lists."""
     columns = {f.name: value for f in fields(plot) if isinstance(value := getattr(plot, f.name), list)}
     out = StringIO()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import LossPlot, Plot, TradeoffPlot
 from dpaudit.auditing.results import (
     Attempt,
     Audit,
@@ -34,9 +34,11 @@ from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.drawings import panel_figures
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.json_form import to_object
+from dpaudit.reporting.loss_figures import broken_by, loss_figure, tradeoff_figure
 from dpaudit.reporting.method import method
 
 _FOLDED_FROM = 4  # audits; fewer stand open
+_SEEN = 0.01  # of an axis; a gap smaller than this is told
 _SHORT_LINE = 120  # characters of JSON that are not broken up
 _MOST_ROWS = 12  # of an evidence table; the data has them all
 
@@ -261,7 +263,7 @@ def _plots(audit: Audit, number: int, rules: dict[str, str], *, with_csv: bool) 
     plots = []
     stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
 
-    def add(kind: str, svg: str, caption: str, plot: ProfilePlot | OutputPlot | EvidencePlot | BoundPlot) -> None:
+    def add(kind: str, svg: str, caption: str, plot: Plot) -> None:
         uri = f"data:text/csv;charset=utf-8,{quote(data_csv(plot))}" if with_csv else None
         plots.append(_Plot(Markup(_by_class(svg, rules)), caption, f"{kind}_plot", uri, f"{stem}-{kind}.csv"))
 
@@ -269,6 +271,10 @@ def _plots(audit: Audit, number: int, rules: dict[str, str], *, with_csv: bool) 
         svg = profile_figure(profile, audit.claim, prefix=f"p{number}")
         caption = "Privacy profile of the pair; hatched where the evidence is above the claim."
         add("profile", svg, caption, profile)
+    if (tradeoff := audit.tradeoff_plot) is not None:
+        add("tradeoff", tradeoff_figure(tradeoff, prefix=f"t{number}"), _tradeoff_caption(audit, tradeoff), tradeoff)
+    if (loss := audit.loss_plot) is not None:
+        add("loss", loss_figure(loss, prefix=f"l{number}"), _loss_caption(loss), loss)
     if (output := audit.output_plot) is not None:
         svg = output_figure(output, prefix=f"o{number}")
         how = "Exact law" if output.kind == "exact" else "Observed frequencies"
@@ -286,9 +292,41 @@ def _plots(audit: Audit, number: int, rules: dict[str, str], *, with_csv: bool) 
         svg = bound_figure(
             bound, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=f"b{number}"
         )
-        caption = "Clopper–Pearson bound after so many runs a side; only the last point counts."
+        stop = f" ({numbers.count(bound.runs[-1])} runs a side)" if bound.runs else ""
+        caption = "Clopper–Pearson bound on ε against runs a side. "
+        caption += f"Filled: where counting stopped{stop}; only that counts."
         add("bound", svg, caption, bound)
     return plots
+
+
+def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
+    """What is to be seen, and where a violation is too small to be."""
+    text = "Errors of the best tests that tell the two datasets apart, from the output alone"
+    by = broken_by(plot)
+    if by:
+        text += "; hatched where they are smaller than the claim allows"
+        text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
+    elif audit.verdict is Verdict.FAIL:
+        text += "; the event that breaks the claim is too rare to be seen here, see the profile."
+    else:
+        text += "."
+    if plot.certified is not None:
+        text += " Triangle: certified errors of the counted event; box: Clopper–Pearson limits."
+    return text
+
+
+def _loss_caption(plot: LossPlot) -> str:
+    """The probability beyond ε and δ are two things: δ(ε) = E[max(0, 1 − e^(ε − loss))], which is less."""
+    about = "about " if plot.kind == "density" else ""
+    beyond, delta = [
+        numbers.small(left) if numbers.small(left) == numbers.small(right)
+        else f"{numbers.small(left)} on left, {numbers.small(right)} on right"
+        for left, right in ((plot.beyond_left, plot.beyond_right), (plot.delta_left, plot.delta_right))
+    ]
+    return (
+        f"Privacy loss of the output. Pr[loss > ε] at the claimed ε: {about}{beyond}; the δ needed there, "
+        f"which is never more: {delta}."
+    )
 
 
 def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:

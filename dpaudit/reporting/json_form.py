@@ -43,7 +43,10 @@ _KINDS: Mapping[str, str] = {
     "boolean": "true or false",
     "null": "null",
 }
-_PLOTS = (("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs"), ("evidence_plot", "runs"))
+_PLOTS = (
+    *(("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs"), ("evidence_plot", "runs")),
+    *(("tradeoff_plot", "alpha"), ("loss_plot", "above")),
+)
 """Plots of an audit, each with the list that the others must be as long as."""
 _T = TypeVar("_T")
 

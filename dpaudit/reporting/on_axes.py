@@ -22,6 +22,7 @@ from matplotlib.ticker import Formatter, FuncFormatter
 
 from dpaudit.auditing.results import Audit
 from dpaudit.reporting.figures import draw_bound, draw_evidence, draw_profile
+from dpaudit.reporting.loss_figures import draw_losses, draw_tradeoff
 from dpaudit.reporting.outputs_figure import draw_outputs
 from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
 
@@ -56,8 +57,20 @@ def _bound(axes: Axes, audit: Audit) -> None:
     draw_bound(axes, audit.bound_plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact)
 
 
+def _tradeoff(axes: Axes, audit: Audit) -> None:
+    assert audit.tradeoff_plot is not None
+    draw_tradeoff(axes, audit.tradeoff_plot)
+
+
+def _loss(axes: Axes, audit: Audit) -> None:
+    assert audit.loss_plot is not None
+    draw_losses(axes, audit.loss_plot)
+
+
 PLOTS: Mapping[str, tuple[str, Callable[[Axes, Audit], None]]] = {
     "profile": ("profile_plot", _profile),
+    "tradeoff": ("tradeoff_plot", _tradeoff),
+    "loss": ("loss_plot", _loss),
     "outputs": ("output_plot", _outputs),
     "evidence": ("evidence_plot", _evidence),
     "bound": ("bound_plot", _bound),

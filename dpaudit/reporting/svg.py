@@ -69,6 +69,16 @@ RC: Final[Any] = {
 }
 """Settings under which figures are drawn and saved; a user's matplotlibrc has no say."""
 
+CLAIM_STYLE: Final[dict[str, Any]] = {"color": CLAIM, "linestyle": (0, (5, 2.2)), "linewidth": 2.0}
+EXACT_STYLE: Final[dict[str, Any]] = {"color": EVIDENCE, "linestyle": "-", "linewidth": 1.8}
+CERTIFIED_STYLE: Final[dict[str, Any]] = {
+    **{"color": EVIDENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.6},
+    **{"marker": "^", "markersize": 5.5, "markerfacecolor": PAPER, "markeredgewidth": 1.2},
+}
+"""Of lines: claimed, exact, certified from below."""
+
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot hold; a browser shows what it cannot read as the same sign."""
 _TAG = re.compile(r"<[^>]+>")
 _LONG_DECIMAL = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _FONT = re.compile(r"font: ([\d.]+)px [^;\"]*|font-size: ([\d.]+)px; font-family: [^;\"]*")
@@ -87,7 +97,8 @@ def to_svg(figure: Figure, *, prefix: str, title: str, description: str) -> str:
     with rc_context(RC), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # the page's fonts draw the text, and have more signs
         figure.savefig(buffer, format="svg", metadata=_NO_METADATA, facecolor="none", edgecolor="none")
-    text = buffer.getvalue()
+    text = _UNPRINTABLE.sub("\ufffd", buffer.getvalue())
+    title, description = (_UNPRINTABLE.sub("\ufffd", words) for words in (title, description))
     body = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")]
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

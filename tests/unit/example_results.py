@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import (
+    BoundPlot,
+    CertifiedTest,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    ProfilePlot,
+    TradeoffPlot,
+)
 from dpaudit.auditing.results import (
     Attempt,
     Audit,
@@ -68,6 +76,43 @@ def _profile(
         ],
         exact=[delta(e, true_epsilon) for e in epsilons] if exact else None,
         certified=None if certified is None else [delta(e, certified) for e in epsilons],
+    )
+
+
+def _tradeoff(
+    claim: ClaimRecord, true_epsilon: float | None, *, certified: CertifiedTest | None = None
+) -> TradeoffPlot:
+    """Of randomised response: two straight lines."""
+
+    def beta(at: float, epsilon: float, delta: float) -> float:
+        return max(0.0, 1 - delta - math.exp(epsilon) * at, math.exp(-epsilon) * (1 - delta - at))
+
+    bends = [(1 - claim.delta) / (1 + math.exp(claim.epsilon)), 1 - claim.delta]
+    if true_epsilon is not None:
+        bends.append(1 / (1 + math.exp(true_epsilon)))
+    alpha = sorted({0.0, *bends, 1.0})
+    return TradeoffPlot(
+        alpha,
+        [beta(a, claim.epsilon, claim.delta) for a in alpha],
+        None if true_epsilon is None else [beta(a, true_epsilon, 0.0) for a in alpha],
+        certified,
+    )
+
+
+def _loss(claim: ClaimRecord, true_epsilon: float, *, infinite: float = 0.0) -> LossPlot:
+    """Of randomised response: a loss of ε or −ε, infinite ones on the left alone."""
+    p, width = math.exp(true_epsilon) / (1 + math.exp(true_epsilon)), true_epsilon / 10
+    above = [round(-true_epsilon + width * (i - 1), 6) for i in range(21)]
+    left = [0.0] * 21
+    left[0], left[-1] = (1 - p) * (1 - infinite), p * (1 - infinite)
+    right = [1 - p, *[0.0] * 19, p]
+    beyond = true_epsilon > claim.epsilon
+    return LossPlot(
+        *("exact", above, width, left, right, infinite, 0.0, claim.epsilon),
+        beyond_left=left[-1] * beyond + infinite,
+        beyond_right=p * beyond,
+        delta_left=max(0.0, p - math.exp(claim.epsilon) * (1 - p)) * (1 - infinite) + infinite,
+        delta_right=max(0.0, p - math.exp(claim.epsilon) * (1 - p)),
     )
 
 
@@ -172,6 +217,8 @@ def fail() -> Audit:
         notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
         sequential=sequential,
         evidence_plot=_evidence_plot(sequential),
+        tradeoff_plot=_tradeoff(claim, 1.3912, certified=CertifiedTest(0.0005, 0.0254, 0.0272, 0.8922, 0.8949)),
+        loss_plot=_loss(claim, 1.3912),
     )
 
 
@@ -229,6 +276,8 @@ def proved() -> Audit:
         ledger=[LedgerRow(0, "ExponentialMechanism", 1.0, 0.0)],
         notes=[],
         proof=Proof(0.812345, 0.812346, 0.812346, 9, 36, 5, ["reflection"], 9),
+        tradeoff_plot=_tradeoff(claim, 0.812345),
+        loss_plot=_loss(claim, 0.812345),
     )
 
 
@@ -282,6 +331,7 @@ def not_refuted() -> Audit:
         sequential=sequential,
         floating_point=FloatingPoint(False, 0.1, 0.00005, 4_000, None, counted=False),
         evidence_plot=_evidence_plot(sequential),
+        tradeoff_plot=_tradeoff(claim, None, certified=CertifiedTest(0.0005, 0.2473, 0.2521, 0.6764, 0.6816)),
     )
 
 
@@ -319,6 +369,7 @@ def inconclusive() -> Audit:
             )
         ],
         profile_plot=None,
+        tradeoff_plot=None,
         output_plot=OutputPlot("sampled", ["⊥"], [1.0], [1.0], [False], 3),
         bound_plot=BoundPlot([4_000], [0.0]),
         sequential=(sequential := _sequential(log10_e=0.0, runs=4_800)),
@@ -388,6 +439,8 @@ def infinite() -> Audit:
         notes=[],
         sequential=None,
         evidence_plot=None,
+        tradeoff_plot=_tradeoff(claim, 0.3),
+        loss_plot=_loss(claim, 0.3, infinite=0.0012345),
     )
 
 
@@ -415,6 +468,8 @@ def chained() -> Audit:
         scope=None,
         exact=[ExactEvidence(ends, "right/left", event, None, 0.0743656, 0.0743656, 0.0)],
         profile_plot=_profile(stated, 2.5),
+        tradeoff_plot=_tradeoff(stated, 2.5),
+        loss_plot=None,
         output_plot=OutputPlot("exact", ["False", "True"], [1.0, 0.0], [0.9256344, 0.0743656], [False, True], 0),
         chain=Chain(
             single=ClaimRecord(1.0, 0.02, "replace-one", 1, "(1, 0.02)-DP under replace-one"),
@@ -484,6 +539,8 @@ def density() -> Audit:
         replay="de45-17a1",
         exact=[exact],
         profile_plot=_profile(claim, 1.5975413),
+        tradeoff_plot=_tradeoff(claim, 1.5975413),
+        loss_plot=replace(_loss(claim, 1.5975413), kind="density"),
         output_plot=None,
     )
 
@@ -529,6 +586,7 @@ def crashed() -> Audit:
         pair=None,
         event=None,
         profile_plot=None,
+        tradeoff_plot=None,
         output_plot=None,
         bound_plot=None,
         replay="dead-0001",
@@ -578,6 +636,7 @@ def bits_counted() -> Audit:
         event=BITS,
         sampled=[evidence],
         profile_plot=None,
+        tradeoff_plot=None,
         bound_plot=BoundPlot([105, 210, 315, 420], [0.0, 0.12, 0.25, 0.3321]),
         sequential=sequential,
         floating_point=FloatingPoint(True, 21.0, 0.0005, 632, BITS, counted=True),
@@ -600,6 +659,7 @@ def carried() -> Audit:
         event=None,
         sampled=[],
         profile_plot=None,
+        tradeoff_plot=None,
         output_plot=None,
         bound_plot=None,
         sequential=sequential,

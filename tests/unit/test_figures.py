@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -12,9 +13,18 @@ import example_results
 import matplotlib as mpl
 import pytest
 
-from dpaudit.auditing.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot
+from dpaudit.auditing.plots import (
+    BoundPlot,
+    CertifiedTest,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    ProfilePlot,
+    TradeoffPlot,
+)
 from dpaudit.auditing.results import ClaimRecord
 from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
+from dpaudit.reporting.loss_figures import loss_figure, tradeoff_figure
 
 SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]
 CLAIM = ClaimRecord(1.0, 0.0, "replace-one", 1, "1-DP")
@@ -36,12 +46,32 @@ def _evidence(plot: EvidencePlot, refuted_at: int | None = None) -> Callable[[st
     return lambda prefix: evidence_figure(plot, refuted_at=refuted_at, prefix=prefix)
 
 
+def _tradeoff(plot: TradeoffPlot) -> Callable[[str], str]:
+    return lambda prefix: tradeoff_figure(plot, prefix=prefix)
+
+
+def _loss(plot: LossPlot) -> Callable[[str], str]:
+    return lambda prefix: loss_figure(plot, prefix=prefix)
+
+
+def _losses(*values: float, epsilon: float = 1.0, infinite: float = 0.0) -> Callable[[str], str]:
+    above = [-1 + 0.5 * i for i in range(len(values))]
+    plot = LossPlot(
+        *("exact", above, 0.5, list(values), list(values), infinite, 0.0, epsilon), *(infinite, 0.0, infinite, 0.0)
+    )
+    return _loss(plot)
+
+
 def _examples() -> dict[str, Callable[[str], str]]:
     figures: dict[str, Callable[[str], str]] = {}
     for name, result in example_results.every().items():
         for audit in result.audits[:1]:
             if audit.profile_plot:
                 figures[f"{name} profile"] = _profile(audit.profile_plot)
+            if audit.tradeoff_plot:
+                figures[f"{name} tradeoff"] = _tradeoff(audit.tradeoff_plot)
+            if audit.loss_plot:
+                figures[f"{name} loss"] = _loss(audit.loss_plot)
             if audit.output_plot:
                 figures[f"{name} output"] = _outputs(audit.output_plot)
             if audit.bound_plot:
@@ -74,6 +104,20 @@ DEGENERATE = {
     "evidence for the claim": _evidence(EvidencePlot([10, 20], [-0.001, -400.0], 1e-9)),
     "pairs counted in turn": _evidence(EvidencePlot([10, 80, 90, 80, 90], [0.0, 1.0, 2.0, 3.0, 4.0], 3.3), 90),
     "refuted at an unknown point": _evidence(EvidencePlot([10, 20], [0.0, 5.0], 3.3), refuted_at=15),
+    "no curve": _tradeoff(TradeoffPlot([0.0, 1.0], [1.0, 0.0], None, None)),
+    "nothing hidden": _tradeoff(TradeoffPlot([0.0, 1.0], [0.0, 0.0], [0.0, 0.0], None)),
+    "nothing certified": _tradeoff(
+        TradeoffPlot([0.0, 1.0], [1.0, 0.0], [1.0, 0.0], CertifiedTest(0.1, 0.0, 1.0, 0.0, 1.0))
+    ),
+    "certified alone": _tradeoff(
+        TradeoffPlot([0.0, 0.5, 1.0], [1.0, 0.5, 0.0], None, CertifiedTest(0.1, 0.1, 0.2, 0.1, 0.2))
+    ),
+    "no losses": _losses(),
+    "infinite losses alone": _losses(infinite=1.0),
+    "one loss": _losses(1.0),
+    "a loss too rare to see": _losses(0.5, 0.5, 0.0, 0.0, 1e-9),
+    "losses far below the claim": _losses(0.5, 0.5, epsilon=1e300),
+    "tiny losses": _losses(1.0, 0.0, 0.0, 0.0, 1e-300, infinite=1e-200),
     "negative bound": _bound(BoundPlot([10, 20], [-3.0, -1.0])),
 }  # fmt: skip
 ALL = {**_examples(), **DEGENERATE}
@@ -120,6 +164,28 @@ def test_text_is_text_and_every_line_is_named() -> None:
     for label in ("claim", "exact", "certified ≥"):
         assert f">{label}</text>" in text
     assert all(f">{label}</text>" in ALL["fail output"]("p") for label in ("left", "right", "event"))
+
+
+def test_a_trade_off_curve_is_hatched_where_the_claim_is_broken() -> None:
+    text = html.unescape(ALL["fail tradeoff"]("p"))
+    assert "fill: url(#" in text or "fill:url(#" in text
+    assert "the pair lies below the claim's curve by up to 0.259." in text
+    for label in ("claim", "exact", "certified ≤", "limits of the event"):
+        assert f">{label}</text>" in text
+    whole = ALL["proved tradeoff"]("p")
+    assert "url(#" not in re.sub("clip-path=.*?[ >]", "", whole)
+    assert "nothing lies below the claim's curve." in html.unescape(whole)
+    assert ">certified" not in whole
+
+
+def test_infinite_losses_stand_apart_and_beyond_is_not_delta() -> None:
+    text = ALL["infinite loss"]("p")
+    assert ">∞</text>" in text
+    assert ">∞</text>" not in ALL["fail loss"]("p")
+    assert "exceeds the claimed ε = 1.0 with probability 0.801 on left and 0.801 on right" in ALL["fail loss"]("p")
+    assert "δ needed at that ε: 0.259 and 0.259; an infinite loss has probability 0 and 0." in ALL["fail loss"]("p")
+    # 1e-9 is not seen beside a half but on a logarithmic axis
+    assert ">10⁻⁸</text>" in ALL["a loss too rare to see"]("p")
 
 
 def test_names_that_only_differ_far_in_stay_different() -> None:

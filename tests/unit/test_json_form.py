@@ -27,7 +27,8 @@ CONTRACT = [
 
 
 NEW_SINCE_1_0 = {
-    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending", "chain", "drawing", "location"},
+    "audit": {"sequential", "floating_point", "evidence_plot", "proof", "spending", "chain", "drawing", "location"}
+    | {"tradeoff_plot", "loss_plot"},
     "sampled": {"family"},
     "exact": {"bounds", "by_density"},
     "ledger_row": {
@@ -79,6 +80,9 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
         "floating_point": results.FloatingPoint,
         "bound_plot": plots.BoundPlot,
         "evidence_plot": plots.EvidencePlot,
+        "tradeoff_plot": plots.TradeoffPlot,
+        "certified_test": plots.CertifiedTest,
+        "loss_plot": plots.LossPlot,
         "ledger_row": results.LedgerRow,
         "spending": results.Spending,
         "chain": results.Chain,
@@ -261,6 +265,18 @@ def test_reads_a_later_minor_version_and_ignores_its_new_keys() -> None:
     value["format_version"] = "1.9"
     value["new"] = value["audits"][0]["new"] = {"a": 1}
     assert from_json(json.dumps(value), where="x") == replace(EXAMPLES["fail"], format_version="1.9")
+
+
+def test_reads_format_1_5() -> None:
+    """Before 1.6 there were neither trade-off curves nor privacy losses."""
+    value = json.loads(to_json(EXAMPLES["several"]))
+    value["format_version"] = "1.5"
+    for audit in value["audits"]:
+        del audit["tradeoff_plot"], audit["loss_plot"]
+    read = from_json(json.dumps(value), where="result_1_5.json")
+    assert all(audit.tradeoff_plot is None and audit.loss_plot is None for audit in read.audits)
+    bare = [replace(audit, tradeoff_plot=None, loss_plot=None) for audit in EXAMPLES["several"].audits]
+    assert read == replace(EXAMPLES["several"], audits=bare, format_version="1.5")
 
 
 def test_reads_format_1_3() -> None:

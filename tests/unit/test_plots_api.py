@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import StepPatch
 
 from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.reporting.figures import data_csv
@@ -146,3 +147,25 @@ def test_what_is_not_there_is_said() -> None:
     with pytest.raises(UsageError, match="take one"):
         _ = EXAMPLES["several"].plot
     assert all(math.isfinite(v) for v in EXAMPLES["several"][0].plot.data("bound")["bound"])
+
+
+def test_trade_off_curve_and_losses_are_those_of_the_data() -> None:
+    result = EXAMPLES["fail"]
+    plot, loss = result.audit.tradeoff_plot, result.audit.loss_plot
+    assert plot is not None
+    assert plot.certified is not None
+    assert loss is not None
+    axes = drawn("fail", "tradeoff").axes[0]
+    lines = {line.get_label(): np.column_stack(line.get_data()).tolist() for line in axes.get_lines()}
+    assert list(result.plot.data("tradeoff")) == ["alpha", "claim", "exact"]
+    assert lines["claim"] == [list(point) for point in zip(plot.alpha, plot.claim, strict=True)]
+    assert lines["exact"] == [list(point) for point in zip(plot.alpha, plot.exact or [], strict=True)]
+    assert lines["certified ≤"][1] == [plot.certified.alpha_high, plot.certified.beta_high]
+    axes = drawn("fail", "loss").axes[0]
+    steps = {str(patch.get_label()): patch for patch in axes.patches if isinstance(patch, StepPatch)}
+    for name in ("left", "right"):
+        values, edges, _ = steps[name].get_data()
+        np.testing.assert_array_equal(values, result.plot.data("loss")[name])
+        np.testing.assert_array_equal(edges[:-1], loss.above)
+    claimed = next(line for line in axes.get_lines() if line.get_label() == "claimed ε")
+    assert set(claimed.get_xdata()) == {loss.epsilon}

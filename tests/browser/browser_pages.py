@@ -1,0 +1,141 @@
+"""Results whose pages are opened in a browser; `PAGES` is the list that every page test runs over."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dpaudit.auditing.results import Audit, Result, UtilityAudit
+from dpaudit.reporting.html import to_html
+from dpaudit.reporting.json_form import from_json
+from dpaudit.reporting.report_dir import write_report
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "unit"))
+
+import example_results  # noqa: E402  # the examples that all writers are tested on
+
+HOSTILE = [
+    "<script>window.pwned=1</script>",
+    '"><img src=x onerror=window.pwned=2>',
+    "'><svg onload=window.pwned=3>",
+    "</pre></details></style></title></svg></script><script>window.pwned=4</script>",
+    "<![CDATA[ ]]><b id=injected>bold</b> --> <!-- ",
+    "{{7*7}}{% raw %}${7*7}",
+    "javascript:window.pwned=5",
+    "line\u2028separator\u2029paragraph\u202eright to left\u0000 and \\ \\u003c",
+    "&lt;script&gt; &amp;amp; &#x3c;",
+]
+"""Each of them tries to be something else than text."""
+
+
+def _committed(name: str) -> Result:
+    """A committed report."""
+    path = ROOT / "reports" / name
+    return from_json(path.read_text(encoding="utf-8"), where=path.name)
+
+
+@cache
+def _catalogue() -> dict[str, Any]:
+    """The committed catalogue, not read through: a part of it is faster to check than all."""
+    loaded: dict[str, Any] = json.loads((ROOT / "reports" / "catalogue.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def of_catalogue(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
+    """Its first audits, or the first of those that have a drawing, and its first promises of utility."""
+    return of_audits(
+        lambda audits: [audit for audit in audits if audit["drawing"] is not None or not drawn][:number], promises
+    )
+
+
+def of_audits(chosen: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], promises: int = 0) -> Result:
+    """Some of its audits, chosen as JSON, and its first promises of utility."""
+    audits, utility = chosen(_catalogue()["audits"]), _catalogue()["utility"][:promises]
+    value = {**_catalogue(), "audits": audits, "utility": utility, "contest": None}
+    return from_json(json.dumps(value), where="catalogue.json")
+
+
+def _hostile_text(value: Any, place: list[int]) -> Any:
+    """The same JSON value with every string that a user has a say in made hostile."""
+    fixed = {"verdict", "evidence", "direction", "kind", "format_version", "expected", "style", "mark", "started"}
+    if isinstance(value, str):
+        place[0] += 1
+        return f"{HOSTILE[place[0] % len(HOSTILE)]} {value}"
+    if isinstance(value, list):
+        return [_hostile_text(item, place) for item in value]
+    if isinstance(value, dict):
+        return {
+            key if not _free(key) else f"{key} {HOSTILE[1]}": item if key in fixed else _hostile_text(item, place)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _free(key: str) -> bool:
+    """Whether a key is the user's, or the platform's."""
+    return key in {"platform", "private", "public"}
+
+
+def hostile() -> Result:
+    """Everything that is text tries to become markup: names, cases, pairs, data, outputs, events, notes, errors."""
+    from dpaudit.reporting.json_form import to_object
+
+    kinds = [example_results.fail(), example_results.infinite(), example_results.crashed(), example_results.leaks()]
+    plain = replace(example_results.result(*kinds), utility=[example_results.broken_promise()])
+    drawn = of_catalogue(1, drawn=True).audits
+    value = _hostile_text(to_object(replace(plain, audits=[*plain.audits, *drawn])), [0])
+    return from_json(json.dumps(value), where="hostile.json")
+
+
+def _of(*audits: Audit, utility: tuple[UtilityAudit, ...] = ()) -> Callable[[], Result]:
+    return lambda: replace(example_results.result(*audits), utility=list(utility))
+
+
+PAGES: dict[str, Callable[[], Result]] = {
+    **{f"example {name}": (lambda result=result: result) for name, result in example_results.every().items()},
+    "of 60 audits": lambda: of_catalogue(60),
+    "of 8 audits and promises": lambda: of_catalogue(8, promises=4),
+    "with drawings": lambda: of_catalogue(5, drawn=True),
+    "with one drawing": lambda: of_catalogue(1, drawn=True),
+    "of a comparison": lambda: _committed("interior-points.json"),
+    "of untrusted strings": hostile,
+}
+"""Name → result."""
+
+
+FOLDER = ("folder index", "folder page", "largest folder page")
+"""Pages of a folder report that are opened: the index, one of untrusted strings, and the largest."""
+ALL = [*PAGES, *FOLDER]
+
+
+@cache
+def folder_result() -> Result:
+    """What the folder report is of: all kinds of audits, some with hostile names, and some of the catalogue."""
+    catalogue = of_catalogue(24, promises=4)
+    return replace(catalogue, audits=[*hostile().audits, *catalogue.audits])
+
+
+def write_folder(folder: Path) -> dict[str, Path]:
+    """Write the folder report; the files of `FOLDER`, by name."""
+    index = write_report(folder, folder_result())
+    pages = sorted((folder / "algorithms").glob("*.html"), key=lambda path: path.stat().st_size)
+    hostile_page = next(path for path in pages if "window.pwned" in path.read_text(encoding="utf-8"))
+    return dict(zip(FOLDER, (index, hostile_page, pages[-1]), strict=True))
+
+
+@cache
+def result_of(name: str) -> Result:
+    """The result of a page."""
+    return PAGES[name]()
+
+
+@cache
+def html_of(name: str) -> str:
+    """The page as it is written to a file."""
+    return to_html(result_of(name))
