@@ -63,3 +63,14 @@ def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> 
     # α = 0.001 is its chance of a false alarm, and the seed is fixed
     passed = subprocess.run([*words, mended.name], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert passed.returncode == 0, passed.stdout
+
+
+def test_the_strategy_finds_the_pair_and_the_property_holds(tmp_path: Path) -> None:
+    (tmp_path / "test_ages.py").write_text(block("python", "# test_ages.py"), encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "test_ages.py"]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 failed, 1 passed" in ran.stdout, ran.stdout
+    # two datasets of one record each
+    assert ran.stdout.count("]  (1 record)") == 2, ran.stdout
+    assert "PrivacyViolation: noisy_ages" in ran.stdout
