@@ -3,6 +3,7 @@
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import bounds, checks
 from dpaudit.language.angles import AngleGrid
+from dpaudit.language.answers import ANSWERS_L1, ANSWERS_L2, ANSWERS_LINF, Answers, AnswersL1, AnswersL2, AnswersLInf
 from dpaudit.language.card import (
     DP_SNIPER,
     DWORK_ROTH,
@@ -77,28 +78,10 @@ from dpaudit.language.mixtures import (
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import ceil_log2, log_star
 from dpaudit.language.outputs import BOTTOM, Bottom, canonical
+from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
 from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Staircase
-from dpaudit.language.relation import (
-    ADD_REMOVE_ONE,
-    ANSWERS_L1,
-    ANSWERS_L2,
-    ANSWERS_LINF,
-    PRIVATE,
-    PRIVATE_ROWS,
-    PUBLIC,
-    REPLACE_ONE,
-    AddRemoveOne,
-    Answers,
-    AnswersL1,
-    AnswersL2,
-    AnswersLInf,
-    Dataset,
-    PrivateRows,
-    Relation,
-    ReplaceOne,
-    relation_named,
-    relation_names,
-)
+from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
+from dpaudit.language.relations import relation_named, relation_names
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.spans import Span
 from dpaudit.language.step_scores import Scored, StepScores

@@ -17,7 +17,7 @@ from dpaudit.language.checks import probability
 from dpaudit.language.concepts import as_written
 from dpaudit.language.distributions import Multinomial
 from dpaudit.language.mechanism import Mechanism, Program
-from dpaudit.language.relation import PRIVATE, PUBLIC
+from dpaudit.language.private_rows import PRIVATE, PUBLIC
 from dpaudit.language.utility import Instance
 
 Weighted: TypeAlias = dict[tuple[Any, int], float | Fraction]

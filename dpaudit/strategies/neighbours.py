@@ -6,6 +6,7 @@ a simple difference. A relation that is not known here is asked for its `neighbo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -20,7 +21,9 @@ from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import (
     PRIVATE,
     AddRemoveOne,
+    Answers,
     AnswersL1,
+    AnswersL2,
     AnswersLInf,
     Dataset,
     Multiset,
@@ -61,8 +64,8 @@ def neighbours(
 
     Args:
         relation: by name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, also of your own.
-        records: a strategy of records, or a description ("integers(0, 100)"); numbers for "answers-linf" and
-            "answers-l1", triples (x, y, "priv" or "pub") for "private-rows".
+        records: a strategy of records, or a description ("integers(0, 100)"); numbers for "answers-linf",
+            "answers-l1" and "answers-l2", triples (x, y, "priv" or "pub") for "private-rows".
         min_size, max_size: numbers of records of either dataset.
         groups: datasets up to so many times as many steps apart.
         ordered: tuples; False for multisets, whose records must have an order.
@@ -127,29 +130,41 @@ def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any],
 
 
 def _answers(
-    draw: DrawFn, relation: AnswersLInf | AnswersL1, records: SearchStrategy[Any], least: int, most: int
+    draw: DrawFn, relation: Answers, records: SearchStrategy[Any], least: int, most: int
 ) -> _Sides:
-    """Answers that move towards other ones, by `size` at most: each of them, or all together.
+    """Answers that move towards other ones, by `size` times `reach` at most: each of them, or all together.
 
     What lies between two possible answers is taken to be possible, so that a range is never left.
     """
     number = records.map(_as_number)
     moves = st.lists(st.tuples(number, st.none() | number), min_size=max(1, least), max_size=most)
     left, right = list[Any](), list[Any]()
-    room: float = relation.size
+    total, used = relation.size * relation.reach, 0.0
     for answer, other in draw(moves):
         step: float = 0
         if other is not None:
-            limit = room
-            if isinstance(relation, AnswersL1) and not all(isinstance(a, int) for a in (answer, other)):
+            limit = _room(relation, total, used)
+            in_whole_numbers = isinstance(answer, int) and isinstance(other, int)
+            if in_whole_numbers and limit >= 1:
+                limit = math.floor(limit)
+            elif not in_whole_numbers and not isinstance(relation, AnswersLInf):
                 # real answers may share the step
-                limit = room * draw(st.sampled_from((1, 0.5)))
+                limit *= draw(st.sampled_from((1, 0.5)))
             step = max(-limit, min(limit, other - answer))
-        if isinstance(relation, AnswersL1):
-            room -= abs(step)
+        # squares, so that sums of whole numbers are exact
+        used += step * step if isinstance(relation, AnswersL2) else abs(step)
         left.append(answer)
         right.append(other if other is not None and answer + step == other else answer + step)
     return tuple(left), tuple(right)
+
+
+def _room(relation: Answers, total: float, used: float) -> float:
+    """How far one more answer may move, when others have used up so much: a sum, of squares for `AnswersL2`."""
+    if isinstance(relation, AnswersLInf):
+        return total
+    if isinstance(relation, AnswersL2):
+        return math.sqrt(max(0.0, total * total - used))
+    return max(0.0, total - used)
 
 
 def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
@@ -172,6 +187,7 @@ _MAKERS: dict[type[Relation], _Maker] = {
     AddRemoveOne: _resized,
     AnswersLInf: _answers,
     AnswersL1: _answers,
+    AnswersL2: _answers,
     PrivateRows: _private,
 }
 """By the very class: a subclass may relate fewer datasets."""

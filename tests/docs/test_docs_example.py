@@ -55,7 +55,7 @@ def test_every_step_after_the_audit_runs_whatever_it_says() -> None:
 def test_its_options_are_those_of_the_parsers(workflow: dict[str, Any]) -> None:
     group: Any = typer.main.get_command(cli.app)
     helped = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "dpaudit.pytest_plugin", "--help"], capture_output=True, text=True,
+        [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True,
         check=True, stdin=subprocess.DEVNULL,
     ).stdout
     of_pytest = set(re.findall(r"(?<![\w-])--[\w-]+", helped)) | {"--junitxml"}

@@ -14,14 +14,16 @@ from numpy.random import Generator
 
 from dpaudit import strategies as dst
 from dpaudit.errors import DatasetError, ParameterError, UnknownNameError
-from dpaudit.language import Dataset, Multiset, Relation, ReplaceOne, relation_named
-from dpaudit.language.relation import _BY_NAME
+from dpaudit.language import Dataset, Multiset, Relation, ReplaceOne, relation_named, relation_names
 
 quick = settings(
     derandomize=True, max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 ROWS = "tuples(integers(0, 2), booleans(), sampled_from(['priv', 'pub']))"
-RECORDS = {"private-rows": ROWS, "answers-linf": "integers(0, 9)", "answers-l1": "floats(-2, 2)"}
+RECORDS = {
+    "private-rows": ROWS, "answers-linf": "integers(0, 9)",
+    "answers-l1": "floats(-2, 2)", "answers-l2": "floats(-2, 2)",
+}
 
 
 def records_for(relation: Relation) -> str:
@@ -48,8 +50,9 @@ class LastOnly(ReplaceOne):
         return next(self.neighbours(dataset, domain), dataset)
 
 
-EVERY = [*_BY_NAME.values(), LastOnly()]
-GROUPS = [relation.group(k) for relation in EVERY for k in (1, 3)]
+EVERY = [*map(relation_named, relation_names()), LastOnly()]
+REACHES = [relation_named(f"answers-{norm}@{reach}") for norm in ("linf", "l1", "l2") for reach in (0.25, 2)]
+GROUPS = [relation.group(k) for relation in (*EVERY, *REACHES) for k in (1, 3)]
 
 
 @pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
@@ -75,6 +78,7 @@ SMALLEST: dict[str, Any] = {
     "add-remove-one": (((), (0,)), ((0,), ())),
     "answers-linf": (((0,), (1,)), ((1,), (0,))),
     "answers-l1": (((0.0,), (1.0,)), ((1.0,), (0.0,))),
+    "answers-l2": (((0.0,), (1.0,)), ((1.0,), (0.0,))),
     "private-rows": ((((0, False, "priv"),), ((0, True, "priv"),)), (((0, True, "priv"),), ((0, False, "priv"),))),
     "last-only": (((0,), (1,)), ((1,), (0,))),
 }
@@ -90,7 +94,7 @@ def smallest(strategy: Any, condition: Any) -> Any:
 def test_pairs_shrink_to_the_smallest_in_both_directions(relation: Relation) -> None:
     strategy = dst.neighbours(relation, records_for(relation))
     forth, back = SMALLEST[relation.kind]
-    if relation.kind == "answers-l1":
+    if relation.kind in ("answers-l1", "answers-l2"):
         # whichever real numbers are simplest, they are one record and one step
         found = smallest(strategy, lambda pair: True)
         assert len(found.left) == len(found.right) == 1
@@ -118,6 +122,9 @@ def test_pairs_shrink_to_the_smallest_in_both_directions(relation: Relation) -> 
         ("answers-linf", lambda p: len({b - a for a, b in zip(*p, strict=True)}) == 3, None),
         ("answers-l1", lambda p: p.left[-1] != p.right[-1] and len(p.left) == 3, ((0, 0, 0), (0, 0, 1))),
         ("answers-l1:2", lambda p: sum(abs(a - b) for a, b in zip(*p, strict=True)) == 2, None),
+        ("answers-l2:2", lambda p: sum(a != b for a, b in zip(*p, strict=True)) == 4, ((0, 0, 0, 0), (1, 1, 1, 1))),
+        ("answers-l1@0.25", lambda p: sum(abs(a - b) for a, b in zip(*p, strict=True)) == 0.25, None),
+        ("answers-linf@3", lambda p: p.right[0] - p.left[0] == 3, ((0,), (3,))),
     ],
 )
 def test_edges_are_reached_and_shrunk(relation: str, condition: Any, pair: Any) -> None:

@@ -1,0 +1,50 @@
+"""All neighbouring relations by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpaudit.errors import ParameterError, UnknownNameError
+from dpaudit.language.answers import ANSWERS_L1, ANSWERS_L2, ANSWERS_LINF, Answers
+from dpaudit.language.checks import positive, whole
+from dpaudit.language.private_rows import PRIVATE_ROWS
+from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, Relation
+
+_BY_NAME: dict[str, Relation] = {
+    relation.kind: relation
+    for relation in (REPLACE_ONE, ADD_REMOVE_ONE, ANSWERS_LINF, ANSWERS_L1, ANSWERS_L2, PRIVATE_ROWS)
+}
+
+
+def relation_names() -> tuple[str, ...]:
+    """What `relation_named` knows, without group sizes."""
+    return tuple(_BY_NAME)
+
+
+def relation_named(text: str) -> Relation:
+    """The relation of a name.
+
+    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows". Groups of three:
+    "replace-one:3". Answers that one record moves by 0.25: "answers-l1@0.25".
+
+    Raises:
+        UnknownNameError: no such relation.
+        ParameterError: a group size that is no whole number ≥ 1, or a reach that is no number above 0.
+    """
+    named, colon, size = text.strip().lower().partition(":")
+    kind, at, reach = named.partition("@")
+    found = _BY_NAME.get(kind)
+    if found is None or (at and not isinstance(found, Answers)):
+        raise UnknownNameError("relation", text, tuple(_BY_NAME))
+    if at and isinstance(found, Answers):
+        found = replace(found, reach=_reach(reach))
+    if not colon:
+        return found
+    return found.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+
+
+def _reach(text: str) -> float:
+    try:
+        return positive("the reach of a record", float(text))
+    except ValueError:
+        raise ParameterError(f"The reach of a record must be a number above 0, not {text!r}.") from None
