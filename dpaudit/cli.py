@@ -25,7 +25,7 @@ from dpaudit.cli_doctor import findings
 from dpaudit.cli_first import SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
-from dpaudit.cli_run import OutConsole, compared, complain, finish, run
+from dpaudit.cli_run import OutConsole, compared, complain, finish, run, written
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
@@ -338,7 +338,7 @@ def report_command(
     with EventLog(outputs) as log:
         for event in told(result):
             log.on(event)
-    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs, expect=expect)]
+    failures = written(result, outputs, log, quiet=quiet, expect=expect)
     for failure in failures:
         complain(str(failure))
     if failures:
@@ -359,7 +359,7 @@ def replay_command(
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
         result = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
-    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs)]
+    failures = written(result, outputs, log, quiet=quiet)
     for failure in failures:
         complain(str(failure))
     if result.interrupted:

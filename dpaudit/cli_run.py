@@ -18,7 +18,7 @@ from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Result
 from dpaudit.auditing.stated import OWN_RANDOMNESS
-from dpaudit.errors import UsageError
+from dpaudit.errors import ReportError, UsageError
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter
 from dpaudit.reporting.contest import contest_block
@@ -44,7 +44,7 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
         result = timed(contest_of(request.versus), request.versus, result)
         if not quiet and not stdout_taken:
             OutConsole().print(contest_block(result))
-    failures = [*([log.failure] if log.failure is not None else []), *files.write(result, outputs, expect=expect)]
+    failures = written(result, outputs, log, quiet=quiet, expect=expect)
     try:
         _keep(result)
     except UsageError as error:
@@ -56,6 +56,15 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
             complain("Interrupted; the results of the audits that had ended are written.")
         raise typer.Exit(130)
     raise typer.Exit(2 if failures else exit_code(result, expect=expect))
+
+
+def written(
+    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False
+) -> list[ReportError]:
+    """Write the reports; what could not be written, the log of events among it, which is closed."""
+    progress = None if quiet else Console(stderr=True)
+    failures = files.write(result, outputs, expect=expect, progress=progress)
+    return failures if log.failure is None else [log.failure, *failures]
 
 
 def run(

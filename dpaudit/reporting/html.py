@@ -127,12 +127,13 @@ class Within:
     home: str
 
 
-def to_html(result: Result, *, within: Within | None = None) -> str:
+def to_html(result: Result, *, within: Within | None = None, step: Callable[[], object] = lambda: None) -> str:
     """The report as the text of one HTML file.
 
     Args:
         result: what to show.
         within: the run that `result` is a part of; None where it is the whole.
+        step: called after each audit of privacy; its figures take most of the time.
 
     Raises `ReportError` when the result cannot be written as JSON (the report holds its own data).
     """
@@ -140,9 +141,10 @@ def to_html(result: Result, *, within: Within | None = None) -> str:
     timeless = to_object(replace(result, timings=Timings("", 0.0, 0, {})))
     total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
     rules: dict[str, str] = {}
-    views = [
-        _view(audit, i, total, result.alpha, rules, one_name=one_name) for i, audit in enumerate(result.audits, 1)
-    ]
+    views = []
+    for i, audit in enumerate(result.audits, 1):
+        views.append(_view(audit, i, total, result.alpha, rules, one_name=one_name))
+        step()
     return (
         environment()
         .get_template("report.html.j2")

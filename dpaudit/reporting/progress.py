@@ -1,4 +1,4 @@
-"""How far an audit is, shown on stderr while it runs: a bar in a terminal, a line in a notebook or a log.
+"""How far an audit, or the writing of reports, is: on stderr a bar in a terminal, a line in a notebook or a log.
 
 A notebook's line needs no widgets. What is shown is taken away when the audit ends (a log keeps its lines).
 """
@@ -86,6 +86,53 @@ class TerminalBar:
         if self._progress is not None:
             self._progress.stop()
         self._progress = self._task = None
+
+
+class Writing:
+    """How far the writing of reports is: a bar on a terminal, from two seconds after it began.
+
+    Args:
+        console: where; None, or one that is no terminal, for nowhere.
+        steps: how many pieces will be written.
+        clock: tells seconds.
+    """
+
+    def __init__(self, console: Console | None, steps: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = console if console is not None and console.is_terminal else None
+        self._steps, self._done = steps, 0
+        self._clock = clock
+        self._started = clock()
+        self._progress: RichProgress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away, whatever happened."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def step(self) -> None:
+        """One piece more is written."""
+        self._done += 1
+        if self._console is None or self._clock() - self._started < WAIT:
+            return
+        if self._progress is None or self._task is None:
+            self._progress = RichProgress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=16),
+                TextColumn("{task.percentage:>3.0f} %"),
+                TimeRemainingColumn(compact=True),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._progress.add_task("Writing reports", total=max(self._steps, 1))
+            self._progress.start()
+        self._progress.update(self._task, completed=self._done)
 
 
 class NotebookLine:

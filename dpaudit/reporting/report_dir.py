@@ -7,7 +7,7 @@ Links are relative, so the folder can be moved, zipped or served. What dpaudit d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,12 +34,13 @@ class _Row:
     audit: Audit | UtilityAudit
 
 
-def write_report(folder: Path, result: Result) -> Path:
+def write_report(folder: Path, result: Result, *, step: Callable[[], object] = lambda: None) -> Path:
     """Write a report into a folder, which is made if it is not there; an earlier report in it is replaced.
 
     Args:
         folder: where to; its parent must be there.
         result: of any command.
+        step: called after each audit of privacy.
 
     Returns:
         The first page, `index.html` in the folder.
@@ -55,7 +56,7 @@ def write_report(folder: Path, result: Result) -> Path:
     try:
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
         for page, part in pages.items():
-            _save(folder / PAGES / page, to_html(part, within=whole))
+            _save(folder / PAGES / page, to_html(part, within=whole, step=step))
         _save(folder / DATA, json_form.to_json(result))
         # last, so that there is no index of what is not there
         _save(folder / INDEX, _index(result, places))

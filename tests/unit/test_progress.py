@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from rich.console import Console
 import dpaudit
 from dpaudit.auditing import events
 from dpaudit.auditing.events import AuditStarted, CheckStarted, Progress
+from dpaudit.reporting.html import to_html
 from dpaudit.reporting.progress import (
     BETWEEN_LINES,
     WAIT,
@@ -20,8 +22,10 @@ from dpaudit.reporting.progress import (
     NotebookLine,
     TerminalBar,
     Watch,
+    Writing,
     display_for,
 )
+from dpaudit.reporting.report_dir import write_report
 
 STARTED = AuditStarted("f", "given pairs", "1-DP", 10)
 
@@ -141,6 +145,28 @@ def test_a_bar_on_a_terminal_goes_away() -> None:
     said = out.getvalue()
     assert "50 %" in said
     assert said.rstrip().endswith("\x1b[2K"), "the last thing written is that the line is erased"
+
+
+@pytest.mark.parametrize(("waited", "terminal", "shown"), [
+    (WAIT, True, True), (WAIT - 0.1, True, False), (WAIT, False, False),
+])
+def test_writing_shows_how_far_it_is_after_two_seconds(waited: float, terminal: bool, shown: bool) -> None:
+    out, clock = io.StringIO(), _Clock()
+    with Writing(Console(file=out, force_terminal=terminal, width=100), 4, clock) as writing:
+        writing.step()
+        assert out.getvalue() == ""
+        clock.now = waited
+        writing.step()
+        assert ("50 %" in out.getvalue()) is shown
+    assert out.getvalue().rstrip().endswith("\x1b[2K") is shown
+
+
+def test_every_audit_drawn_is_a_step(tmp_path: Path) -> None:
+    result = dpaudit.audit(lambda data, rng: rng.random() < 0.5 + data[0] / 4, 3.0, pair=([0], [1]), runs=200)
+    steps = list[str]()
+    to_html(result, step=lambda: steps.append("page"))
+    write_report(tmp_path / "out", result, step=lambda: steps.append("folder"))
+    assert steps == ["page", "folder"]
 
 
 def test_where_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
