@@ -130,7 +130,7 @@ class Writing:
                 console=self._console,
                 transient=True,
             )
-            self._task = self._progress.add_task("Writing reports", total=max(self._steps, 1))
+            self._task = self._progress.add_task("Writing reports", total=max(self._steps, 1), completed=self._done)
             self._progress.start()
         self._progress.update(self._task, completed=self._done)
 
