@@ -87,24 +87,42 @@ def neighbours(
         raise ParameterError(
             f"{related.name} changes the number of records, and max_size is min_size, {max_size}; raise it."
         )
-    return _pairs(related, records_of(described), min_size, max_size, ordered, make)
+    named = repr(related.name) if isinstance(relation, str) or type(related) in _MAKERS else repr(related)
+    return _pairs(
+        _Shown(related, named), _Shown(records_of(described), repr(records)), min_size=min_size, max_size=max_size,
+        ordered=ordered,
+    )
 
 
-@st.composite
-def _pairs(
-    draw: DrawFn,
-    relation: Relation,
-    records: SearchStrategy[Any],
-    min_size: int,
-    max_size: int,
-    ordered: bool,
-    make: _Maker,
-) -> Neighbours:
-    sides = make(draw, relation, records, min_size, max_size)
-    left, right = sides if ordered else map(Multiset.of, sides)
-    # rounding of real answers, or changes that undo each other
-    assume(left != right and relation.related(left, right))
-    return Neighbours(left, right)
+class _Shown:
+    """An argument that is shown as it was given: Hypothesis names a strategy by what its maker was called with."""
+
+    def __init__(self, value: Any, text: str) -> None:
+        self.value = value
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
+    # Hypothesis shows the name of this one
+    @st.composite
+    def neighbours(
+        draw: DrawFn, relation: _Shown, records: _Shown, *, min_size: int, max_size: int, ordered: bool
+    ) -> Neighbours:
+        related: Relation = relation.value
+        make: _Maker = _MAKERS.get(type(related), _by_steps)
+        sides = make(draw, related, records.value, min_size, max_size)
+        left, right = sides if ordered else map(Multiset.of, sides)
+        # rounding of real answers, or changes that undo each other
+        assume(left != right and related.related(left, right))
+        return Neighbours(left, right)
+
+    return neighbours
+
+
+_pairs = _composed()
 
 
 def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:

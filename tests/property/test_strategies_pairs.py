@@ -212,3 +212,15 @@ def test_records_that_do_not_suit_the_relation(relation: str, records: Any, says
 
 def test_one_record_may_be_added() -> None:
     assert smallest(dst.neighbours("add-remove-one", "just(1)"), lambda pair: True) in (((), (1,)), ((1,), ()))
+
+
+@pytest.mark.parametrize("text", [
+    "neighbours('replace-one:3', 'integers(0, 9)', min_size=1, max_size=4, ordered=False)",
+    "neighbours('answers-l1@0.25', floats(min_value=0.0, max_value=1.0), min_size=0, max_size=10, ordered=True)",
+])
+def test_what_it_is_called_can_be_typed(text: str) -> None:
+    names = {"neighbours": dst.neighbours, "floats": st.floats}
+    shown = repr(eval(text, names))
+    # names of arguments may stand in it
+    assert shown.replace("relation=", "").replace("records=", "") == text
+    assert repr(eval(shown, names)) == shown
