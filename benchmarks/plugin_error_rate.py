@@ -2,8 +2,9 @@
 
 python benchmarks/plugin_error_rate.py > benchmarks/plugin_error_rate.md
 
-A session takes some twenty seconds of one core, so what has ended is kept (--keep FILE) and the same command goes on
-where it was stopped; --tables prints what there is and runs nothing. Progress on stderr.
+A session takes some twenty seconds of one core, so what has ended is kept (--keep FILE, by default
+benchmarks/plugin_error_rate.jsonl) and the same command goes on where it was stopped; --tables prints what there is and
+runs nothing. Progress on stderr.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def _row(failed: int, number: int, may: float) -> str:
 def main() -> None:
     """Run what is missing, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, default=Path(".dpaudit") / "plugin_error_rate.jsonl", metavar="FILE")
+    parser.add_argument("--keep", type=Path, default=ROOT / "benchmarks" / "plugin_error_rate.jsonl", metavar="FILE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--part", type=int, choices=range(len(PARTS)), help="of this table alone")
     parser.add_argument("--tables", action="store_true", help="run nothing")

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dpaudit.auditing.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
@@ -18,6 +17,7 @@ from dpaudit.reporting import utility, wording
 from dpaudit.reporting.contest import contest_figure
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, evidence_figure, output_figure, profile_figure
+from dpaudit.reporting.html import environment
 
 MOST_ROWS = 40
 """Audits in the overview."""
@@ -60,7 +60,7 @@ def to_fragment(result: Result) -> str:
     several = len(every) != 1
     ranked = sorted(every, key=lambda audit: _WORST_FIRST.index(audit.verdict))
     shown = [audit for audit in ranked if audit.verdict is not Verdict.PASS][:MOST_SHOWN] if several else every
-    return _template().render(
+    text = environment().get_template("notebook.html.j2").render(
         css=_css(),
         title=wording.title(result),
         error=wording.error_sentence(result),
@@ -72,18 +72,7 @@ def to_fragment(result: Result) -> str:
         contest=_inlined(contest_figure(result, prefix="dpa-contest")) if result.contest is not None else "",
         views=[_view(result, audit, open=place == 0) for place, audit in enumerate(shown)],
     )
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("dpaudit.reporting", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("notebook.html.j2")
+    return text.removesuffix("\n")
 
 
 @cache
