@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,13 @@ class Block:
     def shape(self) -> tuple[int, ...] | None:
         """Of one output when they are reals, else None."""
         return self.values.shape[1:] if isinstance(self.values, np.ndarray) else None
+
+    @cached_property
+    def entries(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """What is not 0 in `times`: fold, row, side · FOLDS + fold, and how often; four arrays of one length."""
+        flat = self.times.reshape(2 * FOLDS, -1)
+        group, row = np.nonzero(flat)
+        return group % FOLDS, row, group, flat[group, row].astype(np.float64)
 
     def side(self, side: int) -> Floats:
         """The reals of one side, shape (r,) or (r, d)."""

@@ -52,15 +52,24 @@ class Scale:
     def add(self, block: Block, columns: Floats) -> None:
         """Count outputs, given as rows of the axis's encoder; those without a score are left out."""
         cells = len(self.edges) + 1
-        at: dict[int, Ints] = {}
-        for fold, member in enumerate(self.members):
-            if id(member) not in at:
-                scores = member.of(columns)
-                # NaN sorts above every edge; it goes to a cell that is dropped
-                at[id(member)] = np.where(np.isnan(scores), cells, np.searchsorted(self.edges, scores, side="left"))
-            for side in (0, 1):
-                found = np.bincount(at[id(member)], weights=block.times[side, fold], minlength=cells + 1)
-                self.hits[side, fold] += found[:cells]
+        fold, row, group, number = block.entries
+        # NaN sorts above every edge; it goes to a cell that is dropped
+        at = np.full(len(row), cells)
+        places: dict[int, Ints] = {}
+        for k, member in enumerate(self.members):
+            of_fold = fold == k
+            if member.rowwise:
+                at[of_fold] = self._cells(member.of(columns[row[of_fold]]))
+                continue
+            if id(member) not in places:
+                places[id(member)] = self._cells(member.of(columns))
+            at[of_fold] = places[id(member)][row[of_fold]]
+        found = np.bincount(group * (cells + 1) + at, weights=number, minlength=2 * FOLDS * (cells + 1))
+        self.hits[:] += found.reshape(2, FOLDS, cells + 1)[:, :, :cells]
+
+    def _cells(self, scores: Floats) -> Ints:
+        cells = len(self.edges) + 1
+        return np.where(np.isnan(scores), cells, np.searchsorted(self.edges, scores, side="left"))
 
 
 def cut(
