@@ -58,6 +58,9 @@ class Settings:
             raise UsageError(f"--dp-time must be a positive number of seconds, not {self.seconds!r}.")
         if self.night is not None and self.evidence is None:
             raise UsageError("--dp-night makes a night of an evidence file again; name the file with --dp-evidence.")
+        if self.report is not None and self.report.exists() and not self.report.is_dir():
+            # before the tests rather than after them
+            raise UsageError(f"Cannot write a report into {self.report}: it is a file; name a folder.")
 
     @classmethod
     def read(cls, option: Callable[[str], Any], *, root: Path, here: Path) -> Settings:

@@ -84,7 +84,7 @@ def refuse_folder(folder: Path) -> None:
     foreign += [path for path in (folder / DATA,) if path.exists() and not ours]
     foreign += [path for path in (folder / PAGES,) if path.exists() and not path.is_dir()]
     if foreign:
-        raise ReportError(f"{foreign[0]} is not of a report that dpaudit wrote; name another folder for --report.")
+        raise ReportError(f"{foreign[0]} is not of a report that dpaudit wrote; name another folder.")
 
 
 def _is_ours(path: Path) -> bool:

@@ -92,11 +92,22 @@ def test_the_report_has_every_audit(runs: Runs) -> None:
     assert "test_suite.py::test_respond_loudly" in page
 
 
-def test_a_report_that_cannot_be_written_is_said(runs: Runs) -> None:
+def test_a_report_that_cannot_be_written_is_refused_before_the_tests(runs: Runs) -> None:
     (runs.folder / "out").write_text("")
     ran = runs(TESTS, FEW, "-k", "not loudly", "--dp-report=out")
-    assert "dp: Cannot write a report into " in ran.text
+    assert "Cannot write a report into " in ran.text
     assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert not ran.audits
+
+
+def test_a_report_that_would_overwrite_other_pages_is_said(runs: Runs) -> None:
+    (runs.folder / "out").mkdir()
+    (runs.folder / "out" / "index.html").write_text("<p>mine</p>")
+    ran = runs(TESTS, FEW, "-k", "not loudly", "--dp-report=out")
+    assert "dp: " in ran.text
+    assert "is not of a report that dpaudit wrote; name another folder" in ran.text
+    assert ran.code == pytest.ExitCode.USAGE_ERROR
+    assert (runs.folder / "out" / "index.html").read_text() == "<p>mine</p>"
 
 
 def test_the_mark_and_the_options_explain_themselves(runs: Runs) -> None:
