@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
 
 from dpaudit.adapters import adapted
 from dpaudit.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse_half, stated_claim
@@ -12,6 +15,7 @@ from dpaudit.auditing.carry import evidence_of
 from dpaudit.auditing.events import CheckFinished
 from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
 from dpaudit.call_text import call_text
+from dpaudit.errors import DpauditError, with_options_named
 from dpaudit.language import Mechanism
 from dpaudit.outcomes import Interrupted, refusal
 from dpaudit.result import Result
@@ -45,6 +49,34 @@ class Settings(TypedDict, total=False):
     progress: bool | None
 
 
+_P = ParamSpec("_P")
+_OTHERWISE = {"time": "seconds", "param": "parameters"}
+"""Options of the command line whose arguments are called otherwise here."""
+
+
+def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
+    """Names arguments where the engine's sentences, errors and reasons, name options of the command line."""
+    known = frozenset(inspect.signature(function).parameters) | Settings.__annotations__.keys()
+
+    def named(key: str) -> str | None:
+        argument = _OTHERWISE.get(key, key)
+        return argument if argument in known else None
+
+    @wraps(function)
+    def said(*args: _P.args, **kwargs: _P.kwargs) -> Result:
+        __tracebackhide__ = True
+        try:
+            found = function(*args, **kwargs)
+        except DpauditError as error:
+            error.args = (with_options_named(str(error), named), *error.args[1:])
+            raise
+        audits = [replace(one, reason=with_options_named(one.reason, named)) for one in found.audits]
+        return replace(found, audits=audits)
+
+    return said
+
+
+@_in_pythons_words
 def audit(
     target: Target,
     claim: ClaimLike | None = None,
@@ -170,6 +202,7 @@ def assert_private(
     return result
 
 
+@_in_pythons_words
 def verify(
     target: str | Mechanism,
     *,
@@ -228,6 +261,7 @@ def verify(
     )
 
 
+@_in_pythons_words
 def compare(
     name: str,
     *,
@@ -276,6 +310,7 @@ def compare(
     )
 
 
+@_in_pythons_words
 def worst(
     target: str | Mechanism,
     *,

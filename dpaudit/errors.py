@@ -7,6 +7,8 @@ code of the command line (DESIGN: 0 no FAIL, 1 some FAIL, 2 usage or configurati
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import ClassVar
 
 
@@ -81,3 +83,18 @@ class TimeLimitError(DpauditError):
     """A mechanism did not return within the time limit."""
 
     exit_code: ClassVar[int] = 3
+
+
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
+
+
+def with_options_named(text: str, name: Callable[[str], str | None]) -> str:
+    """A sentence that names options of the command line, with the names that they have elsewhere.
+
+    Args:
+        text: such as "raise --runs to at least 20,000". What stands in backquotes is a command, and stays.
+        name: from an option with underscores ("black_box") to its name there; None where there is none.
+    """
+    parts = text.split("`")
+    parts[::2] = [_OPTION.sub(lambda found: name(found[1].replace("-", "_")) or found[0], part) for part in parts[::2]]
+    return "`".join(parts)

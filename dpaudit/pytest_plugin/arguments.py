@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dpaudit.errors import UsageError
+from dpaudit.errors import UsageError, with_options_named
 
 KEYWORDS: Mapping[str, str] = {
     "epsilon": "ε of the claim",
@@ -86,7 +85,6 @@ def merged(given: Mapping[str, Any], *, over: Mapping[str, Any], first: bool = F
     return {**weak, **strong}
 
 
-_OPTION = re.compile(r"--([a-z][a-z-]*)")
 _SESSION = {"runs", "time", "seed", "alpha"}
 
 
@@ -95,16 +93,15 @@ def in_python(text: str) -> str:
 
     "raise --runs to at least 20,000" → "raise runs (--dp-runs) to at least 20,000".
     """
+    return with_options_named(text, _named)
 
-    def name(found: re.Match[str]) -> str:
-        key = found[1].replace("-", "_")
-        if key in ("seed", "alpha"):
-            return f"--dp-{key}"
-        if key not in KEYWORDS:
-            return found[0]
-        return f"{key} (--dp-{key})" if key in _SESSION else key
 
-    return _OPTION.sub(name, text)
+def _named(key: str) -> str | None:
+    if key in ("seed", "alpha"):
+        return f"--dp-{key}"
+    if key not in KEYWORDS:
+        return None
+    return f"{key} (--dp-{key})" if key in _SESSION else key
 
 
 def _shown(value: object) -> str:

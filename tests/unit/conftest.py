@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import audit_toys
 import pytest
 from bad_files import write_files
+from typed_commands import Register, Said, Typed
 
 from dpaudit import cli
 from dpaudit.auditing import registry
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence on stderr."""
-        lines = self.err.splitlines()
-        assert len(lines) == 1, self.err
-        assert lines[0].startswith("dpaudit: ")
-        assert "Traceback" not in self.err
-        return lines[0].removeprefix("dpaudit: ")
-
-    @property
-    def reason(self) -> str:
-        """The reason of the last audit on stdout, as one line."""
-        _, _, rest = self.out.rpartition("\n  reason ")
-        return " ".join(rest.partition("\n  Reproduce with")[0].split())
-
-
-Typed: TypeAlias = Callable[..., Said]
 
 
 @pytest.fixture
@@ -81,9 +53,6 @@ class _Point:
         return self.table
 
 
-Register: TypeAlias = Callable[..., None]
-
-
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Register]:
     """`register(algorithms=[table, …], audits=[…])` replaces what is installed."""
@@ -110,9 +79,3 @@ def files(tmp_path: Path) -> Path:
     """The folder of bad (and some good) files in which the commands are typed."""
     write_files(tmp_path)
     return tmp_path
-
-
-def in_a_process(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A line typed in a process of its own."""
-    words = [sys.executable, "-m", "dpaudit.cli", *shlex.split(line)]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=60)

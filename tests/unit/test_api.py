@@ -12,8 +12,8 @@ import audit_toys
 import numpy as np
 import pytest
 from audit_toys import PAIR, Response, response, responses
-from conftest import Typed
 from numpy.random import Generator
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.adversary import Pair
@@ -21,7 +21,7 @@ from dpaudit.api import Settings
 from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.auditing.plan import Case, Plan
 from dpaudit.auditing.results import Result, Verdict
-from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
+from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError, with_options_named
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
 
 CONTRACT = [
@@ -153,7 +153,8 @@ def test_zcdp_of_a_function_is_refuted_and_not_refuted() -> None:
         ("1", {}, "A claim is ε"),
         (True, {}, "A claim is ε"),
         ((1.0,), {}, "A claim is ε"),
-        ((1.0, 2.0), {}, "--delta must lie in"),
+        ((1.0, 2.0), {}, "^delta must lie in"),
+        (1.0, {"pair": None, "data": "integers(0, 0)"}, r"^data 'integers\(0, 0\)' describes no data"),
         (-1.0, {}, "at least 0"),
         (None, {}, "What does response claim"),
         (1.0, {"pair": None}, "On which datasets"),
@@ -164,6 +165,17 @@ def test_zcdp_of_a_function_is_refuted_and_not_refuted() -> None:
 def test_what_is_refused_in_pythons_words(claim: Any, more: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         dpaudit.audit(response, claim, **{"pair": PAIR, "runs": 300, **more})
+
+
+def test_reasons_are_in_pythons_words_and_commands_stay() -> None:
+    # a δ that 300 runs can never show
+    few = dpaudit.audit(response, 1e-9, pair=PAIR, runs=2)
+    assert "--" not in few.audits[0].reason, few.audits[0].reason
+    assert "runs" in few.audits[0].reason
+    named = {"runs": "runs", "time": "seconds"}.get
+    assert with_options_named("raise --runs or --time; see `dpaudit check --runs 5`, --json", named) == (
+        "raise runs or seconds; see `dpaudit check --runs 5`, --json"
+    )
 
 
 def test_the_call_is_what_gives_the_same_result_again() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bad_files import ASKED
-from conftest import Typed, in_a_process
+from typed_commands import Typed, in_a_process
 
 from dpaudit.adversary import Learner
 from dpaudit.auditing import runner

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bad_files import ASKED
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit.reporting import json_form
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bad_files import ASKED
-from conftest import Register, Typed, in_a_process
+from typed_commands import Register, Typed, in_a_process
 
 pytestmark = pytest.mark.filterwarnings("error")
 

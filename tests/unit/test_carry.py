@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from audit_toys import PAIR, Response, response, responses
-from conftest import Typed
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.auditing import engine

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import typer
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit import cli, cli_doctor, config
 from dpaudit.cli_first import EXAMPLE, WELCOME

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from audit_toys import Leak, NoisySum, Response
-from conftest import Typed
 from numpy.random import Generator
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.auditing import engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 import pytest
-from conftest import Typed
+from typed_commands import Typed
 
 
 @pytest.mark.parametrize("line", ["--version", "--version check", "--version check nothing --nosuch"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import audit_toys
 import pytest
-from conftest import Register, Typed
+from typed_commands import Register, Typed
 
 from dpaudit.auditing import registry
 from dpaudit.auditing.location import location_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import example_results
 import pytest
-from conftest import Typed
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+from typed_commands import Typed
 
 from dpaudit.auditing import events
 from dpaudit.auditing.results import Result

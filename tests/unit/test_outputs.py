@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from bad_files import ASKED
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit import cli
 from dpaudit.reporting import json_form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import audit_toys
 import pytest
-from conftest import Register
+from typed_commands import Register
 
 from dpaudit.auditing import registry
 from dpaudit.errors import UnknownNameError, UsageError

@@ -7,8 +7,8 @@ from typing import Any
 import audit_toys
 import pytest
 from audit_toys import PAIR, Choice, Response, response
-from conftest import Register
 from numpy.random import Generator
+from typed_commands import Register
 
 from dpaudit.adversary import Pair
 from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS, jobs_of

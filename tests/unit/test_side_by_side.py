@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit.auditing import engine
 from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, Event

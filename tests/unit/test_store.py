@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit.auditing import store
 from dpaudit.auditing.store import Stored

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from conftest import Typed
+from typed_commands import Typed
 
 from dpaudit.adversary import every_pair
 from dpaudit.auditing import engine, law_table, symmetries

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Typed
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.auditing import engine

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Typed
 from numpy.random import default_rng
+from typed_commands import Typed
 
 import dpaudit
 from dpaudit.adversary.crowds import Crowds
