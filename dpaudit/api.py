@@ -50,17 +50,19 @@ class Settings(TypedDict, total=False):
 
 
 _P = ParamSpec("_P")
-_OTHERWISE = {"time": "seconds", "param": "parameters"}
+_OTHERWISE = {"time": "seconds", "param": "parameters", "n": "sizes"}
 """Options of the command line whose arguments are called otherwise here."""
 
 
 def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
     """Names arguments where the engine's sentences, errors and reasons, name options of the command line."""
-    known = frozenset(inspect.signature(function).parameters) | Settings.__annotations__.keys()
+    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
 
     def named(key: str) -> str | None:
         argument = _OTHERWISE.get(key, key)
-        return argument if argument in known else None
+        if argument not in defaults:
+            return None
+        return f"{argument}=True" if defaults[argument] is False else argument
 
     @wraps(function)
     def said(*args: _P.args, **kwargs: _P.kwargs) -> Result:

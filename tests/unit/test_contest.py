@@ -107,7 +107,7 @@ def test_bad_input_is_one_sentence() -> None:
         dpaudit.compare(NAME, parameters={"size": 3})
     with pytest.raises(ParameterError, match="no parameter"):
         dpaudit.compare(NAME, parameters={"nothing": 3})
-    with pytest.raises((ParameterError, UsageError), match="--n"):
+    with pytest.raises((ParameterError, UsageError), match="sizes"):
         dpaudit.compare(NAME, sizes=(0,))
 
 

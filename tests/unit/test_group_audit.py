@@ -239,8 +239,8 @@ def test_a_given_claim_is_not_what_the_mechanism_states_of_groups() -> None:
     [
         (lambda: dpaudit.audit(Astray(1.0, 0.1), groups=2, **BITS), "make it one under replace-one:2"),
         (lambda: dpaudit.audit(Response(), groups=2, pair=([0], [1])), "its largest dataset has 1"),
-        (lambda: dpaudit.audit(Response(), groups=3, data="booleans()", size=2), "--size is 2; raise --size"),
-        (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "name --epsilon and --delta"),
+        (lambda: dpaudit.audit(Response(), groups=3, data="booleans()", size=2), "size is 2; raise size"),
+        (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "name epsilon and delta"),
         (lambda: dpaudit.audit("NoisyHist1", groups=2), "is about records"),
         (lambda: dpaudit.audit(Leak(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
         (lambda: dpaudit.audit(GroupPrivacy(1.0, 0.1), groups=2), "On which datasets"),

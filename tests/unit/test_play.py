@@ -64,9 +64,9 @@ def test_other_forms_are_refused(text: str) -> None:
 @pytest.mark.parametrize(("settings", "error", "words"), [
     ({"game": "digits:2"}, UnknownNameError, "digit"),
     ({"game": "digit:0"}, ParameterError, "n must be"),
-    ({"game": "digit:2", "pair": ([0], [1])}, UsageError, "leave --pair"),
-    ({"game": "digit:2", "data": "integers(0, 1)"}, UsageError, "leave --pair"),
-    ({"game": "digit:2", "groups": 2}, UsageError, "leave --groups or --game out"),
+    ({"game": "digit:2", "pair": ([0], [1])}, UsageError, "leave pair"),
+    ({"game": "digit:2", "data": "integers(0, 1)"}, UsageError, "leave pair"),
+    ({"game": "digit:2", "groups": 2}, UsageError, "leave groups or game out"),
 ])
 def test_bad_input_is_one_sentence(settings: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):

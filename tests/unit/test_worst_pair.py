@@ -234,7 +234,7 @@ def test_an_order_that_matters_is_no_refutation() -> None:
 
     audit = found(First(), data="integers(0, 2)", size=5, pairs=60)
     assert audit.verdict is Verdict.INCONCLUSIVE
-    assert audit.reason.endswith("search with --ordered.")
+    assert audit.reason.endswith("search with ordered=True.")
     assert found(First(), data="integers(0, 2)", size=5, pairs=60, ordered=True).verdict is not Verdict.INCONCLUSIVE
 
 
