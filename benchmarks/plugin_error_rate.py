@@ -118,7 +118,8 @@ def tables(done: list[list[dict[str, Any]]]) -> None:
         f"Whole pytest sessions over the {TESTS} mechanisms of `benchmarks/plugin_suite`, each audited on a pair on\n"
         "which it spends all, or nearly all, that it claims, so that every FAIL is false; a seed of its own for every\n"
         "session (`--dp-seed`). Of sessions at most a share α may fail; of audits at most what one may err with,\n"
-        "α / 20 · 6/π². p: of the exact binomial test of that, one-sided. Tables of\n"
+        "α / 20 · 6/π². p: of the exact binomial test of that, one-sided. The command goes on where it was\n"
+        "stopped, so sessions may be of several versions of dpaudit. Tables of\n"
         "`python benchmarks/plugin_error_rate.py`.\n"
     )
     for part, sessions in zip(PARTS, done, strict=True):
