@@ -15,7 +15,7 @@ from scipy.special import betaincinv, ndtri, rel_entr
 
 from dpaudit.adversary.features import Floats
 from dpaudit.adversary.tails import Foreseen
-from dpaudit.stats.score_test import constrained_estimate
+from dpaudit.stats.boundary import nearest
 
 PSEUDO = 1.0
 """Pseudo-counts of a cell, split between the sides as all runs are."""
@@ -48,7 +48,7 @@ def evidence(x: Floats, n: int, y: Floats, m: int, *, ratio: float, delta: float
     """
     p, q = (x + 0.5) / (n + 1), (y + 0.5) / (m + 1)
     outside = p > ratio * q + delta
-    q_null = np.where(outside, constrained_estimate(p, max(n, 1), q, max(m, 1), ratio, delta), q)
+    q_null = np.where(outside, nearest(p, q, ratio=ratio, delta=delta, n=max(n, 1), m=max(m, 1))[1], q)
     p_null = np.minimum(ratio * q_null + delta, 1.0)
     nats = n * (rel_entr(p, p_null) + rel_entr(1 - p, 1 - p_null))
     nats += m * (rel_entr(q, q_null) + rel_entr(1 - q, 1 - q_null))
@@ -75,8 +75,7 @@ def discounted(x: int, n: int, y: int, m: int, *, price: float, ratio: float, de
     if not nats > 0:
         return x, y
     p, q = (x + 0.5) / (n + 1), (y + 0.5) / (m + 1)
-    q_null = float(constrained_estimate(np.array([p]), n, np.array([q]), m, ratio, delta)[0])
-    p_null = min(1.0, ratio * q_null + delta)
+    p_null, q_null = map(float, nearest(p, q, ratio=ratio, delta=delta, n=n, m=m))
     # in standard deviations of the evidence, not in nats: those are their square
     kept = math.sqrt(max(0.0, nats - price) / nats)
     p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)

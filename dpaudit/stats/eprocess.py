@@ -41,6 +41,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta
 
 __all__ = [
@@ -61,8 +62,6 @@ Floats = NDArray[np.float64]
 SIGNALS: Floats = 0.7 / 2.0 ** np.arange(10, dtype=np.float64)
 """Strengths of a violation, standard scores of a pair of runs: from n* = 12 to n* = 3 million pairs at alpha = .05."""
 
-_STEPS = 200  # a bisection alone would be done after 60 and some; the steps are Newton's, and some ten do
-_ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)
 _NO_BET_WEIGHT = 2.0  # of `plug_in`'s prior; 1 to 4 stop about as early
 _LEAST_SIGNAL, _LARGEST_SIGNAL = 0.3, 14.0  # in standard deviations of all past runs
 _CERTAIN = 8.0  # the score from which h(z) = z - 1/z
@@ -122,7 +121,7 @@ def signal_log_e_values(
     """
     x, y = _counts(x, n), _counts(y, m)
     p, q, ratio = _alternative(p, q, epsilon, delta)
-    p_null, q_null = _boundary_point(p, q, ratio, delta, n, m)
+    p_null, q_null = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
     step = ratio * n / m  # -v / u of the module
     with np.errstate(divide="ignore"):
         most = np.minimum(1 / p_null, 1 / (step * (1 - q_null)))
@@ -321,39 +320,8 @@ class SignalMixture(_Path):
 def _projection(p: Floats, q: Floats, ratio: Floats, delta: float, n: int, m: int) -> tuple[Floats, Floats]:
     p, q, ratio = np.broadcast_arrays(p, q, ratio)
     violated = p > ratio * q + delta
-    p_edge, q_edge = _boundary_point(p, q, ratio, delta, n, m)
+    p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
     return np.where(violated, p_edge, p), np.where(violated, q_edge, q)
-
-
-def _boundary_point(p: Floats, q: Floats, ratio: Floats, delta: float, n: int, m: int) -> tuple[Floats, Floats]:
-    """The point of the line p = ratio q + delta in the unit square that is closest to (p, q), on either side of it.
-
-    In q the divergence is convex along the line and its slope changes sign between q and the point of the line above p,
-    or at an end of the line. Newton's steps, and a bisection where they leave the bracket or are slow. `score_test`
-    solves the same equation for one ratio and many counts.
-    """
-    p, q, ratio = np.broadcast_arrays(p, q, ratio)
-    end = (1 - delta) / ratio
-    across = np.clip((p - delta) / ratio, 0.0, end)
-    inside = np.minimum(q, end)
-    low, high = np.minimum(inside, across), np.maximum(inside, across)
-    at = (low + high) / 2
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for step in range(_STEPS):
-            above = ratio * at + delta
-            p_spread, q_spread = above * (1 - above), at * (1 - at)
-            rising = ratio * n * (p - above) / p_spread - m * (at - q) / q_spread
-            bend = ratio**2 * n * ((p - above) ** 2 + p * (1 - p)) / p_spread**2
-            bend = bend + m * ((at - q) ** 2 + q * (1 - q)) / q_spread**2
-            newton = rising / bend
-            settled = (np.abs(newton) <= _ENOUGH * at) | (high - low <= _ENOUGH * high)
-            if settled.all():
-                break
-            low, high = np.where(rising > 0, at, low), np.where(rising > 0, high, at)
-            guess, middle = at + newton, (low + high) / 2
-            usable = (guess > low) & (guess < high) & (step % 4 != 3)
-            at = np.where(settled, at, np.where(usable, guess, middle))
-    return np.minimum(ratio * at + delta, 1.0), at
 
 
 def _log_likelihood_ratio(hits: Floats, runs: int, p: Floats, p_null: Floats) -> Floats:

@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 from scipy import special, stats
 
+from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta, check_epsilon
-from dpaudit.stats.score_test import Region, constrained_estimate, nuisance_segment, supremum
+from dpaudit.stats.score_test import Region, nuisance_segment, supremum
 
 __all__ = [
     "Method",
@@ -126,8 +127,7 @@ def information_limit(p: float, q: float, *, epsilon: float, delta: float, alpha
     if p <= ratio * q + delta:
         return math.inf
     # The closest null point in this sense is the maximum-likelihood estimate for the frequencies p and q.
-    q_null = float(constrained_estimate(np.array([p]), 1, np.array([q]), 1, ratio, delta)[0])
-    p_null = min(1.0, ratio * q_null + delta)
+    p_null, q_null = map(float, nearest(p, q, ratio=ratio, delta=delta, n=1, m=1))
     divergence = _divergence(p, p_null) + _divergence(q, q_null)
     return math.log(1 / alpha) / divergence if divergence > 0 else math.inf
 
@@ -217,7 +217,7 @@ def _typical_region(
         return None
     q_null = min(q, (1 - delta) / ratio)
     if p > ratio * q + delta:
-        q_null = float(constrained_estimate(np.array([p]), n, np.array([q]), m, ratio, delta)[0])
+        q_null = float(nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)[1])
     p_null = min(1.0, ratio * q_null + delta)
     quantile = -float(special.ndtri(alpha))
     x_variance, y_variance = n * p_null * (1 - p_null), m * q_null * (1 - q_null)

@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_counts, check_delta, check_epsilon, interval
 
 __all__ = ["Region", "epsilon_lower", "nuisance_segment", "p_value", "rejects", "statistic", "supremum"]
@@ -193,6 +194,11 @@ class Region:
             u = (m - y / np.maximum(q, 1e-300)) / (c * (1 - q))
             return n * p + u * p * (1 - p), u * np.sqrt(p * (1 - p) / n + c * c * q * (1 - q) / m)
 
+        # Rounding x down by what the arithmetic may have added only enlarges the region.
+        def rounded(x: Floats) -> Floats:
+            least: Floats = np.ceil(x - (1e-7 + 1e-14 * n))
+            return least
+
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # The estimate at x = n: the root of the likelihood equation, or the corner p = 1.
             linear = m * delta - (y + n) * c
@@ -203,7 +209,10 @@ class Region:
             low = np.minimum(y / m, high)
             # T in the corner q = 1 is 0/0. There y = m, and no x is above the null hypothesis.
             none = ~(at(high)[1] >= self._threshold)
-            for _ in range(64):
+            for step in range(64):
+                # x increases in q too: where both ends round to one count, more steps would not change it
+                if step >= 16 and step % 4 == 0 and np.array_equal(rounded(at(low)[0]), rounded(at(high)[0])):
+                    break
                 middle = (low + high) / 2
                 inside = at(middle)[1] >= self._threshold
                 high = np.where(inside, middle, high)
@@ -214,8 +223,7 @@ class Region:
             corner = math.sqrt(n * delta * (1 - delta))
             if m * corner / (c * n) >= self._threshold:
                 x[0], none[0] = n * delta + self._threshold * corner, False
-        # Rounding x down by what the arithmetic may have added only enlarges the region.
-        least = np.ceil(x - (1e-7 + 1e-14 * n))
+        least = rounded(x)
         return np.where(none | ~(least <= n), n + 1, np.maximum(least, 0)).astype(np.int64)
 
     def probability(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
@@ -353,33 +361,12 @@ def _refine(
 def _statistic(x: Ints, n: int, y: Ints, m: int, ratio: float, delta: float) -> Floats:
     p_hat, q_hat = x / n, y / m
     surplus = p_hat - ratio * q_hat - delta
-    q = constrained_estimate(p_hat, n, q_hat, m, ratio, delta)
-    p = np.minimum(ratio * q + delta, 1.0)
+    p, q = nearest(p_hat, q_hat, ratio=ratio, delta=delta, n=n, m=m)
     variance = p * (1 - p) / n + ratio * ratio * q * (1 - q) / m
     # A surplus without variance cannot arise but by rounding, at delta = 1; a zero keeps the test silent.
     return np.where(
         (surplus > 0) & (variance > 0), surplus / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0
     )
-
-
-def constrained_estimate(
-    p_hat: Floats, n: float, q_hat: Floats, m: float, ratio: float, delta: float
-) -> Floats:
-    """The q of the maximum-likelihood estimate on p = ratio q + delta, for frequencies above that line."""
-    low, high = q_hat, np.maximum(q_hat, (p_hat - delta) / ratio)
-    # The slope of the log-likelihood decreases in q and changes sign in between, or at a corner (q = 0, p =
-    # 1) to which the bisection then runs. It never looks at the ends, where terms of the slope are 0/0.
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(100):
-            q = (low + high) / 2
-            p = ratio * q + delta
-            rising = ratio * n * (p_hat - p) / (p * (1 - p)) > m * (q - q_hat) / (q * (1 - q))
-            before = low, high
-            low, high = np.where(rising, q, low), np.where(rising, high, q)
-            # neighbouring doubles: every further step would do the same
-            if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
-                break
-    return (low + high) / 2
 
 
 def _spread(trials: int, p: float) -> float:
