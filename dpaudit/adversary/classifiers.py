@@ -18,6 +18,10 @@ MANY = 50_000
 """Rows from which trees are grown slowly."""
 WIDE = 16
 """Columns from which each split of a tree looks at a quarter of them."""
+EVEN = 0.1
+"""Of the mean weight of a row, how far weights may lie apart to be taken for equal."""
+LINEAR_DECIMALS = 9
+"""Of a logistic weight on a standardised column: far from the last ones, and more than sampling knows."""
 RIDGE = 10.0
 """Prior precision of a logistic weight on a feature of unit variance."""
 
@@ -59,8 +63,10 @@ def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) 
         beta += np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-6:
             break
-    slopes = beta[:-1] / spread
-    return Linear(encoder, js, tuple(slopes.tolist()), float(beta[-1] - slopes @ mean))
+    # products of matrices round differently on other processors, and an event must not depend on that
+    beta = np.round(beta, LINEAR_DECIMALS)
+    slopes = np.array([float(f"{slope:.{LINEAR_DECIMALS}g}") for slope in beta[:-1] / spread])
+    return Linear(encoder, js, tuple(slopes.tolist()), round(float(beta[-1] - slopes @ mean), LINEAR_DECIMALS))
 
 
 def mean_linear(members: Sequence[Linear]) -> Linear:
@@ -100,8 +106,8 @@ def trees(columns: Floats, times: Ints) -> Any | None:
         max_features=0.25 if many and columns.shape[1] > WIDE else 1.0, l2_regularization=1.0, early_stopping=False,
         random_state=0, **shape,
     )
-    # bins of weighted rows take ten times as long, and nearly equal sides need no weights
-    even = np.ptp(weights) < 0.02 * weights.mean()
+    # bins of weighted rows take ten times as long, and of uneven sides all scores move alike: no threshold sees it
+    even = np.ptp(weights) < EVEN * weights.mean()
     with one_thread():  # again: the caller's did not know scikit-learn's threads when this is its first fit
         return model.fit(rows, labels, sample_weight=None if even else weights)
 
