@@ -23,6 +23,8 @@ from dpaudit.result import Result
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from dpaudit.reporting.progress import Watch
+
 
 class Settings(TypedDict, total=False):
     """The keyword arguments of `audit`, for functions that pass them on."""
@@ -168,7 +170,10 @@ def audit(
         **stated,
     )
     if data is not None and not isinstance(data, str):
-        request = on_found_pairs(request, subject, data, size=size, placed=pair is not None or game is not None)
+        with _watched(progress) as watch:
+            request = on_found_pairs(
+                request, subject, data, size=size, placed=pair is not None or game is not None, tell=watch.on
+            )
     return _run(request, progress)
 
 
@@ -375,17 +380,21 @@ def worst(
     )
 
 
+def _watched(progress: bool | None) -> Watch:
+    # only here, so that worker processes, which import this module, do without
+    from dpaudit.reporting.progress import Watch, display_for
+
+    return Watch(display_for(progress))
+
+
 def _run(request: Request, progress: bool | None) -> Result:
     """Run, and show how far it is.
 
     Raises:
         Interrupted: with what had ended.
     """
-    # only here, so that worker processes, which import this module, do without
-    from dpaudit.reporting.progress import Watch, display_for
-
     stream = engine.check(request)
-    with Watch(display_for(progress)) as watch:
+    with _watched(progress) as watch:
         event = next(stream)
         while not isinstance(event, CheckFinished):
             try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.adapters import adapted
 from dpaudit.auditing.datasets import as_dataset
+from dpaudit.auditing.events import Event
 from dpaudit.auditing.jobs import jobs_of
 from dpaudit.auditing.request import DEFAULT_RUNS, Request
 from dpaudit.auditing.stated import stated_claim as own_claim
@@ -90,6 +91,7 @@ def on_found_pairs(
     size: int | None,
     placed: bool,
     kept_for: str | None = None,
+    tell: Callable[[Event], object] | None = None,
 ) -> Request:
     """The request on the pairs that a search through a Hypothesis strategy found worst; the audit's runs are fresh.
 
@@ -101,6 +103,7 @@ def on_found_pairs(
         placed: whether a pair or a game is given too.
         kept_for: for whom Hypothesis's example database keeps the worst pairs, a test for instance; None to keep
             nothing and to begin with nothing, so that the pairs are a function of the request.
+        tell: is called with how far the search is.
 
     Raises:
         UsageError: what does not go with a strategy is given too, it is none, or it gives no pair.
@@ -129,6 +132,7 @@ def on_found_pairs(
         key=None if kept_for is None else database_key(target, claim, where=kept_for),
         size=size,
         seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
+        tell=tell,
     )
     if not found:
         raise UsageError(f"The strategy {data!r} gives no two datasets that are {claim.relation.name} neighbours.")

@@ -27,6 +27,7 @@ from dpaudit.adversary.shrink import size_of
 from dpaudit.auditing import registry
 from dpaudit.auditing.accounting import learning_runs
 from dpaudit.auditing.estimate import LEAST_RUNS, Tried, estimate, try_refuting
+from dpaudit.auditing.events import AuditStarted, Event, Progress
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS
 from dpaudit.auditing.plan import Case
@@ -71,6 +72,7 @@ def find_pairs(
     key: bytes | None = None,
     size: int | None = None,
     seconds: float | None = None,
+    tell: Callable[[Event], object] | None = None,
 ) -> list[_Key]:
     """The pairs of neighbours on which a claim seems to be broken most, worst first.
 
@@ -93,6 +95,7 @@ def find_pairs(
             which the search begins; None to keep nothing. `database_key` makes one.
         size: records of a dataset, at most, where `data` is of records.
         seconds: time limit, after which the best so far are returned.
+        tell: is called with the events of the search: that it begins, and after every pair how far it is.
 
     Raises:
         UsageError and its kinds: a function of another form, an unknown name, a strategy that gives no pair.
@@ -105,14 +108,16 @@ def find_pairs(
     subject = target.mechanism if target.mechanism is not None else _NoMechanism()
     case = Case("a search by Hypothesis", subject, (), claim, whole("runs", runs, least=1))
     job, runner = Job(target, case, claim, None, None, 0, ""), Runner(seconds=seconds)
-    search = _Search(job, runner, seed, examples)
+    search = _Search(job, runner, seed, examples, tell)
+    if tell is not None:
+        tell(AuditStarted(target.name, case.label, str(claim), examples))
     # a profile for continuous integration may have no database
     database = hypothesis.settings().database if key is not None else None
     if database is None or key is None:
         smallest = _smallest(pairs, search, _settings(examples, None, PHASES), seed)
         return _confirmed(search, smallest) or search.best(smallest)
     # with answers of their own, so that pairs of other days do not steer the search
-    again = _Search(job, runner, seed, examples)
+    again = _Search(job, runner, seed, examples, tell)
     kept = _Under(key, database, again)
     try:
         if found := _confirmed(again, _smallest_kept(pairs, again, _settings(examples, kept, KEPT_PHASES), seed)):
@@ -148,8 +153,10 @@ class _Search:
     A pair is asked about once, so that its answer never changes.
     """
 
-    def __init__(self, job: Job, runner: Runner, seed: int, examples: int) -> None:
-        self.job, self.runner, self.seed = job, runner, seed
+    def __init__(
+        self, job: Job, runner: Runner, seed: int, examples: int, tell: Callable[[Event], object] | None = None
+    ) -> None:
+        self.job, self.runner, self.seed, self.examples, self.tell = job, runner, seed, examples, tell
         self.least = max(LEAST_RUNS, job.runs // examples)
         self.heights: dict[_Key, float] = {}
         self.answers: dict[_Key, bool] = {}
@@ -166,6 +173,7 @@ class _Search:
         key = (pair.left, pair.right)
         if key not in self.answers:
             self.answers[key] = not self.timed_out and self._ask(key)
+            self._told(len(self.answers), self.examples, "shrinking the pair" if self.refuting else "pairs")
         self.latest = self.heights.get(key, -math.inf)
         if self.latest > -math.inf:
             hypothesis.target(self.latest, label="estimated epsilon")
@@ -193,12 +201,20 @@ class _Search:
             once.setdefault(frozenset(key), key)
         ranked = list(once.values())
         for number, effort in RACE:
-            scores = {key: self._estimate(key, self.least * effort, RACES + 10 * effort) for key in ranked[:number]}
+            scores = {}
+            for key in ranked[:number]:
+                scores[key] = self._estimate(key, self.least * effort, RACES + 10 * effort)
+                self._told(len(scores), number, "comparing the worst pairs")
             if self.timed_out:
                 break
             # with the same streams, equal ones are equal to the digit
             ranked = sorted(scores, key=lambda key: (-scores[key], size_of(Pair(*key))))
         return ranked[:TESTS_OF_FOUND_PAIRS]
+
+    def _told(self, done: int, of: int, what: str) -> None:
+        if self.tell is not None:
+            # a shrink may ask for more pairs than the search
+            self.tell(Progress(min(done, of), of, f"searching, {what} ({done:,})", None))
 
     def _ask(self, key: _Key) -> bool:
         if self.refuting:

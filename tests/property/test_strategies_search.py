@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 from numpy.random import Generator
 
+import dpaudit
 from dpaudit import strategies as dst
 from dpaudit.auditing.engine import run
+from dpaudit.auditing.events import AuditStarted, Event, Progress
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.errors import MissingPackageError, UsageError
@@ -237,6 +239,27 @@ def test_a_time_limit_returns_what_there_is() -> None:
     )
     assert pairs
     assert all(REPLACE_ONE.related(*pair) for pair in pairs)
+
+
+def test_it_tells_how_far_it_is() -> None:
+    told: list[Event] = []
+    pairs = dst.find_pairs(too_little_noise, st.integers(0, 1), REPLACE_ONE, CLAIM, **CHEAP, tell=told.append)
+    assert pairs == dst.find_pairs(too_little_noise, st.integers(0, 1), REPLACE_ONE, CLAIM, **CHEAP)
+    first, *others = told
+    assert first == AuditStarted("too_little_noise", "a search by Hypothesis", str(CLAIM), 60)
+    assert others
+    for event in others:
+        assert isinstance(event, Progress)
+        assert 0 < event.done <= event.of
+        assert event.what.startswith("searching, ")
+
+
+def test_python_shows_how_far_a_search_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpaudit.reporting.progress.WAIT", 0.0)
+    dpaudit.audit(too_little_noise, 1.0, data=st.integers(0, 1), runs=3_000, progress=True)
+    assert "dpaudit: too_little_noise: 0 %, searching, shrinking the pair (1)" in capsys.readouterr().err
 
 
 def test_catalogue_names_and_mechanisms() -> None:
