@@ -113,5 +113,8 @@ def only_record(dataset: Sequence[Any], name: str) -> Any:
         DatasetError: it has another number of records.
     """
     if len(dataset) != 1:
-        raise DatasetError(f"{name} takes one value, so its dataset has one record, such as [0]; not {len(dataset)}.")
+        raise DatasetError(
+            f"{name} takes one value, so its dataset has one record, such as [0] (with --data, --size 1); not "
+            f"{len(dataset)}."
+        )
     return dataset[0]

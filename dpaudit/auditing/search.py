@@ -21,7 +21,7 @@ from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sampling import SEARCH, SHRINK, draw
 from dpaudit.auditing.sequential import Sequential, Track
 from dpaudit.auditing.verdict import Findings
-from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
+from dpaudit.errors import DatasetError, DpauditError, MechanismError, TimeLimitError
 from dpaudit.language import Dataset
 from dpaudit.stats.betting import Bets
 
@@ -45,7 +45,7 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         runs = least * effort
         try:
             sides = draw(job, pair, runs, runner, seed=seed, index=counter, phase=SEARCH, batch=0)
-        except MechanismError as error:
+        except (MechanismError, DatasetError) as error:
             # it may ask for more records than a pair has; other pairs are tried before that is the result
             crashes.append(str(error))
             return -math.inf
@@ -59,7 +59,8 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
     )
     try:
         for state in search:
-            best = [scored.item for scored in state.best] or best
+            # one on which the mechanism fails is tried only where it fails on all
+            best = [scored.item for scored in state.best if scored.score > -math.inf] or best
             highest = max((scored.score for scored in state.best), default=0.0)
             what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
             yield Progress(min(found.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)

@@ -15,6 +15,7 @@ from dpaudit.auditing import accounting, engine, sampled
 from dpaudit.auditing.plots import DIGITS
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
+from dpaudit.errors import DatasetError
 from dpaudit.language import Claim, Laplace, Mechanism
 
 
@@ -217,6 +218,18 @@ def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
 
     found = engine.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
     assert any("estimates of the search the mechanism failed" in note for note in found.notes)
+    assert not found.crashed
+
+
+def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record() -> None:
+    def one_value(dataset: Any, rng: Generator, size: int) -> Any:
+        if len(dataset) != 1:
+            raise DatasetError(f"one record, not {len(dataset)}.")
+        return dataset[0] + rng.laplace(0, 0.5, size)
+
+    request = Request((one_value,), epsilon=1.0, relation="answers-l1", data="integers(0, 3)", size=1, runs=5_000)
+    found = engine.run(request).audits[0]
+    assert found.verdict is Verdict.FAIL
     assert not found.crashed
 
 
