@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,29 @@ def capped(blocks: Iterable[Block], most: int) -> list[Block]:
     return kept
 
 
+def joined(blocks: Iterable[Block], most: int) -> list[Block]:
+    """The same outputs in fewer blocks, of `most` outputs at most where they are put together; in no order."""
+    alike: dict[tuple[int, ...] | None, list[list[Block]]] = {}
+    room: dict[tuple[int, ...] | None, int] = {}
+    for block in blocks:
+        groups = alike.setdefault(block.shape, [])
+        if room.get(block.shape, 0) < len(block.values):
+            groups.append([])
+            room[block.shape] = most
+        groups[-1].append(block)
+        room[block.shape] -= len(block.values)
+    return [_one(group) for groups in alike.values() for group in groups]
+
+
+def _one(blocks: Sequence[Block]) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    times = np.concatenate([block.times for block in blocks], axis=2)
+    if blocks[0].shape is None:
+        return Block([value for block in blocks for value in block.values], times)
+    return Block(np.concatenate([np.asarray(block.values) for block in blocks]), times)
+
+
 @dataclass(frozen=True)
 class Sample:
     """Runs to learn from, as rows of numbers.
@@ -105,8 +129,10 @@ class Sample:
     @classmethod
     def of(cls, encoder: Encoder, blocks: Sequence[Block]) -> Sample:
         """All blocks (at least one), read by an encoder."""
-        columns = np.vstack([encoder.encode(block.values) for block in blocks])
-        return cls(encoder, columns, np.concatenate([block.times for block in blocks], axis=2))
+        # in their order, neighbours of one form at once
+        together = [_one(list(group)) for _, group in groupby(blocks, key=lambda block: block.shape)]
+        columns = np.vstack([encoder.encode(block.values) for block in together])
+        return cls(encoder, columns, np.concatenate([block.times for block in together], axis=2))
 
     @property
     def fewest(self) -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.adversary.blocks import FOLDS, Atoms, Block
+from dpaudit.adversary.blocks import FOLDS, Atoms, Block, joined
 from dpaudit.adversary.candidates import Candidates, Hope, Offers, Worth, atom_sets, half_lines, unions
 from dpaudit.adversary.event import Event
 from dpaudit.adversary.features import Floats, Values, one_thread
@@ -219,7 +219,8 @@ class Learner:
                 self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)
             self._fitted = pool
             self._uncounted = [atoms, *self._rows] if len(atoms.values) else list(self._rows)
-        for block in self._uncounted:
+        # a scale takes as long for a few outputs as for some thousand
+        for block in joined(self._uncounted, CHUNK):
             count(self._scales, block)
         self._uncounted = []
 
