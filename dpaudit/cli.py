@@ -27,6 +27,7 @@ from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorit
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import OutConsole, compared, complain, finish, run, written
 from dpaudit.errors import DpauditError, UsageError
+from dpaudit.language.checks import whole
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
@@ -324,6 +325,7 @@ def compare_command(
 @with_outputs
 def report_command(
     results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
+    jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     expect: Annotated[
         bool, typer.Option("--expect", help="Verdicts that the catalogue expects are in order, in what is written.")
@@ -331,6 +333,7 @@ def report_command(
     quiet: Quiet = False,
 ) -> None:
     """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    workers = os.cpu_count() or 1 if jobs is None else whole("--jobs", jobs, least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
     if not outputs.named:
@@ -338,7 +341,7 @@ def report_command(
     with EventLog(outputs) as log:
         for event in told(result):
             log.on(event)
-    failures = written(result, outputs, log, quiet=quiet, expect=expect)
+    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=workers)
     for failure in failures:
         complain(str(failure))
     if failures:
@@ -359,7 +362,7 @@ def replay_command(
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
         result = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
-    failures = written(result, outputs, log, quiet=quiet)
+    failures = written(result, outputs, log, quiet=quiet, jobs=request.jobs)
     for failure in failures:
         complain(str(failure))
     if result.interrupted:

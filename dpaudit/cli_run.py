@@ -44,7 +44,7 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
         result = timed(contest_of(request.versus), request.versus, result)
         if not quiet and not stdout_taken:
             OutConsole().print(contest_block(result))
-    failures = written(result, outputs, log, quiet=quiet, expect=expect)
+    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs)
     try:
         _keep(result)
     except UsageError as error:
@@ -59,11 +59,11 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
 
 
 def written(
-    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False
+    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False, jobs: int = 1
 ) -> list[ReportError]:
     """Write the reports; what could not be written, the log of events among it, which is closed."""
     progress = None if quiet else Console(stderr=True)
-    failures = files.write(result, outputs, expect=expect, progress=progress)
+    failures = files.write(result, outputs, expect=expect, jobs=jobs, progress=progress)
     return failures if log.failure is None else [log.failure, *failures]
 
 

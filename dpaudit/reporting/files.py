@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
 
 from rich.console import Console
 
 from dpaudit.auditing.results import Result
 from dpaudit.errors import ReportError
 from dpaudit.reporting import json_form
+from dpaudit.reporting.audit_figures import pictures
 from dpaudit.reporting.html import to_html
 from dpaudit.reporting.junit import to_junit
 from dpaudit.reporting.markdown import to_markdown
@@ -59,14 +59,12 @@ class Outputs:
         return STDOUT in self.named.values()
 
 
-_Step: TypeAlias = Callable[[], object]
-_RENDER: Mapping[str, Callable[[Result, bool, _Step], str]] = MappingProxyType(
+_RENDER: Mapping[str, Callable[[Result, bool], str]] = MappingProxyType(
     {
-        "--json": lambda result, _expect, _step: json_form.to_json(result),
-        "--html": lambda result, _expect, step: to_html(result, step=step),
-        "--junit": lambda result, expect, _step: to_junit(result, expect=expect),
-        "--sarif": lambda result, expect, _step: to_sarif(result, expect=expect),
-        "--markdown": lambda result, expect, _step: to_markdown(result, expect=expect),
+        "--json": lambda result, _expect: json_form.to_json(result),
+        "--junit": lambda result, expect: to_junit(result, expect=expect),
+        "--sarif": lambda result, expect: to_sarif(result, expect=expect),
+        "--markdown": lambda result, expect: to_markdown(result, expect=expect),
     }
 )
 
@@ -159,7 +157,7 @@ def _refuse_folder(folder: Path, taken: set[Path], written: Mapping[Path, str]) 
 
 
 def write(
-    result: Result, outputs: Outputs, *, expect: bool = False, progress: Console | None = None
+    result: Result, outputs: Outputs, *, expect: bool = False, jobs: int = 1, progress: Console | None = None
 ) -> list[ReportError]:
     """Write all reports that can be written, but for the events; the errors of those that cannot.
 
@@ -167,18 +165,22 @@ def write(
         result: what to write.
         outputs: where to.
         expect: whether a verdict that the catalogue expects is in order, whatever it is.
+        jobs: processes that draw.
         progress: where to show how far it is.
     """
     failures = []
-    drawn = sum(option in outputs.named for option in ("--html", "--report"))
-    with Writing(progress, drawn * len(result.audits)) as writing:
+    times = sum(option in outputs.named for option in ("--html", "--report"))
+    with Writing(progress, times * len(result.audits)) as writing:
         # what goes to stdout goes last: whoever reads there may have gone away
         for option, path in sorted(outputs.named.items(), key=lambda item: item[1] == STDOUT):
             try:
                 if option == "--report":
-                    write_report(Path(path), result, step=writing.step)
+                    write_report(Path(path), result, jobs=jobs, step=writing.step)
+                elif option == "--html":
+                    drawn = pictures([result.audits], jobs=jobs)
+                    _save(path, to_html(result, drawn=drawn, step=writing.step))
                 elif option in _RENDER:
-                    _save(path, _RENDER[option](result, expect, writing.step))
+                    _save(path, _RENDER[option](result, expect))
             except ReportError as error:
                 failures.append(error)
     return failures

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import quote
@@ -15,7 +15,6 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpaudit.auditing.plots import LossPlot, Plot, TradeoffPlot
 from dpaudit.auditing.results import (
     Attempt,
     Audit,
@@ -29,16 +28,14 @@ from dpaudit.auditing.results import (
     Verdict,
 )
 from dpaudit.reporting import chains, numbers, spending, utility, wording
+from dpaudit.reporting.audit_figures import Picture, Pictures, pictures
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.datasets import Part, compare
-from dpaudit.reporting.drawings import panel_figures
-from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
+from dpaudit.reporting.figures import data_csv
 from dpaudit.reporting.json_form import to_object
-from dpaudit.reporting.loss_figures import broken_by, loss_figure, tradeoff_figure
 from dpaudit.reporting.method import method
 
 _FOLDED_FROM = 4  # audits; fewer stand open
-_SEEN = 0.01  # of an axis; a gap smaller than this is told
 _SHORT_LINE = 120  # characters of JSON that are not broken up
 _MOST_ROWS = 12  # of an evidence table; the data has them all
 
@@ -127,12 +124,19 @@ class Within:
     home: str
 
 
-def to_html(result: Result, *, within: Within | None = None, step: Callable[[], object] = lambda: None) -> str:
+def to_html(
+    result: Result,
+    *,
+    within: Within | None = None,
+    drawn: Iterable[Pictures] | None = None,
+    step: Callable[[], object] = lambda: None,
+) -> str:
     """The report as the text of one HTML file.
 
     Args:
         result: what to show.
         within: the run that `result` is a part of; None where it is the whole.
+        drawn: the pictures of its audits of privacy, in their order, numbered from 1; None to draw them here.
         step: called after each audit of privacy; its figures take most of the time.
 
     Raises `ReportError` when the result cannot be written as JSON (the report holds its own data).
@@ -142,8 +146,9 @@ def to_html(result: Result, *, within: Within | None = None, step: Callable[[], 
     total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
     rules: dict[str, str] = {}
     views = []
-    for i, audit in enumerate(result.audits, 1):
-        views.append(_view(audit, i, total, result.alpha, rules, one_name=one_name))
+    drawn = pictures([result.audits]) if drawn is None else drawn
+    for i, (audit, made) in enumerate(zip(result.audits, drawn, strict=False), 1):
+        views.append(_view(audit, made, i, total, result.alpha, rules, one_name=one_name))
         step()
     return (
         environment()
@@ -191,7 +196,9 @@ def environment() -> Environment:
     return found
 
 
-def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool) -> _View:
+def _view(
+    audit: Audit, made: Pictures, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool
+) -> _View:
     identifier = f"audit-{number}"
     scale, claim_at = _scale(audit)
     sampled = sorted(audit.sampled, key=lambda e: -e.epsilon_lower)
@@ -204,11 +211,8 @@ def _view(audit: Audit, number: int, total: int, alpha: float, rules: dict[str, 
         parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
         scale=scale,
         claim_at=claim_at,
-        plots=_plots(audit, number, rules, with_csv=total < _FOLDED_FROM),
-        panels=[
-            Markup(_by_class(svg, rules))
-            for svg in (panel_figures(audit.drawing, prefix=f"d{number}") if audit.drawing is not None else [])
-        ],
+        plots=_plots(audit, made.plots, rules, with_csv=total < _FOLDED_FROM),
+        panels=[Markup(_by_class(svg, rules)) for svg in made.panels],
         method=method(audit, alpha),
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
@@ -261,74 +265,15 @@ def _by_class(svg: str, rules: dict[str, str]) -> str:
     return f"{head}>" + re.sub(r'(?<= )style="((?:(?!url\()[^"])*)"', named, rest)
 
 
-def _plots(audit: Audit, number: int, rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
-    plots = []
+def _plots(audit: Audit, pictures: Sequence[Picture], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
     stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
-
-    def add(kind: str, svg: str, caption: str, plot: Plot) -> None:
-        uri = f"data:text/csv;charset=utf-8,{quote(data_csv(plot))}" if with_csv else None
-        plots.append(_Plot(Markup(_by_class(svg, rules)), caption, f"{kind}_plot", uri, f"{stem}-{kind}.csv"))
-
-    if (profile := audit.profile_plot) is not None:
-        svg = profile_figure(profile, audit.claim, prefix=f"p{number}")
-        caption = "Privacy profile of the pair; hatched where the evidence is above the claim."
-        add("profile", svg, caption, profile)
-    if (tradeoff := audit.tradeoff_plot) is not None:
-        add("tradeoff", tradeoff_figure(tradeoff, prefix=f"t{number}"), _tradeoff_caption(audit, tradeoff), tradeoff)
-    if (loss := audit.loss_plot) is not None:
-        add("loss", loss_figure(loss, prefix=f"l{number}"), _loss_caption(loss), loss)
-    if (output := audit.output_plot) is not None:
-        svg = output_figure(output, prefix=f"o{number}")
-        how = "Exact law" if output.kind == "exact" else "Observed frequencies"
-        left_out = (
-            f"; {numbers.count(output.omitted)} least likely outcomes not drawn" if output.omitted else ""
-        )
-        add("output", svg, f"{how} of the output on both datasets{left_out}.", output)
-    if (evidence := audit.evidence_plot) is not None:
-        at = audit.sequential.refuted_at if audit.sequential is not None else None
-        svg = evidence_figure(evidence, refuted_at=at, prefix=f"e{number}")
-        marked = f"; the circle: refuted after {numbers.count(at)} runs a side" if at is not None else ""
-        caption = f"Evidence against the claim: the e-process, averaged over the pairs. Dashed: it refutes{marked}."
-        add("evidence", svg, caption, evidence)
-    if (bound := audit.bound_plot) is not None:
-        svg = bound_figure(
-            bound, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=f"b{number}"
-        )
-        stop = f" ({numbers.count(bound.runs[-1])} runs a side)" if bound.runs else ""
-        caption = "Clopper–Pearson bound on ε against runs a side. "
-        caption += f"Filled: where counting stopped{stop}; only that counts."
-        add("bound", svg, caption, bound)
+    plots = []
+    for picture in pictures:
+        field = f"{picture.kind}_plot"
+        uri = f"data:text/csv;charset=utf-8,{quote(data_csv(getattr(audit, field)))}" if with_csv else None
+        svg = Markup(_by_class(picture.svg, rules))
+        plots.append(_Plot(svg, picture.caption, field, uri, f"{stem}-{picture.kind}.csv"))
     return plots
-
-
-def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
-    """What is to be seen, and where a violation is too small to be."""
-    text = "Errors of the best tests that tell the two datasets apart, from the output alone"
-    by = broken_by(plot)
-    if by:
-        text += "; hatched where they are smaller than the claim allows"
-        text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
-    elif audit.verdict is Verdict.FAIL:
-        text += "; the event that breaks the claim is too rare to be seen here, see the profile."
-    else:
-        text += "."
-    if plot.certified is not None:
-        text += " Triangle: certified errors of the counted event; box: Clopper–Pearson limits."
-    return text
-
-
-def _loss_caption(plot: LossPlot) -> str:
-    """The probability beyond ε and δ are two things: δ(ε) = E[max(0, 1 − e^(ε − loss))], which is less."""
-    about = "about " if plot.kind == "density" else ""
-    beyond, delta = [
-        numbers.small(left) if numbers.small(left) == numbers.small(right)
-        else f"{numbers.small(left)} on left, {numbers.small(right)} on right"
-        for left, right in ((plot.beyond_left, plot.beyond_right), (plot.delta_left, plot.delta_right))
-    ]
-    return (
-        f"Privacy loss of the output. Pr[loss > ε] at the claimed ε: {about}{beyond}; the δ needed there, "
-        f"which is never more: {delta}."
-    )
 
 
 def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:

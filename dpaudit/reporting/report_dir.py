@@ -16,6 +16,7 @@ from markupsafe import Markup
 from dpaudit.auditing.results import Audit, Result, UtilityAudit
 from dpaudit.errors import ReportError
 from dpaudit.reporting import html, json_form
+from dpaudit.reporting.audit_figures import pictures
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.html import Within, to_html
 
@@ -34,12 +35,15 @@ class _Row:
     audit: Audit | UtilityAudit
 
 
-def write_report(folder: Path, result: Result, *, step: Callable[[], object] = lambda: None) -> Path:
+def write_report(
+    folder: Path, result: Result, *, jobs: int = 1, step: Callable[[], object] = lambda: None
+) -> Path:
     """Write a report into a folder, which is made if it is not there; an earlier report in it is replaced.
 
     Args:
         folder: where to; its parent must be there.
         result: of any command.
+        jobs: processes that draw.
         step: called after each audit of privacy.
 
     Returns:
@@ -55,8 +59,9 @@ def write_report(folder: Path, result: Result, *, step: Callable[[], object] = l
     whole = Within(replace(result, contest=None), f"../{INDEX}")
     try:
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
+        drawn = pictures([part.audits for part in pages.values()], jobs=jobs)
         for page, part in pages.items():
-            _save(folder / PAGES / page, to_html(part, within=whole, step=step))
+            _save(folder / PAGES / page, to_html(part, within=whole, drawn=drawn, step=step))
         _save(folder / DATA, json_form.to_json(result))
         # last, so that there is no index of what is not there
         _save(folder / INDEX, _index(result, places))

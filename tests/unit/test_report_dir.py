@@ -16,7 +16,8 @@ import pytest
 from dpaudit.auditing.contest_rows import ContestRecord, ContestRow
 from dpaudit.auditing.results import Result, Timings
 from dpaudit.errors import ReportError
-from dpaudit.reporting import json_form
+from dpaudit.reporting import files, json_form
+from dpaudit.reporting.files import Outputs
 from dpaudit.reporting.html import to_html
 from dpaudit.reporting.report_dir import write_report
 
@@ -207,3 +208,15 @@ def test_a_page_for_each_algorithm_costs_no_more_than_its_style(tmp_path: Path) 
     pages = list((tmp_path / "algorithms").glob("*.html"))
     whole = sum(page.stat().st_size for page in pages)
     assert whole < len(to_html(many).encode()) + 45_000 * len(pages)
+
+
+def test_pages_are_the_same_whoever_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpaudit.reporting.audit_figures.SHARED_FROM", 2)
+    result = example_results.result(*example_results.many(6), example_results.fail(), example_results.proved())
+    for jobs in (1, 2):
+        files.write(result, Outputs(html=str(tmp_path / f"{jobs}.html"), report=str(tmp_path / str(jobs))), jobs=jobs)
+    assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
+    pages = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*"))
+    assert len(pages) > 4
+    for page in pages:
+        assert (tmp_path / "1" / page).read_bytes() == (tmp_path / "2" / page).read_bytes()
