@@ -121,7 +121,8 @@ PAGES = (
         "Reports",
         "From a result to a text, and back.",
         (
-            "dpaudit.reporting.json_form", "dpaudit.reporting.html", "dpaudit.reporting.report_dir",
+            "dpaudit.reporting.json_form", "dpaudit.reporting.html", "dpaudit.reporting.audit_figures",
+            "dpaudit.reporting.report_dir",
             "dpaudit.reporting.short", "dpaudit.reporting.junit", "dpaudit.reporting.sarif",
             "dpaudit.reporting.markdown", "dpaudit.reporting.ndjson",
         ),
