@@ -265,10 +265,10 @@ def _by_class(svg: str, rules: dict[str, str]) -> str:
     return f"{head}>" + re.sub(r'(?<= )style="((?:(?!url\()[^"])*)"', named, rest)
 
 
-def _plots(audit: Audit, pictures: Sequence[Picture], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
+def _plots(audit: Audit, drawn: Sequence[Picture], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
     stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
     plots = []
-    for picture in pictures:
+    for picture in drawn:
         field = f"{picture.kind}_plot"
         uri = f"data:text/csv;charset=utf-8,{quote(data_csv(getattr(audit, field)))}" if with_csv else None
         svg = Markup(_by_class(picture.svg, rules))

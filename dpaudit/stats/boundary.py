@@ -16,7 +16,7 @@ __all__ = ["nearest"]
 
 Floats = NDArray[np.float64]
 
-_STEPS = 200  # a bisection alone would be done after 60 and some; the steps are Newton's, and some ten do
+_STEPS = 200  # a bisection alone would be done after 60 and some; Newton's steps from the cubic's root are one or two
 _ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)
 
 
