@@ -60,6 +60,9 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
     "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
+    "NaiveAnswers": "dpaudit_algorithms.statistical_queries:NaiveAnswers",  # G2
+    "LaplaceAnswers": "dpaudit_algorithms.statistical_queries:LaplaceAnswers",  # G3
+    "GaussianAnswers": "dpaudit_algorithms.statistical_queries:GaussianAnswers",  # G3
     "MakeData": "dpaudit_algorithms.half_spaces:MakeData",  # H3
     "MakeDataCorrected": "dpaudit_algorithms.half_spaces:MakeDataCorrected",  # H3
     "ASimpleH": "dpaudit_algorithms.simple_half_spaces:ASimpleH",  # H4

@@ -55,6 +55,9 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
     "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2
+    "NaiveAnswers": "dpaudit_audits.statistical_queries:NAIVE_PLAN",  # G2
+    "LaplaceAnswers": "dpaudit_audits.statistical_queries:LAPLACE_PLAN",  # G3
+    "GaussianAnswers": "dpaudit_audits.statistical_queries:GAUSSIAN_PLAN",  # G3
     "MakeData": "dpaudit_audits.half_spaces:PLAN",  # H3
     "MakeDataCorrected": "dpaudit_audits.half_spaces:CORRECTED_PLAN",  # H3
     "ASimpleH": "dpaudit_audits.simple_half_spaces:PLAN",  # H4

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.random import Generator
+
 from dpaudit.adversary.pairs import Pair
 from dpaudit.auditing.drawing import Drawing, Seen
 from dpaudit.auditing.results import Verdict
@@ -87,6 +89,7 @@ class UtilityCase:
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
+        drawing: a picture for the report, from runs of its own with the generator that it is given; None for none.
     """
 
     label: str
@@ -98,6 +101,7 @@ class UtilityCase:
     expected: Verdict = Verdict.PASS
     note: str = ""
     deliberate: bool = False
+    drawing: Callable[[Generator], Drawing | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,11 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.6"
+FORMAT_VERSION = "1.7"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
 1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
-and privacy losses."""
+and privacy losses.  1.7: drawings of promises."""
 
 
 class Verdict(StrEnum):
@@ -368,6 +368,8 @@ class UtilityAudit:
     notes: list[str]
     crashed: bool = False
     location: Location | None = None
+    drawing: Drawing | None = None
+    """None where the catalogue draws none, and before format 1.7."""
 
     @property
     def as_expected(self) -> bool | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sys
 import zlib
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
-from numpy.random import SeedSequence
+from numpy.random import SeedSequence, default_rng
 
 from dpaudit.auditing import registry
 from dpaudit.auditing.contest import bouts
-from dpaudit.auditing.crash import blamed, sentence
+from dpaudit.auditing.crash import blamed, described, sentence
+from dpaudit.auditing.drawing import Drawing
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.location import location_of
@@ -129,7 +131,27 @@ def try_promise(
     except DpauditError as error:
         crash, crashed = sentence(str(error)), isinstance(error, MechanismError)
     verdict, kind, reason = _decide(job, attempts, request, crash=crash, cut_short=cut_short)
-    return _result(job, request, verdict, kind, reason, attempts, notes, crashed=crashed)
+    drawing = None if crash is not None or cut_short else _drawn(job, request.seed, runner, notes)
+    return _result(job, request, verdict, kind, reason, attempts, notes, crashed=crashed, drawing=drawing)
+
+
+def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Drawing | None:
+    """The case's picture, from runs with a part of the seed that no source of inputs has."""
+    if job.case.drawing is None:
+        return None
+    try:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr):
+            return job.case.drawing(default_rng(SeedSequence([seed, _key(job), len(job.case.instances), 1])))
+    except Exception as error:
+        # the verdict stands without its picture
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        notes.append(f"Its picture could not be drawn ({described(error)}).")
+        return None
+
+
+def _key(job: UtilityJob) -> int:
+    return zlib.crc32(f"{job.name}/{job.case.label}".encode())
 
 
 def undecided(job: UtilityJob, request: Request, reason: str, *, crashed: bool) -> UtilityAudit:
@@ -140,7 +162,7 @@ def undecided(job: UtilityJob, request: Request, reason: str, *, crashed: bool) 
 
 def _result(
     job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: str,
-    attempts: list[Attempt], notes: list[str], *, crashed: bool,
+    attempts: list[Attempt], notes: list[str], *, crashed: bool, drawing: Drawing | None = None,
 ) -> UtilityAudit:
     claim, card = job.case.claim, job.card
     return UtilityAudit(
@@ -163,6 +185,7 @@ def _result(
         notes=notes,
         crashed=crashed,
         location=location_of(job.case.mechanism),
+        drawing=drawing,
     )
 
 
@@ -187,7 +210,7 @@ def _attempt(
                     notes.append(note)
     hits = done = 0
     try:
-        key = zlib.crc32(f"{job.name}/{job.case.label}".encode())
+        key = _key(job)
         target = Target(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [

@@ -65,6 +65,15 @@ from dpaudit.language.goals import (
     all_but,
 )
 from dpaudit.language.grid_concepts import Halfspaces, Rectangles, ThresholdsND
+from dpaudit.language.interaction import (
+    AccurateAnswers,
+    Analyst,
+    Interactive,
+    Population,
+    Predicate,
+    Samples,
+    queries_of,
+)
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.mixtures import (
     Mixed,
@@ -111,8 +120,10 @@ __all__ = [
     "UNDERSTANDING_SVT",
     "WITH",
     "WITHOUT",
+    "AccurateAnswers",
     "AddRemoveOne",
     "AgnosticExamples",
+    "Analyst",
     "AngleGrid",
     "Answers",
     "AnswersL1",
@@ -147,6 +158,7 @@ __all__ = [
     "Goal",
     "Halfspaces",
     "Instance",
+    "Interactive",
     "InteriorPoint",
     "Laplace",
     "LevelSoftmax",
@@ -162,6 +174,8 @@ __all__ = [
     "NoisyCopies",
     "ParameterError",
     "Points",
+    "Population",
+    "Predicate",
     "PrivateRows",
     "Product",
     "Program",
@@ -175,6 +189,7 @@ __all__ = [
     "Relation",
     "ReplaceOne",
     "SampleSize",
+    "Samples",
     "Scored",
     "Scores",
     "Snapping",
@@ -209,6 +224,7 @@ __all__ = [
     "noisy_labels",
     "optimal_composition",
     "private_ones",
+    "queries_of",
     "relabellings",
     "relation_named",
     "relation_names",

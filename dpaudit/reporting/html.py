@@ -31,6 +31,7 @@ from dpaudit.reporting import chains, numbers, spending, utility, wording
 from dpaudit.reporting.audit_figures import Picture, Pictures, pictures
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.datasets import Part, compare
+from dpaudit.reporting.drawings import panel_figures
 from dpaudit.reporting.figures import data_csv
 from dpaudit.reporting.json_form import to_object
 from dpaudit.reporting.method import method
@@ -109,6 +110,8 @@ class _Promise:
     folded: bool
     rows: list[_AttemptRow]
     promised_at: float
+    panels: list[Markup]
+    """Of its drawing."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def to_html(
             contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
             contest_heading=HEADING,
             contest_lines=lines(result, times=False),
-            promises=[_promise(audit, i, total) for i, audit in enumerate(result.utility, 1)],
+            promises=[_promise(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
             timings=timings_text(result),
             data=_as_text(_for_reading(timeless)),
@@ -221,7 +224,7 @@ def _view(
     )
 
 
-def _promise(audit: UtilityAudit, number: int, total: int) -> _Promise:
+def _promise(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]) -> _Promise:
     rows = [
         _AttemptRow(
             attempt=one,
@@ -234,7 +237,9 @@ def _promise(audit: UtilityAudit, number: int, total: int) -> _Promise:
         for i, one in enumerate(audit.attempts)
     ]
     promised_at = round(100 * audit.claim.probability, 3)
-    return _Promise(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, promised_at)
+    panels = panel_figures(audit.drawing, prefix=f"u{number}") if audit.drawing is not None else []
+    drawn = [Markup(_by_class(svg, rules)) for svg in panels]
+    return _Promise(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, promised_at, drawn)
 
 
 def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:

@@ -39,7 +39,7 @@ NEW_SINCE_1_0 = {
 """What a file of format 1.0 lacks."""
 NEW_SINCE_1_2 = {
     "proof": {"laws", "symmetries", "confirmed"},
-    "utility": {"crashed", "location"},
+    "utility": {"crashed", "location", "drawing"},
     "": {"utility", "contest"},
 }
 """What one of format 1.2 lacks."""
@@ -112,7 +112,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.6",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.7",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
     assert list(value)[:5] == ["format_version", "seed", "alpha", "audits", "utility"]
@@ -212,7 +212,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.6"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.7"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),

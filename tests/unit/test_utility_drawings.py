@@ -1,0 +1,82 @@
+"""Pictures of promises: from runs with the audit's seed, in JSON and HTML; the verdict stands without."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import example_results
+import pytest
+from jsonschema import Draft202012Validator
+from numpy.random import Generator
+
+from dpaudit.auditing.drawing import Drawing, Panel, line
+from dpaudit.auditing.plan import UtilityCase
+from dpaudit.auditing.request import Request
+from dpaudit.auditing.results import UtilityAudit
+from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.utility import UtilityJob, try_promise
+from dpaudit.language import Fixed, Multiset
+from dpaudit.reporting.html import to_html
+from dpaudit.reporting.json_form import from_json, schema, to_json
+from dpaudit_algorithms.laplace_mechanism import Count, LaplaceMechanism
+
+COURSE = line([(0, 1), (1, 2)], style="left")
+PICTURE = Drawing("What is seen.", "The same in words.", [Panel("", "k", "error", [COURSE])])
+
+
+def drawn(rng: Generator) -> Drawing:
+    """A line whose height is a draw."""
+    return Drawing("c", "d", [Panel("", "x", "y", [line([(0.0, 0.0), (1.0, float(rng.random()))], style="left")])])
+
+
+def broken(rng: Generator) -> Drawing:
+    raise ValueError("no picture")
+
+
+def tried(drawing: Any, seed: int = 0) -> UtilityAudit:
+    count = LaplaceMechanism(1.0, Count(1))
+    case = UtilityCase(
+        "count", count, count.promise(3.0), (Fixed(Multiset.counted({0: 2, 1: 1})),), 100, exact=False, drawing=drawing
+    )
+    job = UtilityJob("LaplaceMechanism", case, None, None, "0" * 12, 100)
+    steps = try_promise(job, Request(targets=("LaplaceMechanism",), seed=seed), 0.05, Runner(1))
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found = end.value
+            assert isinstance(found, UtilityAudit)
+            return found
+
+
+def test_a_picture_follows_from_the_seed() -> None:
+    first, again, other = tried(drawn), tried(drawn), tried(drawn, 1)
+    assert first.drawing == again.drawing
+    assert first.drawing is not None
+    assert first.drawing != other.drawing
+    assert tried(None).drawing is None
+
+
+def test_the_verdict_stands_without_its_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPAUDIT_TRACEBACK", raising=False)
+    found = tried(broken)
+    assert found.drawing is None
+    assert found.verdict is tried(None).verdict
+    assert any("no picture" in note for note in found.notes)
+
+
+def test_json_and_html_hold_it() -> None:
+    promise = replace(example_results.certified_promise(), drawing=PICTURE)
+    result = replace(example_results.every()["utility"], utility=[promise])
+    text = to_json(result)
+    Draft202012Validator(schema()).validate(json.loads(text))
+    assert from_json(text, where="x").utility[0].drawing == PICTURE
+    page = to_html(result)
+    assert page.count("What is seen.") >= 1
+    assert "The same in words." in page
+    many = replace(result, utility=[promise] * 4)
+    gallery = to_html(many)
+    assert 'id="utility-1-drawing"' in gallery
+    assert 'href="#utility-1-drawing"' in gallery
