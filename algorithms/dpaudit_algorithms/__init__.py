@@ -60,6 +60,18 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_algorithms.non_private:EmpiricalRiskMinimizer",  # P1
     "FiniteClassLearner": "dpaudit_algorithms.finite_class:FiniteClassLearner",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_algorithms.finite_class:FiniteClassLearnerCorrected",  # P2
+    "RepresentationLearner": "dpaudit_algorithms.representation_learner:RepresentationLearner",  # P3
+    "RepresentationLearnerCorrected": (
+        "dpaudit_algorithms.representation_learner:RepresentationLearnerCorrected"  # P3
+    ),
+    "PointRepresentation": "dpaudit_algorithms.point_representation:PointRepresentation",  # P4
+    "PointRepresentationHash": "dpaudit_algorithms.point_representation:PointRepresentationHash",  # P4
+    "RepresentationFromLearner": "dpaudit_algorithms.representation_from_learner:RepresentationFromLearner",  # P5
+    "RepresentationFromLearnerRefined": (
+        "dpaudit_algorithms.representation_from_learner:RepresentationFromLearnerRefined"  # P5
+    ),
+    "BetaBoosted": "dpaudit_algorithms.representation_boosting:BetaBoosted",  # P6
+    "AlphaBoosted": "dpaudit_algorithms.representation_boosting:AlphaBoosted",  # P6
     "NaiveAnswers": "dpaudit_algorithms.statistical_queries:NaiveAnswers",  # G2
     "LaplaceAnswers": "dpaudit_algorithms.statistical_queries:LaplaceAnswers",  # G3
     "GaussianAnswers": "dpaudit_algorithms.statistical_queries:GaussianAnswers",  # G3

@@ -55,6 +55,14 @@ CATALOGUE: dict[str, str] = {
     "EmpiricalRiskMinimizer": "dpaudit_audits.non_private:EMPIRICAL_RISK_PLAN",  # P1
     "FiniteClassLearner": "dpaudit_audits.finite_class:PLAN",  # P2
     "FiniteClassLearnerCorrected": "dpaudit_audits.finite_class:CORRECTED_PLAN",  # P2
+    "RepresentationLearner": "dpaudit_audits.representation_learner:PLAN",  # P3
+    "RepresentationLearnerCorrected": "dpaudit_audits.representation_learner:CORRECTED_PLAN",  # P3
+    "PointRepresentation": "dpaudit_audits.point_representation:PLAN",  # P4
+    "PointRepresentationHash": "dpaudit_audits.point_representation:HASH_PLAN",  # P4
+    "RepresentationFromLearner": "dpaudit_audits.representation_from_learner:PLAN",  # P5
+    "RepresentationFromLearnerRefined": "dpaudit_audits.representation_from_learner:REFINED_PLAN",  # P5
+    "BetaBoosted": "dpaudit_audits.representation_boosting:BETA_PLAN",  # P6
+    "AlphaBoosted": "dpaudit_audits.representation_boosting:ALPHA_PLAN",  # P6
     "NaiveAnswers": "dpaudit_audits.statistical_queries:NAIVE_PLAN",  # G2
     "LaplaceAnswers": "dpaudit_audits.statistical_queries:LAPLACE_PLAN",  # G3
     "GaussianAnswers": "dpaudit_audits.statistical_queries:GAUSSIAN_PLAN",  # G3

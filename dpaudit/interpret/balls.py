@@ -33,6 +33,7 @@ from dpaudit.language.distributions import (
     Product,
     RandomOrder,
     RandomPairing,
+    Repeated,
     Snapping,
     Softmax,
     Uniform,
@@ -116,7 +117,7 @@ def _(draw: Mapped) -> list[Ball]:
 
 
 @probabilities.register
-def _(draw: Product | NoisyCopies) -> list[Ball]:
+def _(draw: Product | NoisyCopies | Repeated) -> list[Ball]:
     joint = [arb(1)]
     for part in draw.parts:
         if not isinstance(part, Finite):

@@ -47,6 +47,7 @@ from dpaudit.language.distributions import (
     RandomOrder,
     RandomPairing,
     Real,
+    Repeated,
     Snapping,
     Softmax,
     StepSoftmax,
@@ -85,12 +86,25 @@ from dpaudit.language.mixtures import (
     private_ones,
 )
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.numbers import ceil_log2, log_star
+from dpaudit.language.numbers import ceil_log2, log_star, next_prime
 from dpaudit.language.outputs import BOTTOM, Bottom, canonical
 from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
 from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Staircase
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
 from dpaudit.language.relations import relation_named, relation_names
+from dpaudit.language.representation import (
+    Executions,
+    Hypotheses,
+    HypothesisError,
+    Labelling,
+    ListedRepresentation,
+    OnesAt,
+    Representation,
+    Represents,
+    error,
+    labels_at,
+    truth_of,
+)
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.spans import Span
 from dpaudit.language.step_scores import Scored, StepScores
@@ -149,6 +163,7 @@ __all__ = [
     "EmpiricalError",
     "Examples",
     "Exchange",
+    "Executions",
     "Finite",
     "Fixed",
     "Game",
@@ -157,12 +172,16 @@ __all__ = [
     "Given",
     "Goal",
     "Halfspaces",
+    "Hypotheses",
+    "HypothesisError",
     "Instance",
     "Interactive",
     "InteriorPoint",
+    "Labelling",
     "Laplace",
     "LevelSoftmax",
     "Levels",
+    "ListedRepresentation",
     "Mechanism",
     "Mixed",
     "Mixture",
@@ -172,6 +191,7 @@ __all__ = [
     "NearBest",
     "NearBestOrBottom",
     "NoisyCopies",
+    "OnesAt",
     "ParameterError",
     "Points",
     "Population",
@@ -187,7 +207,10 @@ __all__ = [
     "Realised",
     "Rectangles",
     "Relation",
+    "Repeated",
     "ReplaceOne",
+    "Representation",
+    "Represents",
     "SampleSize",
     "Samples",
     "Scored",
@@ -216,11 +239,14 @@ __all__ = [
     "canonical",
     "ceil_log2",
     "checks",
+    "error",
     "exchanges",
     "flipped_bits",
     "independent",
     "label_determined",
+    "labels_at",
     "log_star",
+    "next_prime",
     "noisy_labels",
     "optimal_composition",
     "private_ones",
@@ -229,6 +255,7 @@ __all__ = [
     "relation_named",
     "relation_names",
     "step_scores",
+    "truth_of",
     "zcdp_delta",
     "zcdp_delta_by_moments",
     "zcdp_of_pure",

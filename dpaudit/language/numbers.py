@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from flint import fmpz
+
 from dpaudit.language.checks import number, whole
 
 WRITTEN_BITS = 1_024
@@ -33,3 +35,13 @@ def log_star(n: float) -> int:
 def written(count: int) -> str:
     """A whole number ≥ 0 with its thousands apart, or about which power of 2 where it is very long."""
     return f"{count:,}" if count.bit_length() <= WRITTEN_BITS else f"about 2^{count.bit_length() - 1}"
+
+
+def next_prime(n: int) -> int:
+    """The least prime ≥ n. FLINT proves that it is one; it does not only test it."""
+    candidate = max(2, whole("n", n))
+    if candidate > 2:
+        candidate |= 1
+    while not fmpz(candidate).is_prime():
+        candidate += 1 if candidate == 2 else 2
+    return candidate

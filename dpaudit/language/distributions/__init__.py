@@ -10,6 +10,7 @@ from dpaudit.language.distributions.multinomial import Multinomial
 from dpaudit.language.distributions.order import RandomOrder
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
+from dpaudit.language.distributions.repeated import Repeated
 from dpaudit.language.distributions.stepwise import StepSoftmax
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "RandomOrder",
     "RandomPairing",
     "Real",
+    "Repeated",
     "Snapping",
     "Softmax",
     "StepSoftmax",
