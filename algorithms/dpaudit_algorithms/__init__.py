@@ -72,9 +72,12 @@ CATALOGUE: dict[str, str] = {
     ),
     "BetaBoosted": "dpaudit_algorithms.representation_boosting:BetaBoosted",  # P6
     "AlphaBoosted": "dpaudit_algorithms.representation_boosting:AlphaBoosted",  # P6
+    "GeneralizationTightness": "dpaudit_algorithms.tightness:GeneralizationTightness",  # G1
+    "GeneralizationTightnessCorrected": "dpaudit_algorithms.tightness:GeneralizationTightnessCorrected",  # G1
     "NaiveAnswers": "dpaudit_algorithms.statistical_queries:NaiveAnswers",  # G2
     "LaplaceAnswers": "dpaudit_algorithms.statistical_queries:LaplaceAnswers",  # G3
     "GaussianAnswers": "dpaudit_algorithms.statistical_queries:GaussianAnswers",  # G3
+    "AlgorithmB": "dpaudit_algorithms.algorithm_b:AlgorithmB",  # G5
     "MakeData": "dpaudit_algorithms.half_spaces:MakeData",  # H3
     "MakeDataCorrected": "dpaudit_algorithms.half_spaces:MakeDataCorrected",  # H3
     "ASimpleH": "dpaudit_algorithms.simple_half_spaces:ASimpleH",  # H4

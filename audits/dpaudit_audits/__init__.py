@@ -63,9 +63,12 @@ CATALOGUE: dict[str, str] = {
     "RepresentationFromLearnerRefined": "dpaudit_audits.representation_from_learner:REFINED_PLAN",  # P5
     "BetaBoosted": "dpaudit_audits.representation_boosting:BETA_PLAN",  # P6
     "AlphaBoosted": "dpaudit_audits.representation_boosting:ALPHA_PLAN",  # P6
+    "GeneralizationTightness": "dpaudit_audits.tightness:PLAN",  # G1
+    "GeneralizationTightnessCorrected": "dpaudit_audits.tightness:CORRECTED_PLAN",  # G1
     "NaiveAnswers": "dpaudit_audits.statistical_queries:NAIVE_PLAN",  # G2
     "LaplaceAnswers": "dpaudit_audits.statistical_queries:LAPLACE_PLAN",  # G3
     "GaussianAnswers": "dpaudit_audits.statistical_queries:GAUSSIAN_PLAN",  # G3
+    "AlgorithmB": "dpaudit_audits.algorithm_b:PLAN",  # G5
     "MakeData": "dpaudit_audits.half_spaces:PLAN",  # H3
     "MakeDataCorrected": "dpaudit_audits.half_spaces:CORRECTED_PLAN",  # H3
     "ASimpleH": "dpaudit_audits.simple_half_spaces:PLAN",  # H4
