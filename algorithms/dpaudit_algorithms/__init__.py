@@ -78,6 +78,8 @@ CATALOGUE: dict[str, str] = {
     "LaplaceAnswers": "dpaudit_algorithms.statistical_queries:LaplaceAnswers",  # G3
     "GaussianAnswers": "dpaudit_algorithms.statistical_queries:GaussianAnswers",  # G3
     "AlgorithmB": "dpaudit_algorithms.algorithm_b:AlgorithmB",  # G5
+    "ReleaseThresholds": "dpaudit_algorithms.release_thresholds:ReleaseThresholds",  # H1
+    "LearnRectangles": "dpaudit_algorithms.learn_rectangles:LearnRectangles",  # H2
     "MakeData": "dpaudit_algorithms.half_spaces:MakeData",  # H3
     "MakeDataCorrected": "dpaudit_algorithms.half_spaces:MakeDataCorrected",  # H3
     "ASimpleH": "dpaudit_algorithms.simple_half_spaces:ASimpleH",  # H4

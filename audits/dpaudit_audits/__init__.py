@@ -69,6 +69,8 @@ CATALOGUE: dict[str, str] = {
     "LaplaceAnswers": "dpaudit_audits.statistical_queries:LAPLACE_PLAN",  # G3
     "GaussianAnswers": "dpaudit_audits.statistical_queries:GAUSSIAN_PLAN",  # G3
     "AlgorithmB": "dpaudit_audits.algorithm_b:PLAN",  # G5
+    "ReleaseThresholds": "dpaudit_audits.release_thresholds:PLAN",  # H1
+    "LearnRectangles": "dpaudit_audits.learn_rectangles:PLAN",  # H2
     "MakeData": "dpaudit_audits.half_spaces:PLAN",  # H3
     "MakeDataCorrected": "dpaudit_audits.half_spaces:CORRECTED_PLAN",  # H3
     "ASimpleH": "dpaudit_audits.simple_half_spaces:PLAN",  # H4
