@@ -30,6 +30,7 @@ from dpaudit.language import (
     SampleSize,
     StepScores,
     UtilityClaim,
+    advanced_share,
     all_but,
     checks,
     log_star,
@@ -111,10 +112,8 @@ def equal_parts(claim: Claim, k: int) -> Claim:
     """
     checks.whole("k", k, least=1)
     epsilon, delta = checks.positive("epsilon", claim.epsilon), checks.probability("delta", claim.delta, open_ends=True)
-    root = math.sqrt(2 * k * math.log(2 / delta))
-    # the positive root, without cancellation
-    advanced = 2 * epsilon / (root + math.sqrt(root * root + 8 * k * epsilon))
-    if advanced > epsilon / k and advanced <= 1:
+    advanced = advanced_share(epsilon, delta / 2, k)
+    if advanced > epsilon / k:
         return Claim(advanced, delta / (2 * k), claim.relation)
     return Claim(epsilon / k, delta / k, claim.relation)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,10 +33,11 @@ from dpaudit.language import (
     Program,
     SampleSize,
     UtilityClaim,
+    advanced_share,
     all_but,
     checks,
     queries_of,
-    zcdp_delta,
+    zcdp_budget,
 )
 from dpaudit.language.interaction import Answering
 from dpaudit_algorithms.analysts import AskingAll
@@ -368,27 +369,3 @@ def _each(drawn: Draw, rng: Generator, size: int) -> list[Any]:
     if isinstance(drawn, Applied):
         raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
     return [coin for coin, times in drawn.grouped(rng, size) for _ in range(times)]
-
-
-def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
-    """The largest ε₀ ≤ 1 with √(2k·ln(1/δ′))·ε₀ + 2kε₀² ≤ ε.  Source: Theorem 3.6."""
-    root = math.sqrt(2 * k * math.log(1 / delta_prime))
-    # the positive root of a quadratic, without the difference of two numbers that are nearly equal
-    share = 2 * epsilon / (root + math.sqrt(root * root + 8 * k * epsilon))
-    while root * share + 2 * k * share * share > epsilon:
-        share = math.nextafter(share, 0.0)
-    return min(1.0, share)
-
-
-@lru_cache(maxsize=256)
-def zcdp_budget(epsilon: float, delta: float) -> float:
-    """ρ, from below to a millionth, such that no event of a ρ-zCDP mechanism has p − e^ε q above δ."""
-    # (√(ε + ln(1/δ)) − √ln(1/δ))² is enough (Bun and Steinke 2016, Proposition 1.3)
-    low = (epsilon / (math.sqrt(epsilon + math.log(1 / delta)) + math.sqrt(math.log(1 / delta)))) ** 2
-    high = 2 * low
-    while zcdp_delta(high, epsilon) <= delta:
-        low, high = high, 2 * high
-    while high > low * (1 + 1e-6):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)
-    return low

@@ -17,7 +17,7 @@ from dpaudit.language.card import (
     Card,
     Specimen,
 )
-from dpaudit.language.claim import Claim, advanced_composition, basic_composition, optimal_composition
+from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
 from dpaudit.language.concepts import (
     AgnosticExamples,
     AnyLabels,
@@ -110,7 +110,7 @@ from dpaudit.language.spans import Span
 from dpaudit.language.step_scores import Scored, StepScores
 from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabellings
 from dpaudit.language.utility import Fixed, Goal, Instance, InteriorPoint, SampleSize, Trial, UtilityClaim
-from dpaudit.language.zcdp import zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
+from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 
 __all__ = [
     "ADD_REMOVE_ONE",
@@ -232,6 +232,7 @@ __all__ = [
     "UtilityClaim",
     "Weighted",
     "advanced_composition",
+    "advanced_share",
     "all_but",
     "as_written",
     "basic_composition",
@@ -256,6 +257,7 @@ __all__ = [
     "relation_names",
     "step_scores",
     "truth_of",
+    "zcdp_budget",
     "zcdp_delta",
     "zcdp_delta_by_moments",
     "zcdp_of_pure",

@@ -189,6 +189,25 @@ def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
     return Claim(epsilon, min(1.0, k * claim.delta + delta_prime), claim.relation)
 
 
+def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
+    """The largest ε₀ ≤ 1 with √(2k·ln(1/δ′))·ε₀ + 2kε₀² ≤ ε: what each of k adaptive uses may spend.
+
+    Source: thesis Theorem 3.6.
+
+    Raises:
+        ParameterError: ε ≤ 0, δ′ outside (0, 1], or k < 1.
+    """
+    whole("k", k, least=1)
+    if not 0 < positive("delta_prime", delta_prime) <= 1:
+        raise ParameterError(f"delta_prime must lie in (0, 1], not {delta_prime!r}.")
+    root = math.sqrt(2 * k * math.log(1 / delta_prime))
+    # the positive root of a quadratic, without the difference of two numbers that are nearly equal
+    share = 2 * positive("epsilon", epsilon) / (root + math.sqrt(root * root + 8 * k * epsilon))
+    while root * share + 2 * k * share * share > epsilon:
+        share = math.nextafter(share, 0.0)
+    return min(1.0, share)
+
+
 def optimal_composition(claims: Iterable[Claim], epsilon: float) -> float:
     """The least δ at ε that adaptive uses of mechanisms with these claims keep, whatever the mechanisms.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from dpaudit.language.checks import at_least, positive
+from dpaudit.language.checks import at_least, positive, probability
 
 ORDERS = 48
 """Rényi orders whose constraints are kept at first; fewer make the bound larger, never too small."""
@@ -153,3 +153,23 @@ def _logs(p: Floats) -> tuple[Floats, Floats]:
     """ln p and ln(1 − p); 0 becomes the least double, which only makes divergences from it smaller."""
     tiny = 1e-300
     return np.log(np.maximum(p, tiny)), np.log(np.maximum(1 - p, tiny))
+
+
+@lru_cache(maxsize=256)
+def zcdp_budget(epsilon: float, delta: float) -> float:
+    """The largest ρ, from below to a millionth, such that no event of a ρ-zCDP mechanism has p − e^ε q above δ.
+
+    Raises:
+        ParameterError: ε ≤ 0, or δ outside (0, 1).
+    """
+    positive("epsilon", epsilon)
+    probability("delta", delta, open_ends=True)
+    # (√(ε + ln(1/δ)) − √ln(1/δ))² is enough (Bun and Steinke 2016, Proposition 1.3)
+    low = (epsilon / (math.sqrt(epsilon + math.log(1 / delta)) + math.sqrt(math.log(1 / delta)))) ** 2
+    high = 2 * low
+    while zcdp_delta(high, epsilon) <= delta:
+        low, high = high, 2 * high
+    while high > low * (1 + 1e-6):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if zcdp_delta(middle, epsilon) <= delta else (low, middle)
+    return low

@@ -28,7 +28,9 @@ from dpaudit.language import (
     Predicate,
     Samples,
     advanced_composition,
+    advanced_share,
     queries_of,
+    zcdp_budget,
     zcdp_delta,
 )
 from dpaudit_algorithms.accuracy_games import AccuracyGame, OverfittingGame, conditioned, occupancies
@@ -38,8 +40,6 @@ from dpaudit_algorithms.statistical_queries import (
     LaplaceAnswers,
     NaiveAnswers,
     NoisyAnswers,
-    advanced_share,
-    zcdp_budget,
 )
 
 KINDS = (LaplaceAnswers, GaussianAnswers)
