@@ -125,7 +125,8 @@ class AlgorithmB(Mechanism):
         k: how many predicates A outputs, ≥ 1.
 
     Raises:
-        ParameterError: a parameter outside its range, or an A whose claim does not imply (ε, δ).
+        ParameterError: a parameter outside its range, an A whose claim does not imply (ε, δ), or one that outputs
+            another number of predicates.
         DatasetError: not T·n records in order, n ≥ 1.
 
     Source: Stemmer's thesis, section 4.2, Theorem 4.3 and algorithm B of its proof, Lemma 4.2, Claim 4.4.
@@ -261,6 +262,8 @@ class AlgorithmB(Mechanism):
         F: set[tuple[Table, int]] = set()  # step 1
         for t, S_t in enumerate(databases, start=1):  # step 2
             predicates = yield self.inner.on(S_t)  # step 2(a)
+            if len(predicates) != self.k:
+                raise ParameterError(f"k must be {len(predicates)}, as many predicates as A outputs, not {self.k}.")
             for h in predicates:  # step 2(b)
                 table = tuple(h(x) for x in self.population.points)
                 F |= {(table, t), (tuple(1 - value for value in table), t)}

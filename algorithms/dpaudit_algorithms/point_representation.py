@@ -124,6 +124,7 @@ class PointRepresentation(_PointRepresentation):
 
     @property
     def labelling(self) -> Labelling:
+        """Hypotheses are named by their ones."""
         return OnesAt()
 
     def run(self, dataset: Any) -> Draw:
@@ -212,6 +213,7 @@ class PointRepresentationHash(_PointRepresentation):
 
     @property
     def labelling(self) -> Labelling:
+        """Hypotheses are named (a, b)."""
         return LineHash(self.p, self.q)
 
     def run(self, dataset: Any) -> Draw:

@@ -39,6 +39,20 @@ class Among(Predicate):
 
 
 @dataclass(frozen=True)
+class AllBut(Predicate):
+    """h(x) = 1 iff x is none of finitely many points."""
+
+    points: tuple[Any, ...]
+
+    @cached_property
+    def _set(self) -> frozenset[Any]:
+        return frozenset(self.points)
+
+    def __call__(self, x: Any) -> int:
+        return int(x not in self._set)
+
+
+@dataclass(frozen=True)
 class Errs(Predicate):
     """f(x, y) = 1 iff a concept labels x otherwise than y.  Source: Stemmer's thesis, proof of Theorem 4.7."""
 
@@ -103,6 +117,64 @@ class LargestCell(Reading):
 
 
 @dataclass(frozen=True)
+class LargestCells(Reading):
+    """The output is a vector of noisy counts, one for each cell; h_i is 1 on the cells of the i largest, i = 1, …, k.
+
+    Args:
+        cells: in the order of the counts.
+        k: at most as many as there are cells.
+    """
+
+    cells: tuple[Any, ...]
+    k: int
+
+    def __call__(self, output: Any) -> tuple[Predicate, ...]:
+        order = sorted(range(len(self.cells)), key=lambda i: -output[i])
+        return tuple(Among(tuple(self.cells[i] for i in order[:many])) for many in range(1, self.k + 1))
+
+
+@dataclass(frozen=True)
+class ItsParts(Reading):
+    """The output is a tuple of numbers; h_i is 1 on those of them that lie in the i-th of k intervals.
+
+    Args:
+        ends: k ascending numbers; the i-th interval goes from the end before it, or −∞, up to its own, without it.
+    """
+
+    ends: tuple[float, ...]
+
+    def __call__(self, output: Any) -> tuple[Predicate, ...]:
+        starts = (float("-inf"), *self.ends[:-1])
+        return tuple(
+            Among(tuple(x for x in output if low <= x < high)) for low, high in zip(starts, self.ends, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class EachByItself(Reading):
+    """The output is a tuple of the outputs of several algorithms, and each is read in its own way.
+
+    Args:
+        readings: one for each of the outputs, in their order.
+    """
+
+    readings: tuple[Reading, ...]
+
+    def __call__(self, output: Any) -> tuple[Predicate, ...]:
+        return tuple(h for reading, one in zip(self.readings, output, strict=True) for h in reading(one))
+
+
+@dataclass(frozen=True)
+class MemorisedErrors(Reading):
+    """The output is a tuple of points; a hypothesis labels these 1, and all others 0; f is where it errs if all labels
+    are 1.
+    """
+
+    def __call__(self, output: Any) -> tuple[Predicate, ...]:
+        return (AllBut(output),)
+
+
+@dataclass(frozen=True)
 class ItsErrors(Reading):
     """The output names a concept; f is where it errs."""
 
@@ -142,8 +214,8 @@ class PredicatesOf(Mechanism):
 class Generalises(Goal):
     """|h_i(S) − h_i(D)| < `below` for each of the k predicates of the output.
 
-    The instance's truth is D, a `Population`; anything else stands for a distribution without atoms, on which a
-    predicate that is 1 on finitely many points has mass 0.
+    The instance's truth is D, a `Population`; anything else stands for a distribution without atoms, on which finitely
+    many points have mass 0.
 
     Args:
         below: > 0, exactly as written in decimals.
@@ -167,16 +239,16 @@ class Generalises(Goal):
 
 @lru_cache(maxsize=4096)
 def mass(truth: Any, h: Predicate) -> Fraction:
-    """h(D).
+    """h(D), D as `Generalises` says.
 
     Raises:
         ParameterError: D is no `Population`, and h is not given by finitely many points.
     """
     if isinstance(truth, Population):
         return truth.mass(h)
-    if not isinstance(h, Among):
-        raise ParameterError(f"The mass of {h!r} is known for a Population alone.")
-    return Fraction(0)
+    if isinstance(h, Among | AllBut):
+        return Fraction(isinstance(h, AllBut))
+    raise ParameterError(f"The mass of {h!r} is known for a Population alone.")
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import compress, product
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -18,18 +17,24 @@ from dpaudit.language import (
     ParameterError,
     Program,
     Representation,
-    Truth,
     UtilityClaim,
+    all_but,
     as_written,
     checks,
-    error,
+)
+from dpaudit_algorithms.majorities import (
+    ErrorBounded,
+    Majorities,
+    Majority,
+    MassGrows,
+    Succeeds,
+    ThoughtExperiment,
+    error_bound,
+    growth,
 )
 
 _INPUTS = "nothing: whatever dataset it is given is not looked at; a representation with α ≤ 1/4 and its β"
-ROUNDING = 1e-9
-"""By how much a mass of D_t may exceed 1/4 for doubles to have rounded it up."""
-MOST_MAJORITIES = 1 << 12
-"""More majorities than this are not tried one by one."""
+_PROOF = "§5.2.1, proof of Lemma 5.17"
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class BetaBoosted(Representation):
 
     @property
     def labelling(self) -> Labelling:
+        """The inner one's."""
         return self.representation.labelling
 
     @property
@@ -116,79 +122,19 @@ class BetaBoosted(Representation):
 
 
 @dataclass(frozen=True)
-class Majority:
-    """Hypotheses named (h_1, …, h_T): 1 where at least T/2 of them are 1."""
-
-    labelling: Labelling
-
-    def label(self, concept: tuple[Any, ...], x: Any) -> int:
-        return int(2 * sum(self.labelling.label(h, x) for h in concept) >= len(concept))
-
-
-@dataclass(frozen=True)
-class Majorities:
-    """MAJ(H_1, …, H_T): the majorities of h_1 ∈ H_1, …, h_T ∈ H_T; kept as a product, never listed.
-
-    Source: thesis, proof of Lemma 5.17.
-    """
-
-    classes: tuple[Hypotheses, ...]
-
-    @property
-    def count(self) -> int:
-        """How many choices there are; `len` holds no more than 2^63 − 1."""
-        return math.prod(map(len, self.classes))
-
-    @property
-    def labelling(self) -> Majority:
-        """What the names of majorities mean."""
-        return Majority(self.classes[0].labelling)
-
-    def chosen(self, concepts: ConceptClass, truth: Truth) -> tuple[Any, ...] | None:
-        """h_1, …, h_T of the proof's thought experiment, each the best for c and D_t; None where it fails.
-
-        D_{t+1} has twice the mass of D_t where h_t errs, and 1 − ε_t/(1 − ε_t) times it elsewhere, ε_t its error. These
-        masses are doubles, as the digits of fractions would double in every round; what the experiment is for, the
-        error of the majority under D, is computed exactly.
-        """
-        masses = [float(w) / math.fsum(truth.weights) for w in truth.weights]
-        targets = [(x, concepts.label(truth.target, x)) for x in truth.points]
-        names: list[Any] = []
-        for H in self.classes:
-            errs = [[H.label(h, x) != target for x, target in targets] for h in H.members]
-            errors = [math.fsum(compress(masses, wrong)) for wrong in errs]
-            if not errors or min(errors) > 0.25 + ROUNDING:
-                return None
-            best = errors.index(min(errors))
-            names.append(H.members[best])
-            less = 1 - errors[best] / (1 - errors[best])
-            masses = [2 * m if wrong else less * m for m, wrong in zip(masses, errs[best], strict=True)]
-            masses = [m / math.fsum(masses) for m in masses]
-        return tuple(names)
-
-    def has_good(self, concepts: ConceptClass, truth: Truth, alpha: Fraction) -> bool:
-        """Whether the thought experiment gives a majority of error ≤ α, or where they are few, whether any has it."""
-        found = self.chosen(concepts, truth)
-        if found is not None and error(self.labelling, found, concepts, truth) <= alpha:
-            return True
-        if self.count > MOST_MAJORITIES:
-            return False
-        names = product(*(H.members for H in self.classes))
-        return any(error(self.labelling, name, concepts, truth) <= alpha for name in names)
-
-
-@dataclass(frozen=True)
 class AlphaBoosted(Representation):
     """MAJ(H_1, …, H_T) of T = ⌈14·ln(2/α)⌉ classes drawn independently from a (1/4, β/T)-probabilistic representation.
 
-    A step of the proof is wrong by a factor 2, which its conclusion survives. D_t is made by the rounds i < t, and of
-    the T/2 rounds at least that err on x ∈ R_t one is t itself; so only D_t(R_t) ≥ D(R_t)·½·(4/3)^{T/2} follows (even
-    T), and it is attained. The sum over t = T/2, …, T has T/2 + 1 terms. Hence the error is at most
+    A step of the proof is wrong by a factor 2, which its conclusion survives: see FINDINGS.md. D_t is made by the
+    rounds i < t, and of the T/2 rounds at least that err on x ∈ R_t one is t itself; so only
+    D_t(R_t) ≥ D(R_t)·½·(4/3)^{T/2} follows (even T), not D(R_t)·(4/3)^{T/2}. Nor is D(R) ≤ (T/8)·(3/4)^{T/2}, their
+    sum, true for every T: for T = 2 it is 2/5 in the audits, above 0.1875. But the partition into R_t is not needed.
+    D_{T+1} is made by all rounds, of which T/2 at least double a point of R, and the others leave 2/3 of it at least:
 
-        ((T + 2)/4)·(3/4)^{T/2} in place of (T/8)·(3/4)^{T/2};  odd T: ((T + 1)/8)·(3/4)^{(T − 1)/2}.
+        1 ≥ D_{T+1}(R) ≥ D(R)·(4/3)^{T/2}, so that error_D(c, h_fin) = D(R) ≤ (3/4)^{T/2},
 
-    At T = 14·L, L = ln(2/α), the first is α·e^{−1.0137·L}·(14·L + 2)/8 ≤ 0.735·α for every α ≤ 1 (the most at
-    L = 0.843), and both fall in T from 5 on, so that rounding T up does no harm.
+    which is at most the printed bound from T = 8 on, and (α/2)^{2.01} at T = 14·ln(2/α) > 9.7. It falls in T, and for
+    odd T is less still, ½·(3/4)^{(T − 1)/2}, so that rounding T up does no harm.
 
     Args:
         representation: a (1/4, β/T)-probabilistic representation, or a better one.
@@ -217,7 +163,8 @@ class AlphaBoosted(Representation):
         differs=(
             "T = 14·ln(2/α) is rounded up to a whole number.",
             "β is T times that of the given representation; the print chooses that one with β/T.",
-            "The proof's thought experiment decides whether a majority is good; where they are few, all are tried.",
+            "A good majority is sought by the proof's thought experiment, past rounds that fail; where majorities are "
+            "few, all are tried.",
         ),
     )
 
@@ -246,11 +193,32 @@ class AlphaBoosted(Representation):
 
     @property
     def labelling(self) -> Labelling:
+        """That of majorities."""
         return Majority(self.representation.labelling)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """It represents C, with T as printed, or with another T as far as the proof goes."""
         return (self.represents,) if self.rounds is None or error_bound(self.T) <= self.alpha else ()
+
+    def experiment(self, *, best: bool = True) -> ThoughtExperiment:
+        """The proof's thought experiment on its own, with the best or the worst of the good hypotheses."""
+        return ThoughtExperiment(self.representation, self.T, best)
+
+    @property
+    def succeeds(self) -> UtilityClaim:
+        """Of the experiment: every round fails with β/T at most, so that all succeed with 1 − β, and then error ≤ α."""
+        place = f"{_PROOF}, the thought experiment"
+        return UtilityClaim(Succeeds(self.representation, self.alpha), all_but(self.beta), place)
+
+    def mass_grows(self, *, printed: bool = True) -> UtilityClaim:
+        """Of the experiment: D_t(R_t) ≥ (4/3)^{T/2}·D(R_t) for every t; not as printed, the half of it (even T)."""
+        goal = MassGrows(self.representation, float(growth(self.T, printed=printed)))
+        return UtilityClaim(goal, 1.0, f"{_PROOF}, D_t(R_t){'' if printed else ', mended'}")
+
+    def error_bounded(self, *, printed: bool = True) -> UtilityClaim:
+        """Of the experiment: its majority has error ≤ (T/8)·(3/4)^{T/2}; not as printed, what follows."""
+        goal = ErrorBounded(self.representation, float(error_bound(self.T, printed=printed)))
+        return UtilityClaim(goal, 1.0, f"{_PROOF}, D(R){'' if printed else ', mended'}")
 
     @property
     def printed_size(self) -> float:
@@ -268,21 +236,6 @@ class AlphaBoosted(Representation):
             H = yield self.representation.on(())
             classes = (*classes, H)
         return Majorities(classes)
-
-
-def error_bound(T: int, *, printed: bool = False) -> Fraction | float:
-    """What the proof of Lemma 5.17 bounds the error of a majority of T by: as printed, or as it follows.
-
-    Args:
-        T: ≥ 1.
-        printed: whether as printed.
-    """
-    if printed:
-        return T / 8 * math.exp(T / 2 * math.log(0.75))
-    half = T // 2
-    power: Fraction = Fraction(3**half, 4**half)
-    bound: Fraction = power * (Fraction(T + 1, 8) if T % 2 else Fraction(T + 2, 4))
-    return bound
 
 
 def _check(representation: Any) -> None:

@@ -14,7 +14,9 @@ from dpaudit.language import (
     Claim,
     ConceptClass,
     Executions,
+    Goal,
     Hypotheses,
+    Instance,
     Labelling,
     Mechanism,
     Multiset,
@@ -63,6 +65,25 @@ class OnFixedData(Mechanism):
 
     def run(self, dataset: Any) -> Applied:
         return Executions(self.mechanism, self.times).on(self.data)
+
+
+@dataclass(frozen=True)
+class NoLarger(Goal):
+    """ln|H| ≤ size, of the class H that is drawn: with probability 1, as size(ℋ) is the largest.
+
+    Args:
+        size: a natural logarithm.
+
+    Source: Stemmer's thesis, section 5.2, Definition 5.6.
+    """
+
+    size: float
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        return bool(output.size <= self.size)
+
+    def __str__(self) -> str:
+        return f"a class of size ln|H| ≤ {self.size:.4g}"
 
 
 @dataclass(frozen=True)
@@ -181,8 +202,9 @@ class RepresentationFromLearnerRefined(_FromLearner):
 
     What the construction has is size(H) = ln(8·ln 4) + 8αεn, up to rounding. The printed last step
     "ln(8·ln 4) + 8αεn ≤ nεα + 3" is false as soon as 7αεn > 3 − ln(8·ln 4) = 0.5939; and as the proof needs
-    n ≥ 3·ln(4)/(4α), so that αn ≥ 1.0397, for every n that it allows once ε > 0.0816. The lemma says that some
-    representation of size nεα + 3 exists; no class is known to us for which none does. Theorem 5.18 uses the true size.
+    n ≥ 3·ln(4)/(4α), so that αn ≥ 1.0397, for every n that it allows once ε > 0.0816: see FINDINGS.md. The lemma says
+    that some representation of size nεα + 3 exists; no class is known to us for which none does. Theorem 5.18 uses the
+    true size.
 
     Args:
         learner, concepts, n, hypotheses: as in `RepresentationFromLearner`; n ≥ 3·ln(4)/(4α).
@@ -223,13 +245,14 @@ class RepresentationFromLearnerRefined(_FromLearner):
         return math.ceil(3 * math.log(4) / (4 * self.alpha))
 
     @property
-    def place(self) -> str:
-        return "§5.2.1, Lemma 5.15"
-
-    @property
     def represents(self) -> UtilityClaim:
         """(1/4, 1/4), whatever the learner's α."""
         return UtilityClaim(Represents(self.concepts, 0.25), all_but(0.25), self.place)
+
+    @property
+    def sized(self) -> UtilityClaim:
+        """The proof's last step: no class that is drawn is larger than nεα + 3."""
+        return UtilityClaim(NoLarger(self.printed_size), 1.0, "§5.2.1, proof of Lemma 5.15, size(ℋ)")
 
     @property
     def _exponent(self) -> float:

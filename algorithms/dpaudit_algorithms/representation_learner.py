@@ -51,7 +51,8 @@ class Agreement(Quality):
 
     def __call__(self, dataset: Any) -> Scores:
         S = Multiset.of(dataset)
-        return Scores([len(S) - wrong for wrong in self.H.wrong(S)], self.H.members)
+        n = len(S)
+        return Scores([n - wrong for wrong in self.H.wrong(S)], self.H.members)
 
 
 @dataclass(frozen=True)
@@ -236,6 +237,7 @@ class RepresentationLearner(_RepresentationLearner):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """As printed."""
         return (SampleSize(self.enough, "(3/(αε))·(size(H) + ln(1/β))", str(self.promised), _PLACE),)
 
 
@@ -291,5 +293,6 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """With max{1, 1/ε}."""
         formula = "(3/α)·max{1, 1/ε}·(size(H) + ln(1/β))"
         return (SampleSize(self.enough, formula, str(self.promised), f"{_PLACE}, mended"),)

@@ -31,13 +31,14 @@ from dpaudit.language import (
 
 _INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
 _OUTPUT = "the set of the points on which h is 1, in ascending order, without repetition"
-_NO_LAW = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
+_CLAIM = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
 _ABOVE_ONE = (
     '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the printed bound, which is positive, is false there; '
     "alpha above 1 is refused."
 )
 _DOUBLES = "Records of U[0, 1] are multiples of 2^(−53): h(U) = 0 is that of the continuous distribution."
 FINEST = 1 << 53
+"""Records are drawn as whole numbers below it, and divided by it."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class _Tightness(Mechanism):
         return (SampleSize(least, "1/α", "h(S) ≥ h(U) + α with probability at least δ/(2α)", "§4.3, Theorem 4.5"),)
 
     def block_size(self, records: int) -> int:
-        """⌈αn⌉: fewer records than αn do not make h(S) ≥ α."""
+        """⌈αn⌉, of n records: fewer than αn do not make h(S) ≥ α."""
         return math.ceil(as_written(self.alpha) * records)
 
 
@@ -143,7 +144,7 @@ class GeneralizationTightness(_Tightness):
         title="The algorithm that shows the generalisation bound to be tight: publishes blocks with probability δ",
         paper=THESIS,
         place="§4.3, Theorem 4.5",
-        claim=_NO_LAW,
+        claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
         differs=(
@@ -205,7 +206,7 @@ class GeneralizationTightnessCorrected(_Tightness):
         title="The algorithm that shows the generalisation bound to be tight, for every n ≥ 1/α",
         paper=THESIS,
         place="§4.3, Theorem 4.5, by another construction",
-        claim=_NO_LAW,
+        claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
         differs=(

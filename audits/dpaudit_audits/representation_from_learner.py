@@ -6,16 +6,52 @@ The learner is the exponential mechanism over two thresholds, which prefers the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from dpaudit.adversary.pairs import Pair
 from dpaudit.auditing.plan import Case, Plan, UtilityCase
-from dpaudit.language import Claim, Fixed, Representation, Thresholds, Truth
+from dpaudit.auditing.results import Verdict
+from dpaudit.language import Claim, Fixed, Mechanism, Points, Representation, Thresholds, Truth, Uniform
 from dpaudit_algorithms.finite_class import FiniteClassLearnerCorrected
+from dpaudit_algorithms.non_private import ListedConcepts
 from dpaudit_algorithms.representation_from_learner import (
     RepresentationFromLearner,
     RepresentationFromLearnerRefined,
 )
 
 PAIR = Pair((0,), (1,), "whatever the data")
+
+
+MANY = 1_000
+
+
+@dataclass(frozen=True)
+class AnyPoint(Mechanism):
+    """A learner of the concept 0 that reads no data: the indicator of a uniform one of many points.
+
+    More than 3 points do not have mass above 1/4, so it is (1/4, 1/2)-accurate for every D, and two executions hardly
+    ever give the same hypothesis.
+
+    Args:
+        epsilon: > 0, what it claims; it spends nothing.
+    """
+
+    epsilon: float
+
+    @property
+    def claim(self) -> Claim:
+        """ε, which is more than it needs."""
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Uniform:
+        return Uniform(range(MANY))
+
+
+def of_many(n: int, epsilon: float) -> RepresentationFromLearnerRefined:
+    """Lemma 5.15 on the learner with many outcomes, at α = 1/4."""
+    concepts = ListedConcepts(((0,) * MANY,))
+    return RepresentationFromLearnerRefined(AnyPoint(epsilon), concepts, n, 0.25, Points(MANY))
 
 
 def plain(size: int, n: int, epsilon: float) -> RepresentationFromLearner:
@@ -62,11 +98,26 @@ def utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def refined_utility_cases() -> tuple[UtilityCase, ...]:
-    """As many executions as printed, on zeros of both labels."""
-    return tuple(
-        _case(one, one.n, size)
-        for size, n, epsilon, alpha in ((2, 5, 0.1, 0.25), (2, 11, 0.1, 0.1), (2, 6, 0.3, 0.25))
-        for one in (refined(size, n, epsilon, alpha),)
+    """As many executions as printed, on zeros of both labels; of a learner of many outcomes, how large they make H."""
+    many = of_many(5, 0.1)
+    worst = Fixed((), Truth((0, 1, 2), (1, 1, 1), 0), "three points, each above 1/4")
+    return (
+        *(
+            _case(one, one.n, size)
+            for size, n, epsilon, alpha in ((2, 5, 0.1, 0.25), (2, 11, 0.1, 0.1), (2, 6, 0.3, 0.25))
+            for one in (refined(size, n, epsilon, alpha),)
+        ),
+        UtilityCase(f"{MANY:,} outcomes", many, many.represents, (worst,), runs=80, exact=False),
+        UtilityCase(
+            f"size(ℋ) with {MANY:,} outcomes",
+            many,
+            many.sized,
+            (worst,),
+            runs=40,
+            exact=False,
+            expected=Verdict.FAIL,
+            note="A step of the proof, ln(8·ln 4) + 8αεn ≤ nεα + 3: false from 7αεn = 0.5939 on.",
+        ),
     )
 
 
@@ -79,7 +130,7 @@ def _case(one: RepresentationFromLearner | RepresentationFromLearnerRefined, n: 
         one,
         one.represents,
         tuple(Fixed((), truth, label) for label, truth in truths.items()),
-        runs=25,
+        runs=5 if one.executions < 100 else 0,  # many executions are slow to sample, and their law is quick
     )
 
 

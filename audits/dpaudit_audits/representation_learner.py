@@ -65,7 +65,7 @@ def corrected_cases() -> tuple[Case, ...]:
 def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
     default = kind(1.0, THREE)
     return (
-        Case("default", default, pairs=_pairs(1), runs=20_000),
+        Case("default", default, pairs=_pairs(1), runs=5_000),
         Case("every pair of 4 examples, thresholds", default, runs=0, scope=Scope(_examples(3), 4)),
         Case("every pair of 3 examples, ε = 3", kind(3.0, THREE), runs=0, scope=Scope(_examples(3), 3)),
         Case(
@@ -75,7 +75,7 @@ def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
             scope=Scope(_examples(2), 5),
         ),
         Case("every pair of 3 examples, hashes", kind(1.0, HASHES), runs=0, scope=Scope(_examples(3), 3)),
-        *(Case(f"group of {k}", default, _pairs(k), default.claim.group(k), runs=20_000) for k in (2, 3)),
+        *(Case(f"group of {k}", default, _pairs(k), default.claim.group(k), runs=5_000) for k in (2, 3)),
     )
 
 
@@ -85,18 +85,18 @@ def utility_cases() -> tuple[UtilityCase, ...]:
     huge, coins = wide[64], RepresentationLearner(1.0, PointRepresentation(32, ALPHA, BETA))
     two, three = RepresentationLearner(1.0, TWO), RepresentationLearner(1.0, THREE)
     return (
-        *(_points(f"points, |X| = 2^{k}", learner, k, 150 if k == 64 else 100) for k, learner in wide.items()),
+        *(_points(f"points, |X| = 2^{k}", learner, k, 100) for k, learner in wide.items()),
         _points("points, |X| = 2^5, independent coins", coins, 5, 100),
         UtilityCase(
-            "points, |X| = 2^64, D on 2,000 points",
+            "points, |X| = 2^64, D on 200 points",
             huge,
             huge.promised,
-            (_sampled(huge, spread(1 << 64, 2_000, 6.001 * ALPHA)),),
-            runs=80,
+            (_sampled(huge, spread(1 << 64, 200, 6.001 * ALPHA)),),
+            runs=120,
             exact=False,
         ),
-        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough)),
-        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=2_000),
+        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough), runs=2_000),
+        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=500),
         UtilityCase("two bad ones", three, three.promised, _sides(three.enough), runs=2_000, exact=False),
         *(
             UtilityCase(
@@ -120,12 +120,12 @@ def corrected_utility_cases() -> tuple[UtilityCase, ...]:
     half = RepresentationLearnerCorrected(0.5, THREE)
     huge = RepresentationLearnerCorrected(8.0, PointRepresentationHash(1 << 64, ALPHA, BETA))
     return (
-        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough)),
-        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=2_000),
+        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough), runs=2_000),
+        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=500),
         UtilityCase("two bad ones", three, three.promised, _sides(three.enough), runs=2_000, exact=False),
-        UtilityCase("ε = 1/2", half, half.promised, _three(half.enough), runs=2_000),
+        UtilityCase("ε = 1/2", half, half.promised, _three(half.enough), runs=500),
         *(
-            UtilityCase(f"ε = {epsilon:g}", learner, learner.promised, _two(learner.enough))
+            UtilityCase(f"ε = {epsilon:g}", learner, learner.promised, _two(learner.enough), runs=2_000)
             for epsilon in (LARGE, 300.0)
             for learner in (RepresentationLearnerCorrected(epsilon, TWO),)
         ),

@@ -137,6 +137,7 @@ class Tally:
         return Outputs(self.counts, np.empty(0), tuple(others))
 
 
+_PLAIN = frozenset({int, bool, str, bytes, type(None)})
 _MIXED = frozenset({float, str, type(None), Bottom})
 _NO_NUMBER = (
     "A run returned NaN or an infinite number; return ⊥, None or a string for an answer that is no number."
@@ -227,9 +228,12 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
 
 
 def _holds_float(value: Any) -> bool:
+    if isinstance(value, tuple):
+        # long tuples are mostly of plain parts: told by their types, without a call for each
+        return not _PLAIN.issuperset(map(type, value)) and any(map(_holds_float, value))
     if is_dataclass(value) and not isinstance(value, type):
         return any(_holds_float(getattr(value, part.name)) for part in fields(value))
-    return any(map(_holds_float, value)) if isinstance(value, tuple) else isinstance(value, float | np.floating)
+    return isinstance(value, float | np.floating)
 
 
 def _is_vector(value: Any) -> bool:

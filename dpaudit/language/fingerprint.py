@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
+from itertools import chain
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -53,6 +54,11 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
         if len(kinds) == 1 and kinds <= _BY_VALUE:
             # a long dataset of plain records: compared as it is
             return (_name(kind), kinds.pop().__name__, tuple(thing))
+        if kinds == {tuple}:
+            parts = set(map(type, chain.from_iterable(thing)))
+            if len(parts) == 1 and parts <= _BY_VALUE:
+                # and one of examples, or of names made of plain parts
+                return (_name(kind), "tuple", parts.pop().__name__, tuple(thing))
         return (_name(kind), tuple(_image(part, above) for part in thing))
     if isinstance(thing, dict):
         return (_name(kind), tuple((_image(key, above), _image(value, above)) for key, value in thing.items()))

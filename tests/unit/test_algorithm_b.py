@@ -13,8 +13,23 @@ from dpaudit.errors import DatasetError
 from dpaudit.interpret import law
 from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Population, Thresholds, Trial
 from dpaudit_algorithms.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.composition import Concatenation
 from dpaudit_algorithms.dominating import DominatingMechanism
-from dpaudit_algorithms.predicates import Among, Errs, Generalises, GuessedBits, ItsPoints, LargestCell, PredicatesOf
+from dpaudit_algorithms.predicates import (
+    AllBut,
+    Among,
+    EachByItself,
+    Errs,
+    Generalises,
+    GuessedBits,
+    ItsParts,
+    ItsPoints,
+    LargestCell,
+    LargestCells,
+    MemorisedErrors,
+    PredicatesOf,
+    mass,
+)
 from dpaudit_algorithms.tightness import GeneralizationTightness
 
 FAIR, SKEWED = Population((0, 1), (1, 1)), Population((0, 1), (3, 1))
@@ -24,8 +39,8 @@ def revealing(epsilon: float, delta: float, population: Population) -> Algorithm
     return AlgorithmB(PredicatesOf(GeneralizationTightness(1.0, delta), ItsPoints()), population, epsilon, delta)
 
 
-def guessing(epsilon: float, delta: float, population: Population = FAIR) -> AlgorithmB:
-    return AlgorithmB(PredicatesOf(DominatingMechanism(epsilon, delta), GuessedBits()), population, epsilon, delta)
+def guessing(epsilon: float, delta: float, population: Population = FAIR, k: int = 1) -> AlgorithmB:
+    return AlgorithmB(PredicatesOf(DominatingMechanism(epsilon, delta), GuessedBits()), population, epsilon, delta, k)
 
 
 def by_hand(mechanism: AlgorithmB, S: tuple[int, ...], delta: float) -> dict[object, float]:
@@ -90,7 +105,12 @@ def expectation(mechanism: AlgorithmB, n: int) -> float:
 
 @pytest.mark.parametrize(
     ("mechanism", "n"),
-    [(guessing(0.1, 0.03), 1), (guessing(0.2, 0.1, SKEWED), 1), (revealing(0.2, 0.1, SKEWED), 2)],
+    [
+        (guessing(0.1, 0.03), 1),
+        (guessing(0.2, 0.1, SKEWED), 1),
+        (guessing(0.2, 0.1, SKEWED, k=2), 2),
+        (revealing(0.2, 0.1, SKEWED), 2),
+    ],
 )
 def test_the_coin_turns_the_expectation_into_a_probability(mechanism: AlgorithmB, n: int) -> None:
     exact = expectation(mechanism, n)
@@ -203,6 +223,47 @@ def test_what_generalises() -> None:
 
 def test_the_largest_cell_is_the_first_of_equals() -> None:
     assert LargestCell(("a", "b", "c"))((1.0, 2.0, 2.0)) == (Among(("b",)),)
+
+
+def test_several_predicates() -> None:
+    cells = ("a", "b", "c")
+    assert LargestCells(cells, 2)((1.0, 3.0, 2.0)) == (Among(("b",)), Among(("b", "c")))
+    assert LargestCells(cells, 1)((1.0, 2.0, 2.0)) == LargestCell(cells)((1.0, 2.0, 2.0))
+    assert ItsParts((2, 4))((0, 1, 3)) == (Among((0, 1)), Among((3,)))
+    both = EachByItself((ItsPoints(), ItsParts((1, 2))))
+    assert both(((0, 1), (0, 1))) == (Among((0, 1)), Among((0,)), Among((1,)))
+    # one that is off is enough
+    assert not Generalises(0.5).reached(Instance((0, 1, 2, 3), "U"), (Among(()), Among((0, 3))))
+
+
+def test_half_of_a_sample_by_heart() -> None:
+    S, goal = (0, 1, 2, 3), Generalises(0.5)
+    (errors,) = MemorisedErrors()((0, 1))
+    assert errors == AllBut((0, 1))
+    assert (errors(0), errors(2)) == (0, 1)
+    assert mass("U", errors) == 1
+    assert mass("U", Among((0, 1))) == 0
+    # error 1/2 on S and 1 on D; a quarter less
+    assert not goal.reached(Instance(S, "U"), (errors,))
+    assert goal.reached(Instance(S, "U"), MemorisedErrors()((0,)))
+    with pytest.raises(ParameterError, match="Population"):
+        mass("U", Errs(Thresholds(2), 0))
+
+
+def test_b_needs_as_many_predicates_as_were_said() -> None:
+    two = Concatenation(DominatingMechanism(0.1), DominatingMechanism(0.1))
+    inner = PredicatesOf(two, EachByItself((GuessedBits(), GuessedBits())))
+    S = (0, 1, 1, 0)
+    with pytest.raises(ParameterError, match="k must be 2"):
+        law(AlgorithmB(inner, FAIR, 0.2, 0.05), S)
+    found = law(AlgorithmB(inner, FAIR, 0.2, 0.05, 2), S).as_dict()
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 10])
+def test_the_printed_size_grows_with_k(k: int) -> None:
+    mechanism = AlgorithmB(PredicatesOf(DominatingMechanism(0.05), GuessedBits()), FAIR, 0.05, 0.012, k)
+    assert mechanism.printed_size == math.ceil(400 * math.log(0.1 * k / 0.012)) == {1: 849, 2: 1126, 10: 1770}[k]
 
 
 def test_what_is_refused() -> None:

@@ -11,15 +11,10 @@ import pytest
 
 from dpaudit.interpret import law
 from dpaudit.language import Fixed, Hypotheses, OnesAt, ParameterError, Trial, Truth, error
+from dpaudit_algorithms.majorities import Majorities, Majority, ThoughtExperiment, error_bound, growth, last_errors
 from dpaudit_algorithms.non_private import ListedConcepts
-from dpaudit_algorithms.representation_boosting import (
-    AlphaBoosted,
-    BetaBoosted,
-    Majorities,
-    Majority,
-    error_bound,
-)
-from dpaudit_audits.representation_boosting import QUARTER, WEAK, WEAK_BETA
+from dpaudit_algorithms.representation_boosting import AlphaBoosted, BetaBoosted
+from dpaudit_audits.representation_boosting import QUARTER, WEAK, WEAK_BETA, errors_at_will
 
 FIRST = Truth((0,), (1,), 1)
 
@@ -100,20 +95,84 @@ def test_the_printed_step_lacks_a_factor_two() -> None:
     assert later < D * Fraction(4, 3)
 
 
+def exactly(T: int) -> list[tuple[Fraction, Fraction]]:
+    """(D(R_t), D_t(R_t)) on `errors_at_will` in fractions, h_t the t-th: apart from the text, and without doubles."""
+    _, truth = errors_at_will(T)
+    first = {x: Fraction(w, sum(truth.weights)) for x, w in zip(truth.points, truth.weights, strict=True)}
+    D, found = dict(first), []
+    for t in range(T):
+        R_t = [x for x in D if 2 * x.bit_count() >= T and x.bit_length() == t + 1]
+        found.append((sum(first[x] for x in R_t), sum(D[x] for x in R_t)))
+        error = sum(mass for x, mass in D.items() if x >> t & 1)
+        assert Fraction(1, 10) < error <= Fraction(1, 4)
+        D = {x: (2 if x >> t & 1 else 1 - error / (1 - error)) * mass for x, mass in D.items()}
+        assert sum(D.values()) == 1
+    return [pair for pair in found if pair[0]]
+
+
+@pytest.mark.parametrize("T", [2, 4, 6, 10])
+def test_the_step_fails_on_errors_at_will(T: int) -> None:
+    representation, truth = errors_at_will(T)
+    (names,) = law(ThoughtExperiment(representation, T, best=False), truth).as_dict()
+    assert sorted(names) == list(range(T))  # each once; D is the same for every order of the digits
+    exact = exactly(T)
+    found = last_errors(representation, truth, names)
+    assert [pair for both in found for pair in both] == pytest.approx([float(part) for both in exact for part in both])
+    # T is even, so that (4/3)^{T/2} is a fraction; the last rounds miss it, and keep half of it
+    assert any(later < Fraction(4, 3) ** (T // 2) * before for before, later in exact)
+    assert all(later >= Fraction(growth(T)) * before for before, later in exact)
+    assert sum(before for before, _ in exact) <= error_bound(T)
+
+
+def test_how_far_it_fails() -> None:
+    assert exactly(2) == [(Fraction(1, 5), Fraction(1, 5)), (Fraction(1, 5), Fraction(3, 20))]
+    assert sum(before for before, _ in exactly(2)) == Fraction(2, 5) > error_bound(2, printed=True)
+    before, later = exactly(10)[-1]
+    assert float(later / before) == pytest.approx(2.956579, abs=1e-6)
+    assert Fraction(4, 3) ** 5 > 4.2
+
+
 @pytest.mark.parametrize("T", [10, 12, 20, 34])
 def test_the_factor_is_attained_for_every_even_number_of_rounds(T: int) -> None:
     """x errs in T/2 rounds, T the last of them, the others have error just 1/4: D_T(x) = D(x)·½·(4/3)^{T/2}."""
     errs = T // 2 - 1
-    assert Fraction(2) ** errs * Fraction(2, 3) ** (T - 1 - errs) == Fraction(1, 2) * Fraction(4, 3) ** (T // 2)
+    assert growth(T) == Fraction(2) ** errs * Fraction(2, 3) ** (T - 1 - errs) == Fraction(4, 3) ** (T // 2) / 2
 
 
 def test_the_conclusion_survives() -> None:
-    """At T = 14·ln(2/α) the mended bound is at most 0.735·α; rounding T up only lowers it."""
-    for alpha in np.concatenate([np.linspace(0.001, 1, 500), np.geomspace(1e-12, 1e-3, 50)]).tolist():
-        real = 14 * math.log(2 / alpha)
-        assert (real + 2) / 4 * 0.75 ** (real / 2) <= 0.735 * alpha
-        assert error_bound(math.ceil(real)) <= 0.735 * alpha
-        assert error_bound(math.ceil(real), printed=True) < error_bound(math.ceil(real))
+    """At T = 14·ln(2/α) the mended bound is (α/2)^{2.01} at most; rounding T up only lowers it."""
+    for alpha in np.concatenate([np.linspace(0.001, 0.999, 500), np.geomspace(1e-12, 1e-3, 50)]).tolist():
+        T = math.ceil(14 * math.log(2 / alpha))
+        assert T >= 10
+        assert error_bound(T) <= (alpha / 2) ** 2.01 < alpha
+    for T in range(1, 100):
+        assert error_bound(T) <= 0.75 ** (T / 2) * (1 + 1e-12)
+        assert (error_bound(T) <= error_bound(T, printed=True)) is (T >= 8 or T in (5, 7))
+
+
+@pytest.mark.parametrize("best", [True, False])
+@pytest.mark.parametrize("T", [3, 30, 52])
+def test_the_thought_experiment_by_law(T: int, best: bool) -> None:
+    """It fails with the first bad class, and only then: (511/512)^T, just above the union bound."""
+    uniform = Truth((0, 1, 2, 3), (1, 1, 1, 1), 0)
+    found = law(ThoughtExperiment(WEAK, T, best), uniform)
+    assert found.as_dict()[None] == pytest.approx(1 - (1 - WEAK_BETA) ** T, rel=1e-12)
+    assert len(found.as_dict()) == 2
+
+
+def test_past_rounds_that_fail() -> None:
+    """A bad class votes and is outvoted; the experiment of the proof has failed."""
+    good, bad = WEAK.classes
+    uniform = Truth((0, 1, 2, 3), (1, 1, 1, 1), 0)
+    H = Majorities((good, bad, good))
+    assert H.chosen(WEAK.concepts, uniform) is None
+    assert H.has_good(WEAK.concepts, uniform, Fraction(1, 4))  # both good ones err at the same point
+    assert not H.has_good(WEAK.concepts, uniform, Fraction(1, 5))
+    # many classes, of which a few are bad: too many majorities to try, and the continued experiment finds one
+    H = Majorities((good, bad) * 5 + (good,) * 20)
+    assert H.chosen(WEAK.concepts, uniform) is None
+    assert H.has_good(WEAK.concepts, uniform, Fraction(1, 4))
+    assert not Majorities((bad,) * 30).has_good(WEAK.concepts, uniform, Fraction(9, 10))
 
 
 def test_rounds_by_law() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -16,10 +17,11 @@ from dpaudit.language import (
     Thresholds,
     Trial,
     Truth,
+    error,
 )
 from dpaudit_algorithms.finite_class import FiniteClassLearnerCorrected
 from dpaudit_algorithms.representation_from_learner import RepresentationFromLearner
-from dpaudit_audits.representation_from_learner import plain, refined
+from dpaudit_audits.representation_from_learner import MANY, of_many, plain, refined
 
 EDGE = Truth((0, 1), (1, 1), 0)
 """Only c_0 is within 1/4 of the target on it."""
@@ -61,6 +63,34 @@ def test_from_which_epsilon_on_it_is_false_for_every_n_allowed() -> None:
     """αn ≥ 3·ln(4)/4, so 7αεn > 3 − ln(8·ln 4) whenever ε > 0.0816."""
     edge = (3 - math.log(8 * math.log(4))) / (7 * 3 * math.log(4) / 4)
     assert edge == pytest.approx(0.0816, abs=5e-5)
+
+
+def test_the_class_that_is_drawn_is_larger_than_printed() -> None:
+    """32 executions of a learner with 1,000 outcomes give more than e^{3.125} = 22.76 different ones."""
+    one = of_many(5, 0.1)
+    assert 2 * one.executions == 32
+    assert math.exp(one.printed_size) == pytest.approx(22.76, abs=0.01)
+    different = {0: 1.0}
+    for _ in range(32):
+        after = dict.fromkeys(range(max(different) + 2), 0.0)
+        for k, p in different.items():
+            after[k] += p * k / MANY
+            after[k + 1] += p * (1 - k / MANY)
+        different = after
+    # what the audit calls success
+    assert sum(p for k, p in different.items() if k <= 22) < 1e-10
+    counts = sample(one, (), 200, seed=5).counts
+    assert {len(H) for H in counts} <= set(range(24, 33))  # less than 24: probability 7e-10 a run
+    assert sum(p for k, p in different.items() if k < 24) < 1e-9
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (26, 26, 26, 22), (1,) * MANY])
+def test_the_learner_of_many_outcomes_is_accurate(weights: tuple[int, ...]) -> None:
+    one = of_many(5, 0.1)
+    truth = Truth(tuple(range(len(weights))), weights, 0)
+    outcomes = law(one.learner, ()).as_dict()
+    good = sum(p for j, p in outcomes.items() if error(one.labelling, j, one.concepts, truth) <= Fraction(1, 4))
+    assert good >= 0.5
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(1, 1.0), (3, 1.0), (5, 0.1)])

@@ -203,7 +203,9 @@ DIFFERENT: list[Any] = [
     Uniform((True,)), Bernoulli(0.5), Bernoulli(0.5, 0.5), Laplace(0, 1), Laplace(0, 1.0), Laplace(0, 1).ceil(),
     shifted(1), shifted(2), shifted(1.0), defaulted(1), defaulted(2), partial(max, 3), partial(max, 4), Plain(1).method,
     Plain(2).method, Plain(1), Plain(2), BOTTOM, Colour.RED, Scores([1, 2]), Scores([1, 2], ("a", "b")), (1, 2), (2, 1),
-    np.zeros(3), np.zeros(4), max, min, toys.RandomizedResponse(), toys.NoisyCount(), toys.RandomizedResponse(2.0),
+    ((True,),), ((1.0,),), ((),), ((1,), (2,)), ((1, 2),), [(1,)], ((1, True),), ((True, 1),), ((True, True),),
+    (("1",),), np.zeros(3), np.zeros(4), max, min, toys.RandomizedResponse(), toys.NoisyCount(),
+    toys.RandomizedResponse(2.0),
 ]
 
 
