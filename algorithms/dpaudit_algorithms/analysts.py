@@ -18,22 +18,7 @@ from dpaudit.language import (
     Uniform,
     checks,
 )
-
-
-@dataclass(frozen=True)
-class Among(Predicate):
-    """q(x) = 1 iff x is one of `points`."""
-
-    points: frozenset[Any]
-
-    def __call__(self, x: Any) -> int:
-        return int(x in self.points)
-
-    def __repr__(self) -> str:
-        return f"Among({{{', '.join(map(repr, sorted(self.points)))}}})"
-
-    def __str__(self) -> str:
-        return "x in {" + ", ".join(map(str, sorted(self.points))) + "}"
+from dpaudit_algorithms.predicates import Among
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from dpaudit.language import (
@@ -26,30 +26,28 @@ from dpaudit.language import (
 
 @dataclass(frozen=True)
 class Among(Predicate):
-    """h(x) = 1 iff x is one of finitely many points."""
+    """h(x) = 1 iff x is one of `points`."""
 
-    points: tuple[Any, ...]
-
-    @cached_property
-    def _set(self) -> frozenset[Any]:
-        return frozenset(self.points)
+    points: frozenset[Any]
 
     def __call__(self, x: Any) -> int:
-        return int(x in self._set)
+        return int(x in self.points)
+
+    def __repr__(self) -> str:
+        return f"Among({{{', '.join(map(repr, sorted(self.points)))}}})"
+
+    def __str__(self) -> str:
+        return "x in {" + ", ".join(map(str, sorted(self.points))) + "}"
 
 
 @dataclass(frozen=True)
 class AllBut(Predicate):
-    """h(x) = 1 iff x is none of finitely many points."""
+    """h(x) = 1 iff x is none of `points`."""
 
-    points: tuple[Any, ...]
-
-    @cached_property
-    def _set(self) -> frozenset[Any]:
-        return frozenset(self.points)
+    points: frozenset[Any]
 
     def __call__(self, x: Any) -> int:
-        return int(x not in self._set)
+        return int(x not in self.points)
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class ItsPoints(Reading):
     """The output is a tuple of points, on which h is 1."""
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
-        return (Among(output),)
+        return (Among(frozenset(output)),)
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class ItsPoint(Reading):
     """The output is the one point on which h is 1."""
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
-        return (Among((output,)),)
+        return (Among(frozenset((output,))),)
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class GuessedBits(Reading):
     told: tuple[tuple[Any, ...], tuple[Any, ...]] = ((0,), (1,))
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
-        return tuple(Among(self.told[answer >= 2]) for answer in output)
+        return tuple(Among(frozenset(self.told[answer >= 2])) for answer in output)
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class LargestCell(Reading):
     cells: tuple[Any, ...]
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
-        return (Among((self.cells[max(range(len(self.cells)), key=lambda i: output[i])],)),)
+        return (Among(frozenset((self.cells[max(range(len(self.cells)), key=lambda i: output[i])],))),)
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ class LargestCells(Reading):
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
         order = sorted(range(len(self.cells)), key=lambda i: -output[i])
-        return tuple(Among(tuple(self.cells[i] for i in order[:many])) for many in range(1, self.k + 1))
+        return tuple(Among(frozenset(self.cells[i] for i in order[:many])) for many in range(1, self.k + 1))
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class ItsParts(Reading):
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
         starts = (float("-inf"), *self.ends[:-1])
         return tuple(
-            Among(tuple(x for x in output if low <= x < high)) for low, high in zip(starts, self.ends, strict=True)
+            Among(frozenset(x for x in output if low <= x < high)) for low, high in zip(starts, self.ends, strict=True)
         )
 
 
@@ -171,7 +169,7 @@ class MemorisedErrors(Reading):
     """
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
-        return (AllBut(output),)
+        return (AllBut(frozenset(output)),)
 
 
 @dataclass(frozen=True)

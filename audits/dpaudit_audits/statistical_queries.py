@@ -20,7 +20,8 @@ from dpaudit.language import (
     all_but,
 )
 from dpaudit_algorithms.accuracy_games import AccuracyGame, OverfittingGame, WithinError
-from dpaudit_algorithms.analysts import Among, AskingAll, LossHunter, Overfitter, RandomSubsets
+from dpaudit_algorithms.analysts import AskingAll, LossHunter, Overfitter, RandomSubsets
+from dpaudit_algorithms.predicates import Among
 from dpaudit_algorithms.statistical_queries import (
     CALIBRATIONS,
     GaussianAnswers,

@@ -34,7 +34,8 @@ from dpaudit.language import (
     zcdp_delta,
 )
 from dpaudit_algorithms.accuracy_games import AccuracyGame, OverfittingGame, conditioned, occupancies
-from dpaudit_algorithms.analysts import Among, AskingAll, LossHunter, Overfitter, RandomSubsets
+from dpaudit_algorithms.analysts import AskingAll, LossHunter, Overfitter, RandomSubsets
+from dpaudit_algorithms.predicates import Among
 from dpaudit_algorithms.statistical_queries import (
     GaussianAnswers,
     LaplaceAnswers,
