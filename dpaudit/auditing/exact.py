@@ -101,7 +101,7 @@ def enclosed(
 ) -> ExactEvidence:
     """The same with its bounds in ball arithmetic, where the laws are small enough for that.
 
-    Where no finite ε is enough, the bounds are those at a δ that is larger by a relative `TOLERANCE`.
+    Where no finite ε is seen to be enough, the bounds are those at a δ that is larger by a relative `TOLERANCE`.
 
     Raises:
         NotEnumerableError: as `compare` does.
@@ -110,8 +110,9 @@ def enclosed(
         return found
     p, q = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
     epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
-    if any(math.isinf(e.low) for e in epsilons):
-        # a δ that is all on outcomes which the other side lacks may exceed the claimed one by a rounding of the text
+    if any(math.isinf(e.high) for e in epsilons):
+        # a δ that is all on outcomes which the other side lacks may exceed the claimed one by a rounding of the text,
+        # or meet it with equality, which no ball can tell from that
         epsilons = [epsilon_at(*sides, claim.delta * (1 + TOLERANCE)) for sides in ((p, q), (q, p))]
     deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)

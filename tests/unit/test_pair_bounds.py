@@ -17,7 +17,7 @@ from dpaudit.auditing import exact
 from dpaudit.auditing.density import look
 from dpaudit.auditing.results import ExactEvidence, Verdict
 from dpaudit.interpret import LawCache
-from dpaudit.language import Categorical, Claim, Mechanism
+from dpaudit.language import Bernoulli, Categorical, Claim, Mechanism, Program, independent
 
 
 class Table(Mechanism):
@@ -98,6 +98,23 @@ def test_an_infinite_epsilon_has_a_bound_in_delta() -> None:
     assert found.bounds is not None
     assert (found.bounds.epsilon_low, found.bounds.epsilon_high) == (None, None)
     assert found.bounds.delta_low <= 0.125 <= found.bounds.delta_high < math.nextafter(0.125, 1) + 1e-15
+
+
+class Leaks(Mechanism):
+    """Tells its record with probability 0.1, beside three coins: no ball is sure that the eight parts are 0.1."""
+
+    def run(self, dataset: tuple[int, ...]) -> Program:
+        told = yield Bernoulli(0.1)
+        coins = yield independent(Bernoulli(0.1), 3)
+        return (dataset[0] if told else None, coins)
+
+
+def test_an_epsilon_is_finite_where_delta_is_met_with_equality() -> None:
+    found = looked(Leaks(), Claim(0.0, 0.1))
+    assert found.bounds is not None
+    assert found.epsilon == pytest.approx(0.0, abs=1e-9)
+    assert found.bounds.epsilon_high == pytest.approx(0.0, abs=1e-9)
+    assert looked(Leaks(), Claim(0.0, 0.099)).epsilon is None
 
 
 def test_epsilon_and_its_bounds_agree_where_doubles_give_out() -> None:
