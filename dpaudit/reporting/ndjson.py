@@ -9,6 +9,7 @@ by the clock.
 from __future__ import annotations
 
 import json
+import math
 import re
 from importlib.resources import files
 from typing import Any
@@ -58,9 +59,8 @@ def _fields(event: events.Event) -> dict[str, Json]:
                 "steps": event.steps,
             }
         case events.Progress():
-            return {
-                "event": "progress", "done": event.done, "of": event.of, "what": event.what, "bound": event.bound
-            }
+            bound = None if event.bound is None or math.isinf(event.bound) else event.bound
+            return {"event": "progress", "done": event.done, "of": event.of, "what": event.what, "bound": bound}
         case events.AuditFinished(audit=audit):
             return {
                 "event": "audit_finished",

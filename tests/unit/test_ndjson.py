@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,12 @@ def _lines(result: Result) -> list[str]:
     stream = [*events.told(result)]
     stream.insert(1, events.Progress(4, 10, "certifying, pair 2 of 5", 0.71))
     return [to_line(event, number) for number, event in enumerate(stream)]
+
+
+def test_a_bound_that_is_infinite_is_null(validator: Draft202012Validator) -> None:
+    value = json.loads(to_line(events.Progress(10, 10, "exact laws, 10 of 10 datasets", math.inf), 0))
+    validator.validate(value)
+    assert value["bound"] is None
 
 
 def test_whole_text(snapshot: Callable[[str, str], None]) -> None:
