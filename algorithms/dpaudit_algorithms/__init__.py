@@ -77,6 +77,11 @@ CATALOGUE: dict[str, str] = {
     "NaiveAnswers": "dpaudit_algorithms.statistical_queries:NaiveAnswers",  # G2
     "LaplaceAnswers": "dpaudit_algorithms.statistical_queries:LaplaceAnswers",  # G3
     "GaussianAnswers": "dpaudit_algorithms.statistical_queries:GaussianAnswers",  # G3
+    "NumericSparse": "dpaudit_algorithms.numeric_sparse:NumericSparse",  # G4
+    "NumericSparseCorrected": "dpaudit_algorithms.numeric_sparse:NumericSparseCorrected",  # G4
+    "PrivateMultiplicativeWeights": (
+        "dpaudit_algorithms.multiplicative_weights:PrivateMultiplicativeWeights"  # G4
+    ),
     "AlgorithmB": "dpaudit_algorithms.algorithm_b:AlgorithmB",  # G5
     "ReleaseThresholds": "dpaudit_algorithms.release_thresholds:ReleaseThresholds",  # H1
     "LearnRectangles": "dpaudit_algorithms.learn_rectangles:LearnRectangles",  # H2

@@ -68,6 +68,9 @@ CATALOGUE: dict[str, str] = {
     "NaiveAnswers": "dpaudit_audits.statistical_queries:NAIVE_PLAN",  # G2
     "LaplaceAnswers": "dpaudit_audits.statistical_queries:LAPLACE_PLAN",  # G3
     "GaussianAnswers": "dpaudit_audits.statistical_queries:GAUSSIAN_PLAN",  # G3
+    "NumericSparse": "dpaudit_audits.numeric_sparse:PLAN",  # G4
+    "NumericSparseCorrected": "dpaudit_audits.numeric_sparse:CORRECTED_PLAN",  # G4
+    "PrivateMultiplicativeWeights": "dpaudit_audits.multiplicative_weights:PLAN",  # G4
     "AlgorithmB": "dpaudit_audits.algorithm_b:PLAN",  # G5
     "ReleaseThresholds": "dpaudit_audits.release_thresholds:PLAN",  # H1
     "LearnRectangles": "dpaudit_audits.learn_rectangles:PLAN",  # H2
