@@ -136,6 +136,8 @@ class PrivateMultiplicativeWeights(Interactive):
         differs=(
             "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
             "and Roth's book, whose n has constants.",
+            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+            "lines are as its proofs use them.",
             "n is public: a dataset of another size is refused, and neighbours are under replace-one. The noise of "
             "NumericSparse, for sensitivity 1, is divided by n, as T is.",
             "Logs are natural, which the proof of Theorem 4.10 needs. c is rounded up: it counts what is paid for.",

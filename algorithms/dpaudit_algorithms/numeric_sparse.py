@@ -208,6 +208,8 @@ class NumericSparse(Mechanism):
         differs=(
             "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
             "and Roth's book.",
+            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+            "lines are as its proofs use them.",
             "The queries are fixed beforehand; PrivateMultiplicativeWeights asks it for others by the answers before.",
             "The proof cites Corollary 3.21, which asks for ε < 1; by Theorem 3.20 the same noise is enough while "
             "ε ≤ 3.2·ln(2/δ), and the claim is printed, and tried, without a bound.",

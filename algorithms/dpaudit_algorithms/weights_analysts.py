@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from dpaudit.language import BOTTOM, Analyst, Multiset, ParameterError, checks
-from dpaudit_algorithms.analysts import Among
 from dpaudit_algorithms.multiplicative_weights import Weights, mean, mw, uniform, values
+from dpaudit_algorithms.predicates import Among
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from dpaudit.auditing.plan import Case, Plan, UtilityCase
 from dpaudit.auditing.results import Verdict
 from dpaudit.language import AccurateAnswers, Analyst, Claim, Fixed, Mechanism, Multiset, Samples, UtilityClaim
 from dpaudit_algorithms.accuracy_games import OverfittingGame, WithinError
-from dpaudit_algorithms.analysts import Among, AskingAll, Overfitter, RandomSubsets
+from dpaudit_algorithms.analysts import AskingAll, Overfitter, RandomSubsets
 from dpaudit_algorithms.multiplicative_weights import COROLLARIES, PrivateMultiplicativeWeights
+from dpaudit_algorithms.predicates import Among
 from dpaudit_algorithms.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.weights_analysts import Hovering, WorstFor
 from dpaudit_algorithms.weights_game import WeightsGame

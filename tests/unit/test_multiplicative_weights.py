@@ -15,7 +15,7 @@ from scipy import stats
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import sample
 from dpaudit.language import BOTTOM, AccurateAnswers, Applied, Instance, Mechanism, Multiset, Population, queries_of
-from dpaudit_algorithms.analysts import Among, AskingAll, Overfitter, RandomSubsets
+from dpaudit_algorithms.analysts import AskingAll, Overfitter, RandomSubsets
 from dpaudit_algorithms.multiplicative_weights import (
     PrivateMultiplicativeWeights,
     Weights,
@@ -25,6 +25,7 @@ from dpaudit_algorithms.multiplicative_weights import (
     uniform,
     values,
 )
+from dpaudit_algorithms.predicates import Among
 from dpaudit_algorithms.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.weights_analysts import Hovering, WorstFor, followed, subsets
 from dpaudit_algorithms.weights_game import WeightsGame
