@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from dpaudit.adversary.features import Axis, Column, Numbers
 from dpaudit.interpret import Outputs
 from dpaudit.language import Span
+
+LONGEST, SHOWN = 1_000, 160
+"""The text of an outcome that is longer than this is cut to so many characters: a hypothesis class has thousands."""
 
 Interval = tuple[float, float]
 """(low, high] on the real score; ends may be infinite."""
@@ -114,7 +118,7 @@ class Event:
         """JSON form; three or more consecutive whole numbers are a range [first, last], an axis stands in "score"."""
         ranges, others = _ranges(self.atoms, self.spans)
         spec: dict[str, Any] = {
-            "atoms": [jsonable(a) for a in _ordered(others)],
+            "atoms": [jsonable(a, abridge=True) for a in _ordered(others)],
             "ranges": [list(ends) for ends in ranges],
             "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
             "weights": None if self.weights is None else list(self.weights),
@@ -147,15 +151,23 @@ def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
     return float(score(np.array([value], dtype=np.float64), weights)[0])
 
 
-def jsonable(value: Any) -> Any:
-    """Plain JSON for an outcome or record; what JSON cannot hold is shown by its repr."""
+def jsonable(value: Any, *, abridge: bool = False) -> Any:
+    """Plain JSON for an outcome or record; what JSON cannot hold is shown by its repr, `abridged` if that is wanted."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if np.isfinite(value) else repr(value)
     if isinstance(value, tuple | list):
-        return [jsonable(part) for part in value]
-    return repr(value)
+        return [jsonable(part, abridge=abridge) for part in value]
+    return abridged(repr(value)) if abridge else repr(value)
+
+
+def abridged(text: str) -> str:
+    """The text itself, or where it is long its beginning and what tells it from others that begin so."""
+    if len(text) <= LONGEST:
+        return text
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text[:SHOWN]}… ({len(text):,} characters, {digest})"
 
 
 def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDArray[np.bool_]:
@@ -168,7 +180,7 @@ def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDA
 def _listed(atoms: list[Any], spans: tuple[Span, ...] = ()) -> str:
     ranges, others = _ranges(frozenset(atoms), spans)
     # an atom stands for itself, a range by its first number for all of it
-    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (repr(a), 1) for a in others}
+    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (abridged(repr(a)), 1) for a in others}
     ordered = [names[a] for a in _ordered(list(names))]
     texts = [text for text, _ in ordered]
     if len(texts) > 8:

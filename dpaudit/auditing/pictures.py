@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Event
+from dpaudit.adversary.event import abridged
 from dpaudit.auditing.density import Exact
 from dpaudit.auditing.drawing import Drawing, Seen
 from dpaudit.auditing.exact import Comparison
@@ -81,7 +82,7 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     kept = [i for i in order if i in heavy]
     return OutputPlot(
         "exact",
-        [str(values[i]) for i in kept],
+        [abridged(str(values[i])) for i in kept],
         rounded(comparison.left[kept]),
         rounded(comparison.right[kept]),
         event.marks([values[i] for i in kept]).tolist(),
@@ -101,7 +102,7 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
-        "sampled", [str(values[i]) for i in kept], rounded(p[kept]), rounded(q[kept]),
+        "sampled", [abridged(str(values[i])) for i in kept], rounded(p[kept]), rounded(q[kept]),
         event.marks([values[i] for i in kept]).tolist(), len(values) - len(kept),
     )
 
@@ -167,7 +168,7 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     shown = _reading_order(outcomes)[:SHOWN_OUTCOMES]
     inside = event.marks(outcomes)
     for i in shown:
-        labels.append(str(outcomes[i]))
+        labels.append(abridged(str(outcomes[i])))
         p.append(lone[outcomes[i]][0])
         q.append(lone[outcomes[i]][1])
         marked.append(bool(inside[i]))

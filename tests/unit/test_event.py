@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.adversary.event import Event, jsonable, score
+from dpaudit.adversary.event import Event, abridged, jsonable, score
 from dpaudit.adversary.features import Column, Linear, Numbers, Vectors
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM
@@ -191,3 +191,23 @@ def test_an_axis_is_described() -> None:
         "family": "linear", "features": ["output[0]", "output[1]"], "weights": [1.0, -2.0], "bias": 0.0,
         "threshold": 0.31,
     }
+
+
+def test_long_texts_of_outcomes_are_cut_and_stay_apart() -> None:
+    class Long:
+        def __init__(self, end: str) -> None:
+            self.end = end
+
+        def __repr__(self) -> str:
+            return "x" * 5_000 + self.end
+
+    a, b = Long("a"), Long("b")
+    event = Event(atoms=frozenset({a, b, (1, a)}))
+    texts = [text for atom in event.spec["atoms"] for text in (atom if isinstance(atom, list) else [atom])]
+    cut = [text for text in texts if isinstance(text, str)]
+    assert {len(text) for text in cut} <= set(range(150, 220))
+    assert len(set(cut)) == 2
+    assert "5,001 characters" in cut[0]
+    assert len(event.description) < 1_000
+    assert abridged("y" * 1_000) == "y" * 1_000
+    assert jsonable(a) == repr(a)  # records of a dataset are given whole
