@@ -1,7 +1,7 @@
 # `make` lists the tasks.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup check test tables docs report bench wheel ci
+.PHONY: help setup check test mutants tables docs report bench wheel ci
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ check: ## ruff, mypy, the import contracts and the generated tables
 
 test: ## the tests
 	$(PYTHON) -m pytest
+
+mutants: ## apply small mistakes to a copy of the engine, one at a time, and expect a test to fail for each
+	$(PYTHON) tests/quality/engine_mutants.py
 
 tables: ## write algorithms/README.md and audits/README.md from cards and plans
 	$(PYTHON) tools/tables.py

@@ -1,167 +1,266 @@
-"""How often audits err, and what they see: the whole engine, many times over. Progress on stderr.
+"""How often audits err, and what they see: whole audits of mechanisms whose exact ε is known.
 
-python benchmarks/error_rates.py > benchmarks/error_rates.md
+python benchmarks/error_rates.py --jobs 2 > benchmarks/error_rates.md
+
+What has ended is kept (--keep FILE, by default benchmarks/error_rates.jsonl), and the same command goes on where it was
+stopped; --tables prints what there is and runs nothing. Delete the file to begin anew. Progress on stderr.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
-from joblib import Parallel, delayed
+import resumable
 from scipy import stats
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.request import DEFAULT_ALPHA, Request
-from dpaudit.auditing.results import Audit, Verdict
+import dpaudit
+from dpaudit.auditing.request import DEFAULT_ALPHA
 from dpaudit.stats.power import rejection_probability
 
-# the mechanisms are those of the tests; in front of this file, which has the same name
+# the mechanisms are those of the tests
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "soundness"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "quality"))
 
-import error_rates
-from error_rates import BIT, SUBJECTS, Errors, Gap, RandomisedResponse
+import helpers
+from exact_mechanisms import Gap, RandomisedResponse
+from shapes import EVERY, PAIR, SHAPES, WAYS, Dressed, Shape
 
-Made = TypeVar("Made")
-
-QUALITY = sys.path[0]
-
-RUNS = 400
-NUMBERS = {"Laplace count, a real number": 80, "vector of 3 Laplace counts": 40}
-"""Audits of mechanisms that take longest; of every other `NUMBER`."""
-PART = 6
-"""All tables of errors but the first have this part of its audits."""
-NUMBER = 470
+KEPT = Path(__file__).resolve().parent / "error_rates.jsonl"
+RUNS = 200
+"""Samples per dataset of most audits: enough to learn, to certify and for several interim analyses."""
 
 
-def over(seeds: Sequence[int], one: Callable[[int], Made]) -> list[Made]:
-    """`one` of every seed, on all cores."""
-    return list(Parallel(n_jobs=-1)(delayed(one)(seed) for seed in seeds))
-
-
-def errors(name: str, seed: int, alpha: float, claimed: float, certify: bool) -> Errors:
-    # workers of a pool know the module by its path alone
-    if QUALITY not in sys.path:
-        sys.path.insert(0, QUALITY)
-    return error_rates.errors(name, seed=seed, alpha=alpha, runs=RUNS, claimed=claimed, certify=certify)
-
-
-def error_table(*, alpha: float, claimed: float, certify: bool, part: int, first: int) -> None:
-    """One table over all mechanisms.
+@dataclass(frozen=True)
+class Part:
+    """Audits that one table is of.
 
     Args:
-        claimed: the claim, divided by the exact ε.
-        part: each mechanism's number of audits is divided by it.
-        first: the first seed.
+        title, text: of the table.
+        alpha, runs, claimed, certify: of the audits, as in `helpers.audited`.
+        each: how many of every shape.
     """
-    print("| mechanism | exact ε | audits | FAIL | bound above exact ε | e-process alone | certificate alone | share |")
-    print("| --- |" + " --- |" * 7)
-    every: list[Errors] = []
-    for name in SUBJECTS:
-        print(f"α = {alpha}, claim {claimed} · ε: {name}", file=sys.stderr, flush=True)
-        number = NUMBERS.get(name, NUMBER) // part
-        found = over(
-            range(first, first + number),
-            lambda seed, name=name: errors(name, seed, alpha, claimed, certify),  # type: ignore[misc]
-        )
-        every += found
-        print(f"| {name} | {error_rates.exact_epsilon(name):.4g} | {row(found, alpha)}")
-    print(f"| all | | {row(every, alpha)}\n")
+
+    title: str
+    text: str
+    alpha: float
+    each: int
+    runs: int = RUNS
+    claimed: float = 1.0
+    certify: bool = False
 
 
-def row(found: Sequence[Errors], alpha: float) -> str:
-    wrong = sum(e.overstated for e in found)
-    chance = stats.binomtest(wrong, len(found), alpha, alternative="greater").pvalue
-    cells = [
-        f"{len(found):,}",
-        str(sum(e.fail for e in found)),
-        str(wrong),
-        str(sum(e.sequential for e in found)),
-        str(sum(e.certificate for e in found)),
-        f"{wrong / len(found):.4f} (p = {chance:.2g})",
-    ]
-    return " | ".join(cells) + " |"
-
-
-def size_tables() -> None:
-    print("## Size: claims that hold with equality\n")
-    print(
-        f"The claim is the exact ε of the pair, so that every FAIL is an error; {RUNS} runs a side and audit,\n"
-        "learning included; runs alone. An audit that is refuted stops, and certifies no longer than it must. At most\n"
-        "a share α may err; p: of the binomial test of that, one-sided.\n"
-    )
-    for alpha, part in ((0.05, 1), (DEFAULT_ALPHA, PART)):
-        print(f"### α = {alpha}\n")
-        error_table(alpha=alpha, claimed=1.0, certify=False, part=part, first=0)
-
-
-def coverage_table() -> None:
-    print("## Coverage: bounds of audits that go on (`--certify`), α = 0.05\n")
-    print(
+PARTS = {
+    "size": Part("The boundary, α = 0.05", "The claim is the exact ε, so that every FAIL is an error.", 0.05, 500),
+    "small": Part(f"The boundary, α = {DEFAULT_ALPHA}", "The same at the default α.", DEFAULT_ALPHA,
+                  math.ceil(5_000 / len(EVERY))),
+    "trees": Part(
+        "The boundary with more samples, α = 0.05",
+        "Where logistic regressions, boosted trees and all interim analyses take part.", 0.05, 20, runs=6_000,
+    ),
+    "bounds": Part(
+        "The bound on ε of audits that go on (`--certify`), α = 0.05",
         "The claim is half of the exact ε: it is false, FAIL is right, and what may exceed the exact ε in a share α\n"
-        "of audits is the bound.\n"
+        "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 60, claimed=0.5, certify=True,
+    ),
+}  # fmt: skip
+CHAINS, NIGHTS = 100, 12
+"""Accumulated evidence: chains of so many audits, each with the evidence of the one before it."""
+
+
+def seed_of(*key: Any) -> int:
+    """A seed of its own for every task."""
+    return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:6])
+
+
+def audit(part: str, name: str, number: int) -> dict[str, Any]:
+    """One audit of one shape; the ways in take turns."""
+    about, shape = PARTS[part], SHAPES[name]
+    way = shape.ways[number % len(shape.ways)]
+    found = helpers.audited(
+        shape, way, seed=seed_of(part, name, number), alpha=about.alpha, runs=about.runs, claimed=about.claimed,
+        certify=about.certify,
     )
-    error_table(alpha=0.05, claimed=0.5, certify=True, part=PART, first=100_000)
+    return {"way": way, **outcome(found)}
 
 
-def audits(subject: RandomisedResponse | Gap, seeds: range, *, runs: int, epsilon: float, certify: bool) -> list[Audit]:
-    """One audit by runs alone for every seed."""
+def outcome(found: Any) -> dict[str, Any]:
+    """What is kept of an audit."""
+    verdict = "refused" if helpers.refused(found) else str(found.verdict)
+    told = {} if verdict in ("pass", "fail") else {"reason": found.reason[:200]}
+    return {"verdict": verdict, "lower": found.epsilon_lower, **told}
 
-    def one(seed: int) -> Audit:
-        if QUALITY not in sys.path:
-            sys.path.insert(0, QUALITY)
-        request = Request(
-            (subject,), seed=seed, pair=BIT, runs=runs, epsilon=epsilon, certify=certify, black_box=True
+
+def chain(part: str, name: str, number: int) -> dict[str, Any]:
+    """Audits at the boundary, each with the evidence of those before it, until one of them FAILs."""
+    evidence, verdict, lower, night = None, "pass", 0.0, 0
+    for night in range(1, NIGHTS + 1):
+        shape = SHAPES[name]
+        evidence = dpaudit.audit(
+            Dressed(name), epsilon=shape.epsilon, delta=shape.delta, pair=PAIR, runs=RUNS, alpha=0.05,
+            seed=seed_of(part, name, number, night), evidence=evidence, progress=False, black_box=True,
         )
-        return engine.run(request).audits[0]
+        verdict, lower = str(evidence.verdict), max(lower, evidence.audit.epsilon_lower or 0.0)
+        if verdict == "fail":
+            break
+    return {"verdict": verdict, "lower": lower, "nights": night}
 
-    return over(seeds, one)
+
+def powered(part: str, runs: int, number: int) -> dict[str, Any]:
+    """Randomised response at ε = 1.2 that claims 1, or a gap of 2 that claims 1 and goes on."""
+    subject: Any
+    subject, certify = (RandomisedResponse(1.2), False) if part == "power" else (Gap(2.0), True)
+    found = dpaudit.audit(
+        subject, epsilon=1.0, pair=PAIR, runs=runs, seed=number, certify=certify, black_box=True, progress=False,
+    ).audit
+    stop = None if found.sequential is None else found.sequential.refuted_at
+    return {**outcome(found), "stop": stop}
 
 
-def power_table() -> None:
+POWER, TIGHTNESS = (2_000, 5_000, 10_000, 20_000), (1_000, 10_000, 100_000, 1_000_000)
+
+
+def tasks() -> dict[str, tuple[list[resumable.Key], Callable[..., dict[str, Any]]]]:
+    """All tasks by part: keys, and what runs one."""
+    found: dict[str, tuple[list[resumable.Key], Callable[..., dict[str, Any]]]] = {}
+    for part, about in PARTS.items():
+        # one of every shape after the other, so that a table that was stopped early has all of them
+        found[part] = ([(part, shape.name, i) for i in range(about.each) for shape in EVERY], audit)
+    found["chains"] = ([("chains", name, i) for i in range(CHAINS) for name in CHAINED], chain)
+    found["power"] = ([("power", runs, i) for runs in POWER for i in range(50)], powered)
+    found["tightness"] = ([("tightness", runs, i) for runs in TIGHTNESS for i in range(10)], powered)
+    return found
+
+
+CHAINED = ("bool", "float", "vector of 1 or 2 numbers")
+
+
+def size_table(part: str, done: dict[resumable.Key, dict[str, Any]]) -> None:
+    """Errors by shape, by way in, and of all."""
+    about = PARTS[part]
+    found = [(SHAPES[key[1]], value) for key, value in done.items() if key[0] == part and key[1] in SHAPES]
+    print(f"## {about.title}\n\n{about.text}\n{about.runs:,} samples per dataset, learning included.\n")
+    if not found:
+        print("Not measured yet.\n")
+        return
+    print(_HEAD.format("shape of the output", "exact (ε, δ)"))
+    for shape in EVERY:
+        its = [one for one in found if one[0] is shape]
+        if its:
+            print(f"| {shape.name} | ({shape.epsilon:g}, {shape.delta:g}) | {row(its, about)}")
+    print(f"| **all** | | {row(found, about)}\n")
+    print(_HEAD.format("way in", ""))
+    for way in WAYS:
+        its = [one for one in found if one[1]["way"] == way]
+        if its:
+            print(f"| {way} | | {row(its, about)}")
+    print()
+    # reasons that differ in their numbers alone are one
+    notes: dict[str, Counter[str]] = {}
+    for shape, value in found:
+        if reason := value.get("reason"):
+            notes.setdefault(re.sub(r"[\d.,]*\d", "#", reason), Counter())[shape.name] += 1
+    for reason, shapes in sorted(notes.items(), key=lambda one: -one[1].total()):
+        named = ", ".join(f"{name} ({times})" for name, times in shapes.most_common(3))
+        more = f" and {len(shapes) - 3} more" if len(shapes) > 3 else ""
+        print(f"- {shapes.total():,} in {named}{more}: {reason.encode('ascii', 'backslashreplace').decode()}")
+    seconds = sum(value["seconds"] for _, value in found)
+    print(f"\n{seconds / len(found):.2f} CPU seconds an audit, {seconds / 60:.0f} minutes in all.\n")
+
+
+_HEAD = (
+    "| {} | {} | audits | PASS | FAIL | INCONCLUSIVE | refused | bound above ε | share | p |\n| --- |"
+    + " --- |" * 9
+)
+
+
+def row(found: Sequence[tuple[Shape, dict[str, Any]]], about: Part) -> str:
+    """Counts, the larger share of errors, and how likely that many are at a rate of α."""
+    verdicts = Counter(value["verdict"] for _, value in found)
+    above = sum(value["lower"] is not None and value["lower"] > shape.epsilon for shape, value in found)
+    false = above if about.claimed < 1 else max(above, verdicts["fail"])
+    read = len(found) - verdicts["refused"]
+    cells = [f"{len(found):,}", *(f"{verdicts[v]:,}" for v in ("pass", "fail", "inconclusive", "refused")), str(above)]
+    return " | ".join([*cells, *errors(false, read, about.alpha)]) + " |"
+
+
+def errors(wrong: int, of: int, alpha: float) -> list[str]:
+    """The share of errors, and the one-sided p-value of the exact binomial test of a rate of at most α."""
+    if not of:
+        return ["–", "–"]
+    return [f"{wrong / of:.4f}", f"{stats.binomtest(wrong, of, alpha, alternative='greater').pvalue:.2g}"]
+
+
+def chain_table(done: dict[resumable.Key, dict[str, Any]]) -> None:
+    """FAIL on any night."""
+    print(f"## Evidence over {NIGHTS} nights, α = 0.05\n")
+    print("Chains of audits at the boundary, each with the evidence of all before it, until one FAILs.\n")
+    print("| shape of the output | chains | FAIL on some night | share | p |\n| --- |" + " --- |" * 4)
+    for name in CHAINED:
+        found = [value for key, value in done.items() if key[:2] == ("chains", name)]
+        wrong = sum(value["verdict"] == "fail" or value["lower"] > SHAPES[name].epsilon for value in found)
+        print(f"| {name} | {len(found)} | {wrong} | " + " | ".join(errors(wrong, len(found), 0.05)) + " |")
+    print()
+
+
+def power_tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
+    """How soon a false claim is refuted, and how near the bound comes."""
     print(f"## Power: randomised response at ε = 1.2 that claims 1, α = {DEFAULT_ALPHA}\n")
-    print(
-        "Of 50 audits by runs alone. Theory: the power of the score test of the best event with all the runs and all\n"
-        "of α, the event known. Stop: runs a side at which the e-process refutes the claim.\n"
-    )
-    print("| runs a side | refuted | theory | median stop |")
-    print("| --- | --- | --- | --- |")
+    print("Theory: the power of the score test of the best event with all samples and all of α, the event known.\n")
+    print("| samples per dataset | audits | refuted | theory | median stop |\n| --- |" + " --- |" * 4)
     p = 1 / (1 + math.exp(-1.2))
-    for runs in (2_000, 5_000, 10_000, 20_000):
-        print(f"power, {runs} runs", file=sys.stderr, flush=True)
-        found = audits(RandomisedResponse(1.2), range(50), runs=runs, epsilon=1.0, certify=False)
-        stops = sorted(
-            math.inf if a.sequential is None or a.sequential.refuted_at is None else a.sequential.refuted_at
-            for a in found
-        )
+    for runs in POWER:
+        found = _of(done, "power", runs)
+        stops = sorted(math.inf if one["stop"] is None else one["stop"] for one in found)
         theory = rejection_probability(p, 1 - p, runs, runs, epsilon=1.0, delta=0.0, alpha=DEFAULT_ALPHA)
-        refuted = sum(a.verdict is Verdict.FAIL for a in found)
-        stop = "–" if math.isinf(stops[25]) else f"{stops[25]:,.0f}"
-        print(f"| {runs:,} | {refuted} of 50 | {theory:.3f} | {stop} |")
-
-
-def tightness_table() -> None:
+        middle = stops[len(stops) // 2] if stops else math.inf
+        refuted = sum(one["verdict"] == "fail" for one in found)
+        shown = "–" if math.isinf(middle) else f"{middle:,}"
+        print(f"| {runs:,} | {len(found)} | {refuted} | {theory:.3f} | {shown} |")
     print(f"\n## Tightness: Pr[⊥] = ½ against ½·e⁻², exact ε = 2, α = {DEFAULT_ALPHA}\n")
-    print("Median of 10 audits that go on (`--certify`).\n")
-    print("| runs a side | certified ε | share of the exact ε |")
-    print("| --- | --- | --- |")
-    for runs in (1_000, 10_000, 100_000, 1_000_000):
-        found = audits(Gap(), range(10), runs=runs, epsilon=1.0, certify=True)
-        bound = sorted(a.epsilon_lower or 0.0 for a in found)[5]
-        print(f"| {runs:,} | {bound:.4f} | {100 * bound / 2:.1f} % |")
+    print("Audits that go on (`--certify`).\n")
+    print("| samples per dataset | audits | median bound | share of the exact ε |\n| --- |" + " --- |" * 3)
+    for runs in TIGHTNESS:
+        bounds = sorted(one["lower"] or 0.0 for one in _of(done, "tightness", runs))
+        if bounds:
+            bound = bounds[len(bounds) // 2]
+            print(f"| {runs:,} | {len(bounds)} | {bound:.4f} | {100 * bound / 2:.1f} % |")
+
+
+def _of(done: dict[resumable.Key, dict[str, Any]], part: str, runs: int) -> list[dict[str, Any]]:
+    return [value for key, value in done.items() if key[:2] == (part, runs)]
+
+
+def tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
+    """The benchmark's text."""
+    print("# Error rates and power of whole audits\n")
+    print(
+        "Tables of `python benchmarks/error_rates.py`. Every audit is a whole one by samples alone, with a seed of\n"
+        "its own, of a mechanism of `tests/soundness/shapes.py` whose exact ε is known; the ways in take turns. At\n"
+        "most a share α of audits may FAIL a claim that holds, and at most α may have a lower bound above the exact\n"
+        "ε; share: of the two the larger. p: of the exact binomial test of that, one-sided; of fifty rows one is\n"
+        "below 0.02 by chance. Refused: outputs that dpaudit does not read, and says so.\n"
+    )
+    for part in PARTS:
+        size_table(part, done)
+    chain_table(done)
+    power_tables(done)
 
 
 def main() -> None:
-    print("# Error rates and power of whole audits\n")
-    print("Written by `python benchmarks/error_rates.py > benchmarks/error_rates.md`, some ten minutes on two cores;")
-    print("every audit has a seed of its own, and searches its own events.\n")
-    size_tables()
-    coverage_table()
-    power_table()
-    tightness_table()
+    """Run what is missing, and print the tables."""
+    given = resumable.arguments(__doc__, KEPT)
+    for part, (keys, one) in tasks().items():
+        if not given.tables and given.part in (None, part):
+            resumable.run(keys, one, given)
+    tables(resumable.results(given.keep))
 
 
 if __name__ == "__main__":

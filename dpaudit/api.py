@@ -13,7 +13,15 @@ from dpaudit.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse
 from dpaudit.auditing import engine, results
 from dpaudit.auditing.carry import evidence_of
 from dpaudit.auditing.events import CheckFinished
-from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_COMPARED, Everything, Request, Seek, Versus
+from dpaudit.auditing.request import (
+    DEFAULT_ALPHA,
+    DEFAULT_COMPARED,
+    DEFAULT_MIN_POWER,
+    Everything,
+    Request,
+    Seek,
+    Versus,
+)
 from dpaudit.call_text import call_text
 from dpaudit.errors import DpauditError, with_options_named
 from dpaudit.language import Mechanism
@@ -44,6 +52,7 @@ class Settings(TypedDict, total=False):
     parameters: dict[str, Any] | None
     certify: bool
     bits: bool
+    min_power: float
     black_box: bool
     evidence: results.Result | None
     only: str | None
@@ -100,6 +109,7 @@ def audit(
     parameters: dict[str, Any] | None = None,
     certify: bool = False,
     bits: bool = False,
+    min_power: float = DEFAULT_MIN_POWER,
     black_box: bool = False,
     evidence: results.Result | None = None,
     only: str | None = None,
@@ -129,6 +139,8 @@ def audit(
         parameters: fields of the mechanism to change.
         certify: use all runs, also after a refutation, to sharpen the bound on ε.
         bits: let what the low bits of doubles give away count in the verdict.
+        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
+            probability 0.9; `math.inf` asks for nothing.
         black_box: use runs alone: no exact law, no density of the mechanism's own.
         evidence: an earlier result, with another seed, whose e-values are carried over.
         only: "privacy" or "utility" for one of them alone.
@@ -161,6 +173,7 @@ def audit(
         parameters=parameters or {},
         certify=certify,
         bits=bits,
+        min_power=min_power,
         black_box=black_box,
         carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
         only=only,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,10 +50,20 @@ def _shown(value: Any) -> str:
     if isinstance(value, Claim):
         text = _claim(value)
     elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(side, tuple | Multiset) for side in value):
-        text = f"({', '.join(repr(list(side)) if isinstance(side, tuple) else repr(side) for side in value)})"
+        text = f"({', '.join(_written(list(side)) if isinstance(side, tuple) else repr(side) for side in value)})"
     else:
         text = repr(value)
     return text if len(text) <= _LONGEST else "…"
+
+
+def _written(record: Any) -> str:
+    """Records as Python reads them: `nan` and `inf` are no names of its own."""
+    if isinstance(record, float) and not math.isfinite(record):
+        return f"float({str(record)!r})"
+    if isinstance(record, list | tuple):
+        inner = ", ".join(map(_written, record))
+        return f"[{inner}]" if isinstance(record, list) else f"({inner},)" if len(record) == 1 else f"({inner})"
+    return repr(record)
 
 
 def _claim(claim: Claim) -> str:

@@ -1,7 +1,8 @@
 """The command line: `dpaudit check`, `verify`, `worst`, `compare` and the commands around them.
 
-stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage or
-configuration, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed, 130 interrupted.
+stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage,
+configuration or a report that could not be written, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed,
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rich.console import Console
 
 from dpaudit import config
 from dpaudit.auditing import engine, registry, store
+from dpaudit.auditing.crash import described
 from dpaudit.auditing.events import told
 from dpaudit.auditing.jobs import instance_of
 from dpaudit.auditing.request import Request
@@ -25,14 +27,16 @@ from dpaudit.cli_doctor import findings
 from dpaudit.cli_first import SETTLED, WELCOME, defaults, shown_config, write_example
 from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
-from dpaudit.cli_run import OutConsole, compared, complain, finish, run, written
-from dpaudit.errors import DpauditError, UsageError
+from dpaudit.cli_run import code_of, compared, finish, run, written
+from dpaudit.cli_terminal import OutConsole, complain, say, settle_terminal, show, unwritable
+from dpaudit.errors import DpauditError, InternalError, UsageError
 from dpaudit.language.checks import whole
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
 from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
 from dpaudit.reporting.event_log import EventLog
 from dpaudit.reporting.files import Outputs
+from dpaudit.reporting.plain import flat
 
 app = typer.Typer(
     name="dpaudit",
@@ -50,7 +54,7 @@ ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        print(f"dpaudit {engine.environment()['dpaudit']}")
+        say(f"dpaudit {engine.environment()['dpaudit']}\n")
         raise typer.Exit
 
 
@@ -66,10 +70,10 @@ def root(
 ) -> None:
     """Audit claims of differential privacy."""
     if show_config:
-        print(shown_config(config.read()))
+        say(f"{shown_config(config.read())}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        print(WELCOME, end="")
+        say(WELCOME)
         raise typer.Exit(2)
     # whoever asks for help is not told off for his settings
     if context.invoked_subcommand in SETTLED and not {"-h", "--help"} & set(sys.argv):
@@ -81,7 +85,7 @@ def example_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Where to write it.")] = "noisy_count.py",
 ) -> None:
     """Write a noisy count with a bug, to try dpaudit on."""
-    print(write_example(Path(file)))
+    say(f"{write_example(Path(file))}\n")
 
 
 @app.command("doctor")
@@ -89,9 +93,9 @@ def doctor_command() -> None:
     """Say what is installed, what is missing and for what, and whether it computes what it must."""
     ill = 0
     for finding in findings():
-        print(finding, flush=True)
+        say(f"{finding}\n")
         ill += finding.good is False
-    print(f"{ill} to mend." if ill else "All that is needed is there and works.")
+    say(f"{ill} to mend.\n" if ill else "All that is needed is there and works.\n")
     raise typer.Exit(2 if ill else 0)
 
 
@@ -106,12 +110,12 @@ def list_command(
     cards = [registry.algorithm(name).card for name in registry.names(group)]
     if corpus:
         specimens = [(c, c.specimen) for c in cards if c is not None and c.specimen is not None]
-        OutConsole().print(
+        show(
             render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in specimens])
         )
         return
     rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
-    OutConsole().print(render_list(rows))
+    show(render_list(rows))
 
 
 @app.command("show")
@@ -132,12 +136,12 @@ def show_command(
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
-        OutConsole().print(render_card(card_rows(kind, kind.card, plan)))
+        show(render_card(card_rows(kind, kind.card, plan)))
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
         raise UsageError(f"No sample size is printed for {found}.")
-    OutConsole().print(sizes_block(mechanism, mechanism.sample_sizes))
+    show(sizes_block(mechanism, mechanism.sample_sizes))
 
 
 @app.command("check")
@@ -180,6 +184,9 @@ def check_command(
     bits: Annotated[
         bool, typer.Option("--bits/--no-bits", help="Let what the low bits of doubles give away count.")
     ] = False,
+    min_power: Annotated[
+        float, typer.Option(help="PASS needs samples that would have refuted so many times the claimed ε.")
+    ] = 2.0,
     black_box: Annotated[
         bool, typer.Option("--black-box", help="Use runs alone: no exact law, no density of the mechanism's own.")
     ] = False,
@@ -200,13 +207,13 @@ def check_command(
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     request = check_request(
         targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
-        black_box, evidence, seed, jobs, privacy, utility, game, groups,
+        min_power, black_box, evidence, seed, jobs, privacy, utility, game, groups,
     )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
     datasets = [side[1:] for side in pair or () if side.startswith("@")]
-    # nights may add up in one file: --json may write where --evidence read
-    earlier = [evidence] if evidence is not None and evidence != outputs.json else []
+    # evidence may accumulate in one file: --json may write where --evidence read
+    earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
     finish(request, outputs, quiet=quiet, expect=expect)
 
@@ -336,16 +343,17 @@ def report_command(
     workers = os.cpu_count() or 1 if jobs is None else whole("--jobs", jobs, least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
+    out = OutConsole()
     if not outputs.named:
-        ConsoleReporter(OutConsole(), Console(stderr=True), quiet=quiet).show(result)
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet).show(result)
     with EventLog(outputs) as log:
         for event in told(result):
             log.on(event)
     failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=workers)
+    failures += out.failures
     for failure in failures:
         complain(str(failure))
-    if failures:
-        raise typer.Exit(2)
+    raise typer.Exit(code_of(failures, 0))
 
 
 @app.command("replay")
@@ -361,8 +369,8 @@ def replay_command(
     request = _parsed(kept.command, jobs)
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
-        result = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
-    failures = written(result, outputs, log, quiet=quiet, jobs=request.jobs)
+        result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
+    failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.carried_from)
     for failure in failures:
         complain(str(failure))
     if result.interrupted:
@@ -370,13 +378,14 @@ def replay_command(
     if not result.every:
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
     same, sentence = compared(result, kept.audit)
-    print(sentence, file=sys.stderr)
-    raise typer.Exit(2 if failures else result.exit_code if same else 4)
+    print(flat(sentence), file=sys.stderr)
+    raise typer.Exit(code_of(failures, result.exit_code if same else 4))
 
 
 def main() -> None:
     """Entry point: every mistake of a user is one sentence on stderr."""
     code: object = 0
+    settle_terminal()
     try:
         # by hand, because typer's own way to run a command says nothing when it is interrupted
         command: Any = typer.main.get_command(app)
@@ -398,14 +407,30 @@ def main() -> None:
         code = 130
     except BrokenPipeError:
         # the reader of stdout has gone (`| head`); nothing more can be said there
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        files.drop(sys.stdout)
         code = 0
     except Exception as error:
+        if unwritable(error):
+            complain(f"Cannot write to stdout: {getattr(error, 'strerror', error)}.")
+            files.drop(sys.stdout)
+            sys.exit(2)
+        if isinstance(error, OSError) and error.filename is not None:
+            complain(f"Cannot use {os.fsdecode(error.filename)!r}: {error.strerror or error}.")
+            sys.exit(2)
         # a bug of dpaudit's own: still one sentence, and how to see the rest
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        complain(f"dpaudit itself failed ({type(error).__name__}: {error}); DPAUDIT_TRACEBACK=1 shows where.")
+        complain(str(InternalError(described(error))))
         code = 4
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # what its buffer held is lost, and Python itself would end with a code that says nothing
+        files.drop(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            complain(f"Cannot write to stdout: {error.strerror or error}.")
+            code = code or 2
     sys.exit(code if isinstance(code, int) else 0)
 
 

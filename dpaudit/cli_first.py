@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from dpaudit.auditing import store
-from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_RUNS
+from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_MIN_POWER, DEFAULT_RUNS
 from dpaudit.config import SETTINGS, Config
 from dpaudit.errors import ReportError
+from dpaudit.whole_files import write_file
 
 WELCOME = """\
 dpaudit tests claims of differential privacy.
@@ -61,6 +62,7 @@ _UNSET: Mapping[str, str] = MappingProxyType(
         "time": "no limit",
         "jobs": f"all cores ({os.cpu_count() or 1})",
         "bits": "false",
+        "min_power": f"{DEFAULT_MIN_POWER}",
         "report": "none is written",
     }
 )
@@ -72,11 +74,10 @@ def write_example(path: Path) -> str:
     Raises:
         ReportError: the file is there already, or cannot be written.
     """
+    if os.path.lexists(path):
+        raise ReportError(f"{path} is there already and stays as it is; name another file.")
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(EXAMPLE)
-    except FileExistsError:
-        raise ReportError(f"{path} is there already and stays as it is; name another file.") from None
+        write_file(path, EXAMPLE)
     except OSError as error:
         raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
     return (

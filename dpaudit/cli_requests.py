@@ -31,6 +31,7 @@ def check_request(
     alpha: float,
     certify: bool,
     bits: bool,
+    min_power: float,
     black_box: bool,
     evidence: str | None,
     seed: int,
@@ -68,6 +69,7 @@ def check_request(
         parameters=dict(parameter(text) for text in param or ()),
         certify=certify,
         bits=bits,
+        min_power=min_power,
         black_box=black_box,
         carried=carried,
         carried_from=evidence,
@@ -196,5 +198,5 @@ def parameter(text: str) -> tuple[str, Any]:
         return name.strip(), int(power[1]) ** int(power[2])
     try:
         return name.strip(), ast.literal_eval(value.strip())
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return name.strip(), value.strip()

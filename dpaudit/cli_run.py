@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_module
-import os
-import sys
+from collections.abc import Sequence
 from dataclasses import replace
 
 import typer
@@ -12,12 +12,11 @@ from rich.console import Console
 
 from dpaudit import config
 from dpaudit.auditing import engine, store
-from dpaudit.auditing.contest import timed
 from dpaudit.auditing.events import CheckFinished
-from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Result
 from dpaudit.auditing.stated import OWN_RANDOMNESS
+from dpaudit.cli_terminal import OutConsole, complain
 from dpaudit.errors import ReportError, UsageError
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter
@@ -27,55 +26,59 @@ from dpaudit.reporting.faults import exit_code
 from dpaudit.reporting.files import Outputs
 
 
-class OutConsole(Console):
-    """A console whose reader may go away (`| head`): what follows is dropped, and reports are still written."""
-
-    def on_broken_pipe(self) -> None:
-        self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = False) -> None:
     """Run, show, write, keep, and exit with the code that the result asks for."""
     stdout_taken = outputs.take_stdout
     with EventLog(outputs) as log:
-        result = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
-    if request.versus is not None and not result.interrupted:
-        result = timed(contest_of(request.versus), request.versus, result)
-        if not quiet and not stdout_taken:
-            OutConsole().print(contest_block(result))
-    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs)
+        result, failures = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
+    if request.versus is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
+        out = OutConsole()
+        out.print(contest_block(result))
+        failures += out.failures
+    # first: drawing a report may take minutes, in which much may happen
     try:
         _keep(result)
     except UsageError as error:
         complain(str(error))
+    failures += written(
+        result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs, evidence=request.carried_from
+    )
     for failure in failures:
         complain(str(failure))
     if result.interrupted:
         if quiet and stdout_taken:
             complain("Interrupted; the results of the audits that had ended are written.")
         raise typer.Exit(130)
-    raise typer.Exit(2 if failures else exit_code(result, expect=expect))
+    raise typer.Exit(code_of(failures, exit_code(result, expect=expect)))
+
+
+def code_of(failures: Sequence[ReportError], code: int) -> int:
+    """The exit code: that of the verdicts, but 2 where a report could not be written, and 4 where anything crashed."""
+    codes = {failure.exit_code for failure in failures}
+    return 4 if 4 in (code, *codes) else 2 if codes else code
 
 
 def written(
-    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False, jobs: int = 1
+    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False, jobs: int = 1,
+    evidence: str | None = None,
 ) -> list[ReportError]:
     """Write the reports; what could not be written, the log of events among it, which is closed."""
     progress = None if quiet else Console(stderr=True)
-    failures = files.write(result, outputs, expect=expect, jobs=jobs, progress=progress)
+    failures = files.write(result, outputs, expect=expect, jobs=jobs, progress=progress, evidence=evidence)
     return failures if log.failure is None else [log.failure, *failures]
 
 
 def run(
     request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, only: str | None = None
-) -> Result:
-    """Run, show and log."""
+) -> tuple[Result, list[ReportError]]:
+    """Run, show and log: the result, and why it could not be shown to the end where it could not."""
     # what the report tells to type must not depend on the folder it is typed in
     request = replace(request, spelled=frozenset(config.read().values))
     out = OutConsole(stderr=stdout_taken)
-    stream = engine.check(request, only=only)
-    with ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter:
+    with (
+        contextlib.closing(engine.check(request, only=only)) as stream,
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter,
+    ):
         event = next(stream)
         while True:
             try:
@@ -83,11 +86,11 @@ def run(
                 if not (stdout_taken and quiet):
                     reporter.on(event)
                 if isinstance(event, CheckFinished):
-                    return event.result
+                    return event.result, out.failures
                 event = next(stream)
             except KeyboardInterrupt:
                 if isinstance(event, CheckFinished):
-                    return replace(event.result, interrupted=True)
+                    return replace(event.result, interrupted=True), out.failures
                 # it came while something was shown: the engine ends the stream with what is finished
                 event = stream.throw(KeyboardInterrupt)
 
@@ -103,8 +106,11 @@ def _keep(result: Result) -> None:
 def audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
     value = json_form.to_object(result)
-    # where a mechanism's text stands is no part of what was found
-    found = ({**audit, "location": None} for audit in (*value["audits"], *value["utility"]))
+    # where a mechanism's text stands, and what an interrupted run left in the cache, is no part of what was found
+    found = [{**audit, "location": None} for audit in (*value["audits"], *value["utility"])]
+    for audit in found:
+        if audit.get("proof"):
+            audit["proof"] = {**audit["proof"], "cache": ""}
     return [json_module.dumps(audit) for audit in found]
 
 
@@ -128,8 +134,3 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
         f"NOT reproduced: the verdict was {before} and is {now}; {audit.name} draws its randomness itself, so that no "
         "two audits of it have the same runs."
     )
-
-
-def complain(message: str) -> None:
-    """One sentence on stderr."""
-    print(f"dpaudit: {message}", file=sys.stderr)

@@ -34,6 +34,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "time": Setting(float, "time limit in seconds"),
         "jobs": Setting(int, "worker processes"),
         "bits": Setting(bool, "whether the low bits of doubles count in the verdict"),
+        "min_power": Setting(float, "PASS needs samples that would have refuted so many times the claimed ε"),
         "report": Setting(str, "folder that reports are written to"),
     }
 )

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class DpauditError(Exception):
     """Base of all errors that are somebody's mistake rather than a bug of dpaudit."""
 
     exit_code: ClassVar[int] = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process: the message as it is, whatever `__init__` makes it from."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[DpauditError], args: tuple[Any, ...], fields: dict[str, Any]) -> DpauditError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class UsageError(DpauditError):
@@ -57,6 +68,18 @@ class ReportError(UsageError):
     """A report or result file cannot be read or written."""
 
 
+class WriterError(ReportError):
+    """A report could not be made, by a bug of dpaudit's own; the other reports were."""
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, option: str, path: str, cause: Exception) -> None:
+        super().__init__(
+            f"Cannot write {option} {path}: dpaudit itself failed ({type(cause).__name__}: {cause}); "
+            "DPAUDIT_TRACEBACK=1 shows where."
+        )
+
+
 class NotEnumerableError(DpauditError):
     """The exact law was asked for, and a draw on the way cannot be enumerated."""
 
@@ -83,6 +106,15 @@ class TimeLimitError(DpauditError):
     """A mechanism did not return within the time limit."""
 
     exit_code: ClassVar[int] = 3
+
+
+class InternalError(DpauditError):
+    """A bug of dpaudit's own."""
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"dpaudit itself failed ({what}); DPAUDIT_TRACEBACK=1 shows where.")
 
 
 _OPTION = re.compile(r"--([a-z][a-z-]*)")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from dpaudit.auditing import results
 from dpaudit.auditing.results import Audit, ClaimRecord, Verdict
 from dpaudit.errors import ReportError, UnknownNameError, UsageError
+from dpaudit.whole_files import write_file
 
 if TYPE_CHECKING:
     # drawing and writing are imported where they are asked for: worker processes need neither
@@ -156,12 +157,13 @@ class Result(results.Result):
 
     def __repr__(self) -> str:
         from dpaudit.reporting import wording
+        from dpaudit.reporting.plain import flat
 
         if len(self.every) > 1 or not self.audits:
             return f"<dpaudit.Result {wording.title(self)}>"
         (audit,) = self.audits
         verdict = wording.verdict_phrase(audit).replace(" · ", ", ")
-        return f"<dpaudit.Result {audit.name}: {verdict}; {wording.headline(audit)}>"
+        return flat(f"<dpaudit.Result {audit.name}: {verdict}; {wording.headline(audit)}>")
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -199,7 +201,7 @@ class Result(results.Result):
             raise ReportError(f"Cannot write {path}: its name must end in {' or '.join(writers)}.")
         text = write()
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            write_file(path, text)
         except OSError as error:
             raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
 

@@ -102,7 +102,8 @@ PAGES = (
         "Pairs and events",
         "Where pairs come from, and how the event that tells them apart is learned.",
         (
-            "dpaudit.adversary.pairs", "dpaudit.adversary.describe", "dpaudit.adversary.starting_pairs",
+            "dpaudit.adversary.pairs", "dpaudit.adversary.describe", "dpaudit.adversary.description",
+            "dpaudit.adversary.starting_pairs",
             "dpaudit.adversary.pair_search", "dpaudit.adversary.climb", "dpaudit.adversary.chains",
             "dpaudit.adversary.shrink", "dpaudit.adversary.event", "dpaudit.adversary.learner",
         ),

@@ -5,6 +5,8 @@ The games take no hand-made pair of datasets: the two sides of a game only say w
 
 from __future__ import annotations
 
+from typing import Any
+
 from dpaudit.adversary.pairs import Pair
 from dpaudit.auditing.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.auditing.results import Verdict
@@ -24,6 +26,9 @@ RUNS = {1: 20_000, 2: 2_000, 3: 120}
 """Runs a side at most: a number of D_3 has 40,000 digits, and a run takes ten milliseconds."""
 FEW = {1: 20_000, 2: 300, 3: 30}
 """Where nothing is refuted, so that all are made; benchmarks/games.md has more."""
+UNDECIDED: dict[str, Any] = {
+    "expected": Verdict.INCONCLUSIVE, "note": "Too few games to test the claim; for the numbers of the lemma.",
+}
 
 
 def nominal(n: int) -> Claim:
@@ -55,7 +60,7 @@ def game_cases() -> tuple[Case, ...]:
     """D_n alone refutes what is not private, at n = 1, 2, 3, and not what is."""
     short = by_depth(2, 40)
     return (
-        Case("default", DigitGuessing(short, 2, 40), (SIDES,), runs=1_000, exact=False),
+        Case("default", DigitGuessing(short, 2, 40), (SIDES,), runs=1_000, exact=False, **UNDECIDED),
         *(
             Case(
                 f"{name}, D_{n}",
@@ -69,8 +74,12 @@ def game_cases() -> tuple[Case, ...]:
             for name, subject in baselines().items()
             for n in ((1, 2) if name == "maximum" else (1, 2, 3))  # the mirror image of the minimum, and slow
         ),
-        *(Case(f"depth, D_{n}", DigitGuessing(by_depth(n), n), (SIDES,), runs=FEW[n]) for n in (1, 2, 3)),
-        *(Case(f"RecPrefix, D_{n}", DigitGuessing(rec_prefix(n), n), (SIDES,), runs=FEW[n]) for n in (2, 3)),
+        Case("depth, D_1", DigitGuessing(by_depth(1), 1), (SIDES,), runs=FEW[1]),
+        *(Case(f"depth, D_{n}", DigitGuessing(by_depth(n), n), (SIDES,), runs=FEW[n], **UNDECIDED) for n in (2, 3)),
+        *(
+            Case(f"RecPrefix, D_{n}", DigitGuessing(rec_prefix(n), n), (SIDES,), runs=FEW[n], **UNDECIDED)
+            for n in (2, 3)
+        ),
         Case("depth, D_2 to the base 3, exactly", DigitGuessing(by_depth(2, 3), 2, 3), (SIDES,), runs=0),
         Case(
             "median, D_2 to the base 3, exactly",
@@ -89,6 +98,7 @@ def game_cases() -> tuple[Case, ...]:
                 claim_of(short).group(k),
                 runs=200,
                 exact=False,
+                expected=Verdict.INCONCLUSIVE,
                 note="The two databases of a secret differ in one record, and so in at most as many as the group has.",
             )
             for k in (2, 3)
@@ -115,7 +125,7 @@ def reduction_cases() -> tuple[Case, ...]:
             deliberate=True,
             note="The claim is computed from the inner one, which is false.",
         ),
-        Case("as printed, one record", HardReduction(by_depth(2), 1), (either,), runs=FEW[2]),
+        Case("as printed, one record", HardReduction(by_depth(2), 1), (either,), runs=FEW[2], **UNDECIDED),
         *(Case(f"group of {k}", one, (either,), claim_of(one).group(k), runs=0) for k in (2, 3)),
     )
 

@@ -52,7 +52,8 @@ def cases() -> tuple[Case, ...]:
         _case("ε = 4, after updates that move x^t far", moved),
         _case("ε = 0.5, queries fixed beforehand", half),
         _case("subsets drawn beforehand", drawn),
-        _case("c and T as printed, α = 0.5", printed),
+        # no update is ever made at these numbers, so that every transcript is the same
+        replace(_case("c and T as printed, α = 0.5", printed), expected=Verdict.INCONCLUSIVE),
         _case("δ = 0.001", approximate),
         _case("ε = 3, δ = 0.01, every round two releases", loose),
         replace(_case("group of 2", default, 2), claim=default.claim.group(2)),

@@ -6,6 +6,7 @@ on the number (I. Mironov, "On significance of the least significant bits for di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -83,18 +84,19 @@ def _columns(numbers: Floats) -> Floats:
 def _floats(values: Values, places: int) -> Floats:
     """The floats of every output, in order, NaN where there are fewer."""
     if isinstance(values, np.ndarray):
-        rows = values[:, None] if values.ndim == 1 else values
+        rows = values.reshape(len(values), -1)
         found = np.full((len(rows), places), np.nan)
         width = min(places, rows.shape[1])
         found[:, :width] = rows[:, :width]
         return found
     found = np.full((len(values), places), np.nan)
     for r, value in enumerate(values):
-        numbers = [part for part in flat(value) if isinstance(part, float)][:places]
+        numbers = [part for part in flat(value) if isinstance(part, float) and math.isfinite(part)][:places]
         found[r, : len(numbers)] = numbers
     return found
 
 
 def most_floats(values: Sequence[Hashable]) -> int:
     """The largest number of floats in one of the outputs."""
-    return max((sum(isinstance(part, float) for part in flat(value)) for value in values), default=0)
+    numbers = (sum(isinstance(part, float) and math.isfinite(part) for part in flat(value)) for value in values)
+    return max(numbers, default=0)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary.features import Encoder, Floats, Values
+from dpaudit.interpret import outcomes
 
 Ints = NDArray[np.int64]
 
@@ -43,15 +44,13 @@ class Block:
         return group % FOLDS, row, group, flat[group, row].astype(np.float64)
 
     def side(self, side: int) -> Floats:
-        """The reals of one side, shape (r,) or (r, d)."""
+        """The reals of one side, shape (r, *d)."""
         rows: Floats = np.asarray(self.values, dtype=np.float64)[self.times[side].sum(axis=0) > 0]
         return rows
 
     def listed(self, most: int) -> Sequence[Hashable]:
         """The first of the outputs one by one, vectors as tuples."""
-        if isinstance(self.values, np.ndarray):
-            return [tuple(row) if isinstance(row, list) else row for row in self.values[:most].tolist()]
-        return self.values[:most]
+        return outcomes(self.values[:most]) if isinstance(self.values, np.ndarray) else self.values[:most]
 
 
 class Atoms:

@@ -183,7 +183,7 @@ def _reversed(chain: Chain) -> Chain:
 def _palette(chain: Chain, records: Records) -> tuple[Any, ...]:
     """Records that new ends are made of: those that tell the ends apart, special ones, then some of the others."""
     told = [v for step in _steps_of(chain) for v in step if v is not ABSENT]
-    many = records.every(12) or records.special
+    many = records.every(12) or (*records.special, *records.exceptional)
     near = [records.nearest(v) for v in told if records.contains(v)]
     first = chain.datasets[0]
     mine = first.values[:4] if isinstance(first, Multiset) else first[:4]

@@ -39,7 +39,7 @@ def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) 
     # the sides stand in blocks, so a stride thins both alike
     used = used[:: max(1, len(used) // LINEAR_ROWS)]
     rows, counts = columns[used][:, js], times[:, used].astype(np.float64)
-    keep = ~np.isnan(rows).any(axis=1)
+    keep = np.isfinite(rows).all(axis=1)
     rows, counts = rows[keep], counts[:, keep]
     sides = counts.sum(axis=1)
     if len(rows) == 0 or min(sides) == 0:

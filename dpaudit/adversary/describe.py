@@ -1,28 +1,23 @@
-"""Descriptions of data, for `--data`: a small language of record types, written like hypothesis strategies.
+"""Kinds of record: how to draw one, what a tester tries first, and what is simpler than another.
 
-    integers(0, 100)   floats(0, 1)   booleans()   sampled_from(["a", "b"])   tuples(integers(0, 9), booleans())
-    lists(integers(0, 9), 0, 3)   just("public")
+`dpaudit.adversary.description` reads them off a text such as "integers(0, 100)".
 """
 
 from __future__ import annotations
 
-import ast
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any
 
 from numpy.random import Generator
 
-from dpaudit.errors import DatasetError
+from dpaudit.language.records import as_record, exception_of, is_number
 
 MOST_SPECIAL = 12
 """Special records of a kind that has many; a test of every one of them against every other is not wanted."""
-
-LONGEST_LIST = 1000
-"""Entries of one record: beyond it one dataset is a text of megabytes."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +41,11 @@ class Records(ABC):
     def special(self) -> tuple[Any, ...]:
         """Different records at which programs break, the extremes first: ends, 0, ±1 and what lies next to an end."""
         return _different(self.extremes)
+
+    @property
+    def exceptional(self) -> tuple[Any, ...]:
+        """Different records that arithmetic and comparisons treat as exceptions: NaN, ±inf, −0.0."""
+        return ()
 
     def every(self, most: int) -> tuple[Any, ...] | None:
         """All records of this kind; None where there are more than `most`."""
@@ -104,10 +104,13 @@ class Integers(Records):
 
 @dataclass(frozen=True)
 class Floats(Records):
-    """Real numbers from low to high."""
+    """Real numbers from low to high, and what floats can hold besides: NaN, ±inf, −0.0."""
 
     low: float
     high: float
+    allow_nan: bool = True
+    allow_infinity: bool = True
+    allow_negative_zero: bool = True
 
     def draw(self, rng: Generator) -> float:
         return float(rng.uniform(self.low, self.high))
@@ -117,7 +120,14 @@ class Floats(Records):
         return self.low, self.high
 
     def contains(self, value: Any) -> bool:
+        if exception := exception_of(value):
+            allowed: bool = getattr(self, exception)
+            return allowed and (not math.isfinite(value) or self.low <= 0.0 <= self.high)
         return isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    @property
+    def exceptional(self) -> tuple[Any, ...]:
+        return tuple(as_record(v) for v in (math.nan, math.inf, -math.inf, -0.0) if self.contains(v))
 
     @property
     def special(self) -> tuple[Any, ...]:
@@ -127,13 +137,21 @@ class Floats(Records):
         return _different(value for value in values if self.contains(value))
 
     def nearest(self, value: Any) -> Any:
+        if not is_number(value):
+            return self.low if value == -math.inf else self.high
+        if exception_of(value):
+            # −0.0
+            return 0.0
         return math.nextafter(value, self.high if value < self.high else self.low)
 
     def between(self, left: Any, right: Any) -> Any:
-        return left + (right - left) / 2
+        return left + (right - left) / 2 if is_number(left) and is_number(right) else left
 
     def simpler(self, value: Any) -> Iterator[Any]:
         end = _closest_to_zero(self.low, self.high)
+        if not is_number(value):
+            yield from (float(v) for v in (0, 1, -1, end) if self.contains(v))
+            return
         whole = [*_approaching(math.ceil(end), math.trunc(value)), math.trunc(value)] if value != end else []
         rounded = (round(value, digits) for digits in (1, 2, 3))
         yield from (float(v) for v in (0, 1, -1, end, *whole, *rounded) if self.contains(v))
@@ -213,6 +231,13 @@ class Tuples(Records):
         )
         return _different((*self.extremes, *changed))[:MOST_SPECIAL]
 
+    @property
+    def exceptional(self) -> tuple[Any, ...]:
+        """The lowest record with one field changed to an exceptional value, field after field."""
+        low, _ = self.extremes
+        each = [[(*low[:i], v, *low[i + 1 :]) for v in part.exceptional] for i, part in enumerate(self.parts)]
+        return _in_turn(each)[:MOST_SPECIAL]
+
     def nearest(self, value: Any) -> Any:
         """One field moved: the first that can be."""
         moved = (
@@ -261,6 +286,13 @@ class Lists(Records):
         values = ((entry,) * length for length in lengths for entry in self.entry.special)
         return _different((*self.extremes, *values))[:MOST_SPECIAL]
 
+    @property
+    def exceptional(self) -> tuple[Any, ...]:
+        """One exceptional entry, among as few others as there must be."""
+        low, _ = self.entry.extremes
+        rest = (low,) * (max(self.least, 1) - 1)
+        return tuple((*rest, value) for value in self.entry.exceptional)
+
     def nearest(self, value: Any) -> Any:
         """The last entry moved; an empty list gets one."""
         if not value:
@@ -304,80 +336,15 @@ class Just(Records):
         return bool(value == self.value)
 
 
-def parse_records(text: str) -> Records:
-    """Read a description of data.
-
-    Raises:
-        DatasetError: it is none, with the forms that are known.
-    """
-    try:
-        return _build(ast.parse(text.strip(), mode="eval").body, text)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
-        if isinstance(error, DatasetError):
-            raise
-        raise _unknown(text) from None
-
-
-def _build(node: ast.expr, text: str) -> Records:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
-        raise _unknown(text)
-    if node.func.id == "tuples" and node.args:
-        return Tuples(tuple(_build(arg, text) for arg in node.args))
-    if node.func.id == "lists" and len(node.args) == 3:
-        return _lists(_build(node.args[0], text), [ast.literal_eval(arg) for arg in node.args[1:]], text)
-    values = [ast.literal_eval(arg) for arg in node.args]
-    match node.func.id, values:
-        case "integers", [int(low), int(high)] if low < high:
-            if not -(2**63) <= low < high < 2**63:
-                raise DatasetError(f"--data {text!r}: integers must fit into 64 bits; choose a smaller range.")
-            return Integers(int(low), int(high))
-        case "floats", [int() | float() as low, int() | float() as high] if low < high:
-            if not math.isfinite(float(high) - float(low)):
-                raise DatasetError(f"--data {text!r}: the range of floats must be finite; choose a smaller one.")
-            return Floats(float(low), float(high))
-        case "booleans", []:
-            return SampledFrom((False, True))
-        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
-            return SampledFrom(records)
-        case "just", [value]:
-            return Just(*_records([value], text))
-    raise _unknown(text)
-
-
-def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
-    match lengths:
-        case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
-            if most > LONGEST_LIST:
-                raise DatasetError(f"--data {text!r}: a list has at most {LONGEST_LIST:,} entries; choose fewer.")
-            return Lists(entry, least, most)
-    raise _unknown(text)
-
-
-def _records(choices: Any, text: str) -> tuple[Any, ...]:
-    """Lists become tuples, at any depth; what no dataset in JSON can hold is refused."""
-    found: list[Any] = []
-    for choice in choices:
-        if isinstance(choice, list | tuple):
-            found.append(_records(choice, text))
-        elif choice is None or isinstance(choice, bool | int | str) or (
-            isinstance(choice, float) and math.isfinite(choice)
-        ):
-            found.append(choice)
-        else:
-            raise _unknown(text)
-    return tuple(found)
-
-
-def _unknown(text: str) -> DatasetError:
-    return DatasetError(
-        f"--data {text!r} describes no data; use integers(low, high), floats(low, high), booleans(), "
-        "sampled_from([…]) of different records, just(record), or tuples(…) and lists(…, least, most) of these, "
-        "with low < high and 0 ≤ least ≤ most."
-    )
-
-
 def _different(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
+
+
+def _in_turn(rows: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    """The first of every row, then the second of every row, and so on; each once."""
+    absent = object()
+    columns = zip_longest(*rows, fillvalue=absent)
+    return _different(value for column in columns for value in column if value is not absent)
 
 
 def _closest_to_zero(low: Any, high: Any) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from typing import Any
@@ -12,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.adversary.features import Axis, Column, Numbers
-from dpaudit.interpret import Outputs
+from dpaudit.adversary.features import Axis, Column, Floats, Numbers, Values
+from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Span
+from dpaudit.language.outputs import real_shape, shown
 
 LONGEST, SHOWN = 1_000, 160
 """The text of an outcome that is longer than this is cut to so many characters: a hypothesis class has thousands."""
@@ -55,34 +58,52 @@ class Event:
             hits = int(times[self.marks(list(outputs.counts))].sum())
         else:
             hits = 0
-        if self.intervals and len(outputs.reals):
-            hits += int(np.count_nonzero(self.marks(outputs.reals)))
-        if outputs.others:
-            hits += int(np.count_nonzero(self.marks(outputs.others)))
-        return hits
+        return hits + sum(int(np.count_nonzero(self.marks(values))) for values in outputs.uncounted)
 
-    def marks(self, values: Sequence[Hashable] | NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which of some outputs are inside: an array of reals, shape (r,) or (r, d), or outputs of any kind."""
+    def marks(self, values: Values) -> NDArray[np.bool_]:
+        """Which of some outcomes are inside: an array of reals, shape (r, *d), or outcomes of any kind.
+
+        Whether one is inside depends on that outcome alone: not on the others, nor on whether it stands in an array.
+        """
         inside = np.zeros(len(values), dtype=np.bool_)
         if self.intervals and len(values):
             inside |= _inside(self.scores(values), self.intervals)
-        if self.atoms and not isinstance(values, np.ndarray):
+        if isinstance(values, np.ndarray):
+            return inside | self._listed_among(values)
+        if self.atoms:
             inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
-        if self.spans and not isinstance(values, np.ndarray):
+        if self.spans:
             inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
         return inside
+
+    def _listed_among(self, reals: Floats) -> NDArray[np.bool_]:
+        """Which rows of an array of reals are atoms, or whole numbers in spans."""
+        if reals.ndim == 1:
+            inside = np.isin(reals, self._numbers) if self._numbers else np.zeros(len(reals), dtype=np.bool_)
+            if self.spans:
+                inside |= np.fromiter(map(self._spanned, reals.tolist()), dtype=np.bool_, count=len(reals))
+            return inside
+        if not any(isinstance(atom, tuple) and len(atom) == reals.shape[1] for atom in self.atoms):
+            return np.zeros(len(reals), dtype=np.bool_)
+        return np.fromiter((row in self.atoms for row in outcomes(reals)), dtype=np.bool_, count=len(reals))
+
+    @cached_property
+    def _numbers(self) -> tuple[float, ...]:
+        """The atoms that a float can equal: 1 and 1.0 are one atom, as they are to Python."""
+        numbers = [(_float(atom), atom) for atom in self.atoms if isinstance(atom, int | float)]
+        return tuple(number for number, atom in numbers if number == atom)
 
     def _spanned(self, value: Hashable) -> bool:
         """Whether one of the spans holds it; a span of a law, which no span of the event cuts, goes by its start."""
         if isinstance(value, Span):
             value = value.start
-        if not isinstance(value, int | float):
+        if not isinstance(value, int | float) or value in (math.inf, -math.inf):
             return False
         at = bisect_right(self.spans, value, key=lambda span: span.start) - 1
         return at >= 0 and value in self.spans[at]
 
-    def scores(self, values: Sequence[Hashable] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Where outputs lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
+    def scores(self, values: Values) -> NDArray[np.float64]:
+        """Where outcomes lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
         if self.axis is not None:
             return self.axis.scores(values)
         if isinstance(values, np.ndarray):
@@ -130,25 +151,31 @@ class Event:
 
 
 def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDArray[np.float64]:
-    """Real outputs on one axis, shape (r,)."""
-    if reals.ndim == 1:
+    """Real outputs, shape (r, *d), on one axis, shape (r,): their sum, or weights · output; NaN where sizes differ."""
+    if reals.ndim == 1 and weights is None:
         return reals
-    direction = np.ones(reals.shape[1]) if weights is None else np.asarray(weights)
-    on_axis: NDArray[np.float64] = reals @ direction
+    rows = reals.reshape(len(reals), -1)
+    if weights is not None and len(weights) != rows.shape[1]:
+        return np.full(len(rows), np.nan)
+    # column by column: a product of matrices may round differently for other numbers of rows
+    on_axis = np.zeros(len(rows))
+    for at in range(rows.shape[1]):
+        on_axis += rows[:, at] if weights is None else weights[at] * rows[:, at]
     return on_axis
 
 
 def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
-    """The score of an output that stands alone: a float, or a tuple of numbers with a float among them."""
-    if isinstance(value, float):
-        return value if weights is None else np.nan
-    if not isinstance(value, tuple) or not any(isinstance(part, float) for part in value):
-        return np.nan
-    if any(isinstance(part, bool) or not isinstance(part, int | float) for part in value):
-        return np.nan
-    if weights is not None and len(weights) != len(value):
-        return np.nan
-    return float(score(np.array([value], dtype=np.float64), weights)[0])
+    """The score of an outcome that stands alone, as if it stood in an array of reals; NaN for one that is no real."""
+    shape = real_shape(value)
+    return math.nan if shape is None else float(score(np.array(value, dtype=np.float64)[None], weights)[0])
+
+
+def _float(number: float) -> float:
+    """A number as a float; infinite where it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def jsonable(value: Any, *, abridge: bool = False) -> Any:
@@ -159,7 +186,7 @@ def jsonable(value: Any, *, abridge: bool = False) -> Any:
         return value if np.isfinite(value) else repr(value)
     if isinstance(value, tuple | list):
         return [jsonable(part, abridge=abridge) for part in value]
-    return abridged(repr(value)) if abridge else repr(value)
+    return abridged(shown(value)) if abridge else shown(value)
 
 
 def abridged(text: str) -> str:
@@ -180,7 +207,7 @@ def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDA
 def _listed(atoms: list[Any], spans: tuple[Span, ...] = ()) -> str:
     ranges, others = _ranges(frozenset(atoms), spans)
     # an atom stands for itself, a range by its first number for all of it
-    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (abridged(repr(a)), 1) for a in others}
+    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (abridged(shown(a)), 1) for a in others}
     ordered = [names[a] for a in _ordered(list(names))]
     texts = [text for text, _ in ordered]
     if len(texts) > 8:
@@ -204,13 +231,22 @@ def _ranges(atoms: frozenset[Any], spans: tuple[Span, ...] = ()) -> tuple[list[t
 
 
 def _ordered(atoms: list[Any]) -> list[Any]:
+    """In one order, whatever theirs was; sets are compared by their text, for `<` means something else there."""
     try:
-        return sorted(atoms)
+        if all(map(_comparable, atoms)):
+            return sorted(atoms)
     except TypeError:
-        return sorted(atoms, key=lambda a: (type(a).__name__, repr(a)))
+        pass
+    return sorted(atoms, key=lambda a: (type(a).__name__, shown(a)))
+
+
+def _comparable(atom: Any) -> bool:
+    return all(map(_comparable, atom)) if type(atom) is tuple else isinstance(atom, int | float | str | bytes)
 
 
 def _interval(name: str, low: float, high: float) -> str:
+    if low == math.nextafter(high, -math.inf):
+        return f"{name} = {high:.17g}" if float(f"{high:.6g}") != high else f"{name} = {high:.6g}"
     if np.isinf(low) and np.isinf(high):
         return f"{name} is any number"
     if np.isinf(low):

@@ -1,6 +1,6 @@
 """What a learner sees of an output: encoders turn outputs into rows of numbers, axes turn rows into one score.
 
-Outputs come in two forms: an array of reals, shape (r,) or (r, d), or a sequence of anything hashable. An output that
+Outcomes come in two forms: an array of reals, shape (r, *d), or a sequence of any outcomes. An output that
 an encoder cannot read (another shape, no number) has NaN in all its columns, and a score of NaN lies in no interval.
 Everything here pickles and is a function of its input alone, for an event must count the same in every process.
 """
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar
 
@@ -20,9 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from dpaudit.language.outputs import Raised, Structure, real_shape, shown
+
 Floats = NDArray[np.float64]
 Values = Floats | Sequence[Hashable]
-"""Real outputs, shape (r,) or (r, d), or r outputs of any kind."""
+"""Real outputs, shape (r, *d), or r outcomes of any kind. How an outcome is read does not depend on the form it has
+here, nor on the other outcomes: an event must not either."""
 
 SHARP = 4.0
 """Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
@@ -58,18 +64,14 @@ class Encoder(ABC):
 
 @dataclass(frozen=True)
 class Numbers(Encoder):
-    """The output itself, when it is a number."""
+    """The output itself, when it is a number or a vector of one."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return ("output",)
 
     def encode(self, values: Values) -> Floats:
-        if isinstance(values, np.ndarray):
-            if values.ndim == 1:
-                return values[:, None]
-            return values if values.shape[1] == 1 else np.full((len(values), 1), np.nan)
-        return np.array([as_number(value) for value in values], dtype=np.float64).reshape(-1, 1)
+        return _rows(values, 1)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Density(Encoder):
 
     def encode(self, values: Values) -> Floats:
         found = np.full((len(values), 1), np.nan)
-        for at, rows in [(np.arange(len(values)), values)] if isinstance(values, np.ndarray) else _arrays(values):
+        for at, rows in _arrays(values):
             if len(at):
                 found[at, 0] = np.asarray(self.log_ratio(rows), dtype=np.float64)
         finite: Floats = np.nan_to_num(found, nan=np.nan, posinf=1e300, neginf=-1e300)
@@ -229,8 +231,9 @@ class Linear(Axis):
     def of(self, columns: Floats) -> Floats:
         # element by element: a product of matrices may round differently for other numbers of rows
         found = np.full(len(columns), self.bias)
-        for column, weight in zip(self.columns, self.weights, strict=True):
-            found += weight * columns[:, column]
+        with np.errstate(invalid="ignore", over="ignore"):
+            for column, weight in zip(self.columns, self.weights, strict=True):
+                found += weight * columns[:, column]
         return found
 
     @property
@@ -337,52 +340,78 @@ def _libraries(with_trees: bool) -> Any:
 
 
 def flat(value: Any) -> tuple[Any, ...]:
-    """The leaves of an output: tuples and frozen dataclasses at any depth, a string's letters."""
+    """The leaves of an outcome: of tuples, dataclasses and structures at any depth; a string's letters."""
     if isinstance(value, str):
         return tuple(value)
+    if not _parted(value):
+        return (value,)
+    leaves: list[Any] = []
+    for part in _parts(value):
+        if _parted(part):
+            leaves += flat(part)
+        else:
+            # an infinite number is a symbol: no sum or mean takes it
+            leaves.append(repr(part) if type(part) is float and math.isinf(part) else part)
+    return tuple(leaves)
+
+
+def _parted(value: Any) -> bool:
+    """Whether an outcome has parts; an atom such as ⊥ has none."""
+    return isinstance(value, tuple) or (is_dataclass(value) and not isinstance(value, type | Raised))
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
-        leaves: list[Any] = []
-        for part in value:
-            if isinstance(part, tuple) or (is_dataclass(part) and not isinstance(part, type)):
-                leaves += flat(part)
-            else:
-                leaves.append(part)
-        return tuple(leaves)
-    if is_dataclass(value) and not isinstance(value, type):
-        return flat(tuple(getattr(value, part.name) for part in fields(value)))
-    return (value,)
+        return value
+    if isinstance(value, Structure):
+        # a dict's keys tell it from another dict; names of fields are the same in all of a kind
+        keyed = value.kind in KEYED
+        return tuple(leaf for name, part in value.parts for leaf in ((shown(name), part) if keyed else (part,)))
+    return tuple(getattr(value, part.name) for part in fields(value))
+
+
+KEYED = frozenset({"dict", "Series"})
 
 
 def as_number(value: Any) -> float:
-    """The number that an output is, NaN if it is none that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
-        return np.nan
+    """The number that an outcome is, NaN if it is none, or no finite one that a float can hold.
+
+    True is 1, as to Python: what is equal is one outcome, and must be read alike.
+    """
+    if not isinstance(value, int | float | Fraction | Decimal):
+        return math.nan
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
-        return np.nan
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
-def _arrays(values: Sequence[Hashable]) -> list[tuple[NDArray[np.int64], Floats]]:
-    """The numbers and the vectors among some outputs as arrays, each with the places of its rows."""
-    shapes: dict[int | None, list[int]] = {}
+def _arrays(values: Values) -> list[tuple[NDArray[np.int64], Floats]]:
+    """The numbers, vectors and arrays among some outcomes as arrays, each with the places of its rows."""
+    if isinstance(values, np.ndarray):
+        return [(np.arange(len(values)), values)]
+    shapes: dict[tuple[int, ...], list[int]] = {}
     for i, value in enumerate(values):
-        parts = value if isinstance(value, tuple) else (value,)
-        if not any(np.isnan(as_number(part)) for part in parts):
-            shapes.setdefault(len(parts) if isinstance(value, tuple) else None, []).append(i)
+        shape = () if not math.isnan(as_number(value)) else real_shape(value) or _vector_shape(value)
+        if shape is not None:
+            shapes.setdefault(shape, []).append(i)
     return [(np.array(at), np.array([values[i] for i in at], dtype=np.float64)) for at in shapes.values()]
 
 
+def _vector_shape(value: Hashable) -> tuple[int, ...] | None:
+    """The shape of a vector with whole numbers in it, which is not held in an array."""
+    numbers = type(value) is tuple and not any(math.isnan(as_number(part)) for part in value)
+    return (len(value),) if numbers else None  # type: ignore[arg-type]
+
+
 def _rows(values: Values, size: int) -> Floats:
-    """Vectors of one length as an array, NaN for what is none."""
-    if isinstance(values, np.ndarray):
-        rows = values[:, None] if values.ndim == 1 else values
-        return rows if rows.shape[1] == size else np.full((len(rows), size), np.nan)
+    """Numbers, vectors and arrays of `size` numbers in all as rows, NaN for what is none."""
     found = np.full((len(values), size), np.nan)
-    for r, value in enumerate(values):
-        parts = value if isinstance(value, tuple) else (value,)
-        if len(parts) == size and not any(np.isnan(row := [as_number(part) for part in parts])):
-            found[r] = row
+    for at, rows in _arrays(values):
+        flattened = rows.reshape(len(rows), -1)
+        if flattened.shape[1] == size:
+            found[at] = flattened
     return found
 
 

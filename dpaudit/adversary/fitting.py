@@ -65,7 +65,7 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
     parted = shapes - {(), (1,)}
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
         left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
-        return Vectors.of(left, right)
+        return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
     if parted or sum(isinstance(value, tuple | str) for value in atoms.values) >= FEATURED_ATOMS:
         blocks = [atoms, *rows] if len(atoms.values) else rows
         return Mixed.of([value for block in blocks for value in block.listed(LOOKED_AT // len(blocks) + 1)])
@@ -117,7 +117,7 @@ def _bits(blocks: Sequence[Block]) -> list[Scale]:
 def _places(block: Block) -> int:
     """Floats in one output, at most."""
     if isinstance(block.values, np.ndarray):
-        return 1 if block.values.ndim == 1 else block.values.shape[1]
+        return math.prod(block.values.shape[1:])
     return most_floats(block.values[:1_000])
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import default_rng
+from scipy import special
 
 from dpaudit.adversary.blocks import FOLDS, Atoms, Block, joined
 from dpaudit.adversary.candidates import Candidates, Hope, Offers, Worth, atom_sets, half_lines, unions
@@ -110,7 +111,7 @@ class Learner:
                 block = Block(list(outputs.counts), times)
                 self._atoms.add(block)
                 self._uncounted.append(block)
-            for values in (outputs.reals, outputs.others):
+            for values in outputs.uncounted:
                 for start in range(0, len(values), CHUNK):
                     block = self._block(values[start : start + CHUNK], side)
                     self._rows.append(block)
@@ -174,6 +175,24 @@ class Learner:
             return score_bound(x / n, (y + 1) / (m + 1), runs=runs, delta=delta, alpha=alpha)
 
         return self._best(worth, hope if thorough else None)[0]
+
+    def base_rates(self) -> Floats:
+        """The shares of all events on the dataset on which each is less likely, shape (k,), 95 % upper limits.
+
+        What a violation on one of them must exceed to be seen depends on these alone.
+        """
+        n, m = self._kept
+        if not min(n, m):
+            return np.empty(0)
+        found = self._candidates()
+        if not found.left:
+            return np.empty(0)
+        reverse = np.concatenate(found.reverse)
+        hits = np.where(reverse, np.concatenate(found.left), np.concatenate(found.right))
+        # many events have the same share
+        hits, sizes = (a for a in np.unique(np.stack([hits, np.where(reverse, n, m)]), axis=1))
+        limits: Floats = np.where(hits >= sizes, 1.0, special.betaincinv(hits + 1, np.maximum(sizes - hits, 1), 0.95))
+        return limits
 
     def _best(self, worth: Worth, hope: Hope | None = None) -> tuple[Witness, float]:
         """The candidate that is worth most, and what its choice costs a bet; no output at all when there is none.

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from itertools import repeat, zip_longest
 from typing import Any
 
@@ -14,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.adversary.features import SHARP, Encoder, Floats, Values, as_number, flat
+from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
+from dpaudit.language.outputs import Raised, shown
 
 POSITIONS = 48
 """Places of a tuple that are read; later ones count for the totals alone."""
@@ -90,7 +94,7 @@ class Mixed(Encoder):
 
     def encode(self, values: Values) -> Floats:
         if isinstance(values, np.ndarray):
-            values = [tuple(row) if isinstance(row, list) else row for row in values.tolist()]
+            values = outcomes(values)
         kept = list(self.kept)
         chunks = [self._all(_leaves(values[at : at + CHUNK]))[:, kept] for at in range(0, len(values), CHUNK)]
         return np.vstack(chunks) if chunks else np.empty((0, len(kept)))
@@ -157,7 +161,12 @@ def _columns(parts: Sequence[tuple[Any, ...]]) -> list[_Column]:
 
 def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
     """The leaves of every output; tuples of plain values are their own."""
-    plain = all(type(value) is tuple and _PLAIN.issuperset(map(type, value)) for value in values)
+    plain = all(
+        type(value) is tuple
+        and _PLAIN.issuperset(map(type, value))
+        and not (math.inf in value or -math.inf in value)
+        for value in values
+    )
     return values if plain else [flat(value) for value in values]  # type: ignore[return-value]
 
 
@@ -183,13 +192,18 @@ def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) 
 
 def _symbol(leaf: Any) -> str | None:
     """The text of a leaf that is no float; whole numbers are symbols too."""
-    if isinstance(leaf, float | np.floating):
+    if isinstance(leaf, float):
         return None
-    if isinstance(leaf, bool | int):
+    # what is equal is read alike
+    if isinstance(leaf, int):
+        return str(int(leaf))
+    if isinstance(leaf, Fraction) and leaf.denominator == 1:
+        return str(leaf.numerator)
+    if isinstance(leaf, Decimal) and leaf.is_finite() and leaf == leaf.to_integral_value():
         return str(int(leaf))
     # the text of any other object might show its address
-    known = isinstance(leaf, str | bytes | Enum | type(None) | frozenset)
-    return repr(sorted(map(repr, leaf)) if isinstance(leaf, frozenset) else leaf) if known else type(leaf).__name__
+    known = isinstance(leaf, str | bytes | Enum | type(None) | frozenset | Raised)
+    return shown(leaf) if known else type(leaf).__name__
 
 
 def _placed(columns: Sequence[_Column], places: int) -> Floats:
@@ -210,6 +224,4 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
 
 
 def _number(leaf: Any) -> float:
-    if leaf is None or isinstance(leaf, str):
-        return math.nan
-    return float(leaf) if isinstance(leaf, bool) else as_number(leaf)
+    return math.nan if leaf is None or isinstance(leaf, str) else as_number(leaf)

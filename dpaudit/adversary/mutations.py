@@ -14,6 +14,7 @@ from dpaudit.adversary.pairs import Pair
 from dpaudit.adversary.starting_pairs import inside
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Relation
+from dpaudit.language.records import is_number
 
 HALVINGS = 12
 """A value close by is up to so many halvings of a random distance away."""
@@ -62,12 +63,13 @@ class _Palette:
     rng: Generator
 
     def value(self) -> Any:
-        """A special record, one of the pair, one next to or halfway between some of these, or a random one."""
+        """A special or exceptional record, one of the pair, one next to or halfway between some, or a random one."""
         mine = [v for side in (self.pair.left, self.pair.right) for v in set(side) if self.records.contains(v)]
         # sets have an order of their own in every process, and a search must be repeatable
         pool = [*self.records.special, *sorted(mine, key=repr)]
         one, other = (pool[self.pick(len(pool))] for _ in range(2))
-        match self.pick(5):
+        exceptional = self.records.exceptional
+        match self.pick(6 if exceptional else 5):
             case 0:
                 return one
             case 1:
@@ -77,8 +79,10 @@ class _Palette:
                 return self.records.nearest(one)
             case 3:
                 return self.records.between(one, other)
-            case _:
+            case 4:
                 return self.records.draw(self.rng)
+            case _:
+                return exceptional[self.pick(len(exceptional))]
 
     def close_to(self, value: Any) -> Any:
         """A record near this one, at a random scale."""
@@ -131,7 +135,7 @@ def _repaint(slots: list[Slot], palette: _Palette) -> list[Slot]:
         i = differing[palette.pick(len(differing))]
         value, side = palette.value(), palette.pick(2)
         pair = [*slots[i]]
-        gap = pair[1 - side] - pair[side] if all(_number(v) for v in (*pair, value)) and palette.pick(2) else None
+        gap = pair[1 - side] - pair[side] if all(is_number(v) for v in (*pair, value)) and palette.pick(2) else None
         pair[side] = value
         if gap is not None:
             pair[1 - side] = value + gap
@@ -184,7 +188,7 @@ def _further(slots: list[Slot], palette: _Palette) -> list[Slot]:
     if shared := shared_places(slots):
         i = shared[palette.pick(len(shared))]
         value = slots[i][0]
-        moved = value + (1 - 2 * palette.pick(2)) * palette.relation.size if _number(value) else palette.value()
+        moved = value + (1 - 2 * palette.pick(2)) * palette.relation.size if is_number(value) else palette.value()
         slots[i] = (value, moved if palette.pick(2) else palette.value())
     return slots
 
@@ -241,10 +245,6 @@ _CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] =
     ("a shared record added", _grow),
     ("shared records removed", _drop),
 )
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _sortable(values: list[Slot]) -> bool:

@@ -73,7 +73,10 @@ class Colouring:
             return law(self.subject, dataset, cache=self.cache).as_dict()
         seed = np.random.SeedSequence(self.seed, spawn_key=(len(self.known),))
         found = sample(self.subject, dataset, self.runs, seed=seed)
-        return Counter(found.counts) + Counter(found.reals.tolist() if found.reals.ndim == 1 else ())
+        counts: Counter[Hashable] = Counter()
+        for answer, times in found.each():
+            counts[answer] += times
+        return counts
 
 
 @dataclass(frozen=True)

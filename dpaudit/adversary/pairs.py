@@ -8,6 +8,8 @@ from typing import Any
 
 from dpaudit.errors import PairError
 from dpaudit.language import Dataset, Multiset, Relation
+from dpaudit.language.records import as_record
+from dpaudit.language.relation import as_records
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Pair:
     right: Dataset
     label: str = ""
     source: str = "hand-made"
+
+    def __post_init__(self) -> None:
+        # whoever made them, by arithmetic too: equal records are equal from here on
+        object.__setattr__(self, "left", as_records(self.left))
+        object.__setattr__(self, "right", as_records(self.right))
 
     def distance(self, relation: Relation) -> int:
         """Single steps between the two, at most `relation.size`.
@@ -52,7 +59,7 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
         records: size of the datasets (at most that many under add/remove-one).
         ordered: False when the mechanism looks at multiplicities only; then datasets are multisets.
     """
-    domain = tuple(dict.fromkeys(domain))
+    domain = tuple(dict.fromkeys(as_record(tuple(domain))))
     datasets = relation.scope(domain, records, ordered=ordered)
     known = set(datasets)
     done: set[Dataset] = set()

@@ -28,6 +28,7 @@ from dpaudit.adversary.pairs import Pair
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset, Relation
 from dpaudit.language.checks import whole
+from dpaudit.language.records import as_record, is_number
 
 MOST_TOGETHER = 6
 """Values of which two are tried together: 15 questions."""
@@ -133,7 +134,7 @@ def simplicity(value: Any) -> tuple[Any, ...]:
     if value is None or isinstance(value, bool):
         return 0, 0 if value is None else 1 + value
     if isinstance(value, int | float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if not is_number(value):
             return 2, repr(value)
         fraction = 0 if value == int(value) else len(repr(abs(value)))
         return 1, fraction, abs(value), value < 0
@@ -292,7 +293,7 @@ class _Shrinking:
             yield from ((new, b) for new in self._simpler(a))
         if b is not ABSENT:
             yield from ((a, new) for new in self._simpler(b))
-        if _number(a) and _number(b):
+        if is_number(a) and is_number(b):
             # neighbouring answers to queries must stay as close as they are
             gap = b - a
             moved = [(new, new + gap) for new in self._simpler(a)] + [(new - gap, new) for new in self._simpler(b)]
@@ -307,10 +308,11 @@ class _Shrinking:
         if self.records is not None and self.records.contains(value):
             candidates += self.records.simpler(value)
         elif self.records is None:
-            candidates += [type(value)(simple) for simple in (0, 1, -1)] if _number(value) else []
+            if _number(value):
+                candidates += map(float if isinstance(value, float) else int, (0, 1, -1))
             candidates += self.given_values
         candidates += self.values
-        yield from (new for new in dict.fromkeys(candidates) if simplicity(new) < own)
+        yield from (new for new in dict.fromkeys(map(as_record, candidates)) if simplicity(new) < own)
 
     def _allowed(self, slot: Slot) -> bool:
         """Whether moved numbers are records; where no kind of record is known, what the pair has, or 0 and ±1."""

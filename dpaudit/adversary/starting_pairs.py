@@ -15,6 +15,7 @@ from dpaudit.adversary.alignment import usable
 from dpaudit.adversary.describe import Records
 from dpaudit.adversary.pairs import Pair
 from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation
+from dpaudit.language.records import is_number
 
 RANDOM = 8
 """Random pairs among the starting ones."""
@@ -47,6 +48,11 @@ def starting_pairs(
     half = (size + 1) // 2
     add(_changed((low,) * size, high, step, "all low, {} high"))
     add(_changed((high,) * size, low, step, "all high, {} low"))
+    for value in records.exceptional:
+        shown = _shown(value)
+        add(_changed((low,) * size, value, step, f"all low, {{}} {shown}", ends_only=True))
+        add(_last_changed((value, *(low,) * size)[:size], value, step, f"one {shown} beside low ones, {{}} more"))
+        add(_last_changed((value,) * size, low, step, f"all {shown}, {{}} low"))
     add(_changed((low,) * half + (high,) * (size - half), high, step, "half and half, {} moved up"))
     add(_changed((low,) * half + (high,) * (size - half), low, step, "half and half, {} moved down"))
     middle = records.between(low, high)
@@ -72,7 +78,8 @@ def starting_pairs(
             add(_changed(base, odd, step, f"{order}, {{}} moved {where}"))
     add(_duplicates(ramp, step))
     if relation.kind == "private-rows":
-        add(_mixtures((low, high, *special, *(records.draw(rng) for _ in range(4 * size))), size, step))
+        rows = (low, high, *records.exceptional[:2], *special, *(records.draw(rng) for _ in range(4 * size)))
+        add(_mixtures(rows, size, step))
     add(random_related_pairs(relation, records, size, rng, random))
     return list(found.values())
 
@@ -117,9 +124,16 @@ def _changed(
             yield Pair(base, (*base[:at], odd, *base[at + 1 :]) if base else (odd,), f"{name}: only one", "extreme")
 
 
+def _last_changed(base: tuple[Any, ...], odd: Any, step: int, label: str) -> Iterator[Pair]:
+    """The last `step` records of the base replaced by the odd one."""
+    k = min(step, len(base))
+    count = "one" if step == 1 else str(step)
+    yield Pair(base, (*base[: len(base) - k], *(odd,) * k), label.replace("{}", count), "extreme")
+
+
 def _moved(base: tuple[Any, ...], step: int) -> Iterator[Pair]:
     """Numbers that move by the relation's size: the patterns of neighbouring vectors of answers."""
-    if not base or any(isinstance(value, bool) or not isinstance(value, int | float) for value in base):
+    if not base or not all(map(is_number, base)):
         return
     n, rest = len(base), len(base) - 1
     patterns = {

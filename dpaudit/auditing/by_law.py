@@ -96,7 +96,7 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     found.proof = Proof(
         finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
-        swept.laws, list(swept.symmetries), swept.confirmed,
+        swept.laws, list(swept.symmetries), swept.confirmed, swept.cache,
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():

@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import math
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dpaudit.auditing.code_key import NoKeyError, code_key
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.request import Carried, Request
-from dpaudit.auditing.results import Result
+from dpaudit.auditing.results import Result, SequentialEvidence
 from dpaudit.errors import UsageError
 
-_PROCESS = secrets.token_hex(8)
-"""Another one in every process."""
+_LARGEST = 1e9
+"""Logarithms are cut here: an e-value of 0 or infinity is carried over too, and not forgotten."""
 
 
 @dataclass(frozen=True)
-class _Key:
-    """What an e-value is evidence about: this mechanism, as its text was, against this claim."""
+class CarryKey:
+    """What an e-value is evidence about.
 
-    name: str
-    subject: str
-    claim: tuple[float, float, str]
-
-    def digest(self) -> str:
-        text = json.dumps([self.name, self.subject, self.claim], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def carry_key(job: Job) -> str:
-    """The same for two cases if evidence about the one is evidence about the other.
-
-    Pairs do not matter: any pair refutes the claim. The mechanism's parameters do, and of a function its text. Of an
-    object of a compiled library neither is known, so that nothing is carried over to it.
+    Args:
+        text: equal for two cases if evidence about the one is evidence about the other.
+        unknown: why it cannot be known what the mechanism computes; then `text` is random, and equal to no other.
     """
-    subject = job.target.subject
-    if job.target.mechanism is not None:
-        text = repr(subject)
-    else:
-        try:
-            text = inspect.getsource(subject)  # type: ignore[arg-type]
-        except (OSError, TypeError):
-            # what has no text and cannot be sent cannot be told from another: evidence about it is about itself alone
-            text = job.target.source if job.target.portable else f"{job.target.source} {id(subject)} {_PROCESS}"
-    claim = (float(job.claim.epsilon), float(job.claim.delta), job.claim.relation.name)
-    return _Key(job.target.name, text, claim).digest()
+
+    text: str
+    unknown: str | None = None
+
+
+def carry_key(job: Job, *, bits: bool) -> CarryKey:
+    """Of a case: this mechanism, as its code and parameters are now, against this claim.
+
+    Pairs do not matter: any pair refutes the claim.
+
+    Args:
+        job: the case.
+        bits: whether what the low bits of doubles give away counts, for all cases.
+    """
+    try:
+        code = code_key(job.target.subject)
+    except NoKeyError as error:
+        return CarryKey(secrets.token_hex(8), str(error))
+    claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
+    text = json.dumps([job.target.name, code, claim, bits or job.case.bits])
+    return CarryKey(hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def carry_keys(jobs: Sequence[Job], request: Request, *, only: str | None = None) -> dict[str, CarryKey]:
+    """The keys of all cases that are tested by sampling, by replay id.
+
+    Args:
+        jobs: all cases.
+        request: that they are of.
+        only: the one case whose key is wanted, where no evidence is given.
+    """
+    wanted = None if request.carried else only
+    return {job.replay: carry_key(job, bits=request.bits) for job in jobs if job.tests and wanted in (None, job.replay)}
 
 
 def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, Carried]:
@@ -58,6 +68,7 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, Carried]:
         UsageError: the result holds no e-value, or one from the same seed, whose runs would be the same ones.
     """
     found: dict[str, Carried] = {}
+    before: dict[str, float] = {}
     for audit in result.audits:
         evidence = audit.sequential
         if evidence is None:
@@ -68,25 +79,52 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, Carried]:
                 "choose another --seed."
             )
         about = f"{audit.name} against {audit.claim.statement}"
+        log_e, carried = _cut(evidence.log_e), _cut(evidence.carried)
         known = found.get(evidence.key)
+        if known is None:
+            before[evidence.key] = carried
+            found[evidence.key] = Carried(log_e, tuple(evidence.seeds), about, evidence.alpha)
+            continue
         # several cases of one mechanism against one claim are evidence about the same thing, and independent; but what
         # was carried over to them is in each, and counts once
-        found[evidence.key] = (
-            Carried(evidence.log_e, tuple(evidence.seeds), about)
-            if known is None
-            else Carried(
-                known.log_e + evidence.log_e - evidence.carried,
-                tuple(sorted({*known.seeds, *evidence.seeds})),
-                about,
+        if carried != before[evidence.key] or set(evidence.seeds) != set(known.seeds):
+            raise UsageError(
+                f"{where} holds two different histories of {about}, so their e-values cannot be multiplied; name a "
+                "result that one run wrote."
             )
+        found[evidence.key] = Carried(
+            _cut(known.log_e + log_e - carried), known.seeds, about, min(known.alpha, evidence.alpha)
         )
     if not found:
         raise UsageError(f"{where} holds no e-values to carry over; it must come from `dpaudit check --json`.")
-    return {key: value for key, value in found.items() if math.isfinite(value.log_e)}
+    return found
 
 
-def carry_notes(jobs: Sequence[Job], request: Request) -> dict[str, str]:
+def untouched(request: Request, key: str) -> SequentialEvidence | None:
+    """What was carried over to a case that ended before its first sample: it must not be lost, nor its nights."""
+    carried = request.carried.get(key)
+    if carried is None:
+        return None
+    return SequentialEvidence(
+        log_e=carried.log_e,
+        log_peak=carried.log_e,
+        alpha=carried.alpha,
+        refuted_at=None,
+        runs=0,
+        epsilon_lower=0.0,
+        carried=carried.log_e,
+        key=key,
+        seeds=sorted({request.seed, *carried.seeds}),
+    )
+
+
+def carry_notes(jobs: Sequence[Job], request: Request, keys: Mapping[str, CarryKey]) -> dict[str, str]:
     """What is to be said where evidence was given and only some of it is carried over: a note by replay id.
+
+    Args:
+        jobs: all cases.
+        request: that they are of.
+        keys: theirs (`carry_keys`).
 
     Raises:
         UsageError: none of it is about anything that these jobs test.
@@ -94,24 +132,40 @@ def carry_notes(jobs: Sequence[Job], request: Request) -> dict[str, str]:
     if not request.carried:
         return {}
     where = request.carried_from or "the earlier result"
-    keys = {job.replay: carry_key(job) for job in jobs if job.tests}
-    left = {key: value for key, value in request.carried.items() if key not in keys.values()}
+    texts = {key.text for key in keys.values()}
+    left = {text: value for text, value in request.carried.items() if text not in texts}
     if len(left) == len(request.carried):
+        unknown = [
+            f" What {job.target.name} computes cannot be known here, as {keys[job.replay].unknown}."
+            for job in jobs
+            if job.replay in keys and keys[job.replay].unknown is not None
+        ]
         raise UsageError(
             f"Nothing in {where} can be carried over: it is about {_listed(left.values())}; an e-value counts for the "
-            "same mechanism alone (with the same parameters, or text) and the same claim (ε, δ and relation)."
+            "same mechanism alone (the same code, helpers, values, parameters and libraries) and the same claim (ε, δ "
+            f"and relation).{''.join(unknown[:1])}"
         )
-    notes = {
-        replay: f"Nothing was carried over from {where} to this audit: it holds no e-value of this mechanism, as it is "
-        "now, against this claim."
-        for replay, key in keys.items()
-        if key not in request.carried
-    }
+    notes = {}
+    for replay, key in keys.items():
+        if key.unknown is not None:
+            notes[replay] = (
+                f"Nothing was carried over from {where} to this audit, and nothing can be: what the mechanism computes "
+                f"cannot be known here, as {key.unknown}."
+            )
+        elif key.text not in request.carried:
+            notes[replay] = (
+                f"Nothing was carried over from {where} to this audit: it holds no e-value of this mechanism, as it is "
+                "now, against this claim."
+            )
     if left:
         # once, where the first of it was used: it is no matter of any other audit
-        first = next(replay for replay, key in keys.items() if key in request.carried)
+        first = next(replay for replay, key in keys.items() if key.text in request.carried)
         notes[first] = f"Not carried over from {where}, as nothing tested here matches it: {_listed(left.values())}."
     return notes
+
+
+def _cut(log: float) -> float:
+    return max(-_LARGEST, min(_LARGEST, log))
 
 
 def _listed(values: Iterable[Carried]) -> str:

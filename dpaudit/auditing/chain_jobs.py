@@ -9,7 +9,8 @@ from typing import Any
 from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.describe import Records, SampledFrom, parse_records
+from dpaudit.adversary.describe import Records, SampledFrom
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.adversary.pairs import as_multisets
 from dpaudit.auditing.job import Job, Walk

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 
-from dpaudit.auditing.datasets import dataset_to_json
-from dpaudit.auditing.request import DEFAULT_ALPHA, Request, Versus
+from dpaudit.auditing.datasets import dataset_to_json, json_text
+from dpaudit.auditing.request import DEFAULT_ALPHA, DEFAULT_MIN_POWER, Request, Versus
 
 
 def command_line(request: Request) -> str:
@@ -27,7 +26,7 @@ def command_line(request: Request) -> str:
     if request.relation is not None:
         words += ["--relation", request.relation]
     if request.given_pairs:
-        words += ["--pair", *(json.dumps(dataset_to_json(s), ensure_ascii=False) for s in request.given_pairs[0])]
+        words += ["--pair", *(json_text(dataset_to_json(s)) for s in request.given_pairs[0])]
     if request.game is not None:
         words += ["--game", request.game]
     if request.data is not None:
@@ -58,6 +57,8 @@ def command_line(request: Request) -> str:
     spelled = request.spelled if request.every is None and request.seek is None else frozenset()
     if request.alpha != DEFAULT_ALPHA or "alpha" in spelled:
         words += ["--alpha", repr(float(request.alpha))]
+    if request.min_power != DEFAULT_MIN_POWER or "min_power" in spelled:
+        words += ["--min-power", repr(float(request.min_power))]
     words += [
         flag
         for flag, wanted in (

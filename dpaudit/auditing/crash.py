@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 from dpaudit.errors import DpauditError, MechanismError
 
@@ -35,6 +37,13 @@ def sentence(text: str) -> str:
     """The text on one line, with an end."""
     line = one_line(text).rstrip(": ")
     return line if line.endswith((".", "?", "!", "…")) else f"{line}."
+
+
+def frames(error: BaseException, *, most: int = 3) -> str:
+    """Where an error was raised, e.g. "my.py, line 12, in helper; called at my.py, line 20, in f"."""
+    last = traceback.extract_tb(error.__traceback__)[1:][-most:]
+    places = [f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}" for frame in reversed(last)]
+    return "; called at ".join(places) if places else "in its call"
 
 
 @contextlib.contextmanager

@@ -14,12 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
 from dpaudit.auditing import chains, loss_pictures, pictures, sampled, search, sequential, worst_pair
-from dpaudit.auditing.accounting import shares
+from dpaudit.auditing.accounting import of_night, shares
+from dpaudit.auditing.assumptions import always_fails, examine, refutation, remarks
 from dpaudit.auditing.by_law import by_law
-from dpaudit.auditing.carry import carry_key, carry_notes
+from dpaudit.auditing.carry import carry_keys, carry_notes, untouched
 from dpaudit.auditing.chain_jobs import all_jobs
 from dpaudit.auditing.command import command_line
-from dpaudit.auditing.contest import recorded
+from dpaudit.auditing.contest import recorded, timed
 from dpaudit.auditing.crash import blamed, described, sentence
 from dpaudit.auditing.drawing import Drawing
 from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
@@ -32,6 +33,7 @@ from dpaudit.auditing.location import location_of
 from dpaudit.auditing.plots import OutputPlot
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import (
+    AssumptionRecord,
     Audit,
     EvidenceKind,
     FloatingPoint,
@@ -46,7 +48,11 @@ from dpaudit.auditing.runner import WORTH_A_POOL, Runner
 from dpaudit.auditing.side_by_side import Found, Work, portable, side_by_side
 from dpaudit.auditing.utility import UtilityJob, try_promise, undecided, utility_jobs
 from dpaudit.auditing.verdict import Findings, decide
-from dpaudit.errors import DpauditError, MechanismError, TimeLimitError
+from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
+from dpaudit.language.outputs import Raised
+
+PAIRS_EXAMINED = 8
+"""Pairs of a search on which every call must fail before a function is said to fail always."""
 
 Steps: TypeAlias = Generator[Event, None, Found]
 
@@ -69,7 +75,9 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     promises = utility_jobs(request)
     every: list[Job | UtilityJob] = [*jobs, *promises]
     tests = sum(job.tests for job in every)
-    notes = carry_notes(jobs, request)
+    # before anything runs: a cache that a mechanism fills is no other mechanism
+    keys = carry_keys(jobs, request, only=only)
+    notes = carry_notes(jobs, request, keys)
     every = [job for job in every if only in (None, job.replay)]
     started, clock = datetime.now(UTC), time.monotonic()
     runner = Runner(request.jobs, request.seconds)
@@ -89,7 +97,9 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
         yield CheckStarted(len(every), request.seed, request.alpha)
         # every case spends as much of the family-wise error as it has tests
         work = [
-            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay)) for job in every
+            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "")
+            for job in every
+            for key in [keys.get(job.replay)]
         ]
         while work:
             several = request.every is None and runner.jobs > 1 and len(work) > 1
@@ -106,13 +116,16 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
                         utility.append(event.audit)
                     seconds[event.audit.replay] = event.seconds
                 yield event
+        last = result()
+        if request.versus is not None:
+            last = timed(contest_of(request.versus), request.versus, last)
     except KeyboardInterrupt:
         yield CheckFinished(result(interrupted=True))
         return
     finally:
         runner.close()
         forget()
-    yield CheckFinished(result())
+    yield CheckFinished(last)
 
 
 def run(request: Request) -> Result:
@@ -174,13 +187,14 @@ def _alone(request: Request, work: Work, runner: Runner) -> Found:
 def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
     if isinstance(work.job, UtilityJob):
         return undecided(work.job, request, str(error), crashed=True)
-    return _result(work.job, request, Findings(crash=str(error), crashed=True), Runner())
+    notes = [work.note] if work.note else []
+    return _result(work.job, request, Findings(crash=str(error), crashed=True, notes=notes), Runner(), work)
 
 
 def _started(job: Job | UtilityJob) -> AuditStarted:
     if isinstance(job, UtilityJob):
-        return AuditStarted(job.name, job.case.label, job.claim, 1)
-    return AuditStarted(job.target.name, job.case.label, str(job.claim), 1)
+        return AuditStarted(job.name, job.case.label, job.claim, 1, job.replay)
+    return AuditStarted(job.target.name, job.case.label, str(job.claim), 1, job.replay)
 
 
 def _audit(work: Work, request: Request, runner: Runner) -> Steps:
@@ -188,9 +202,13 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     job = work.job
     yield _started(job)
     if isinstance(job, UtilityJob):
-        return (yield from try_promise(job, request, work.alpha, runner))
+        night = max((carried.night for carried in request.carried.values()), default=1)
+        return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
     found = Findings(notes=[work.note] if work.note else [])
     try:
+        if job.tests and job.case.pairs:
+            # before the search: a function that fails in every call, or keeps its answers, is told at once
+            found.assumptions = _examined(job, request, runner)
         if job.hunt is not None:
             job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
         elif job.walk is not None:
@@ -198,8 +216,8 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         elif job.records is not None:
             job = yield from search.find_pairs(job, runner, found, seed=request.seed)
         yield from by_law(job, found, runner)
-        if job.tests:
-            yield from _sampled(job, request, work.alpha, found, runner)
+        if job.tests and refutation(found.assumptions) is None:
+            yield from _sampled(job, request, work, found, runner)
     except TimeLimitError:
         found.cut_short = True
     except DpauditError as error:
@@ -209,27 +227,58 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         # a bug of dpaudit's own must not take the other audits' results with it
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        found.crash = f"dpaudit itself failed ({described(error)}); DPAUDIT_TRACEBACK=1 shows where."
+        found.crash = str(InternalError(described(error)))
         found.crashed = True
-    return _result(job, request, found, runner)
+    return _result(job, request, found, runner, work)
 
 
 def _sampled(
-    job: Job, request: Request, alpha: float, found: Findings, runner: Runner
+    job: Job, request: Request, work: Work, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
     counted = job.case.bits or request.bits
-    parts = shares(alpha, certify=request.certify, bits=counted)
-    carried = request.carried.get(carry_key(job))
-    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried)
+    if not found.assumptions and job.case.pairs:
+        found.assumptions = _examined(job, request, runner)
+        if refutation(found.assumptions) is not None:
+            return
+    carried = request.carried.get(work.key)
+    night, before = (carried.night, carried.alpha) if carried is not None else (1, 1.0)
+    parts = shares(work.alpha, certify=request.certify, bits=counted, night=night, carried=before)
+    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried, key=work.key)
     out = found.collected = sampled.Collected(state)
-    spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
-    if state.refuted and job.records is not None:
-        yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
-    yield from sampled.certify(
-        job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
-    )
-    found.notes += _limits(job, out)
+    try:
+        spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+        if state.refuted and job.records is not None:
+            yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+        yield from sampled.certify(
+            job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
+        )
+    finally:
+        # also of samples that a time limit or a crash cut short: what was refuted rests on them
+        found.assumptions += state.monitor.conclude(job.target.name)
+        if refutation(found.assumptions) is not None:
+            # no bound holds, so none is shown
+            found.searched += state.runs
+            found.collected = None
+    if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
+        raise always_fails(job.target.name, state.monitor.firsts[0])
+    found.notes += [*remarks(found.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
+    if state.refuted and out.best is not None and request.data is not None:
+        found.notes += search.described_exceptions(out.best.pair, request.data)
+
+
+def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionRecord]:
+    """The assumptions that a few calls test, on the first pair on which not every call fails.
+
+    Raises:
+        MechanismError: every call fails, also on other pairs where they are to be searched for.
+    """
+    *tried, last = job.case.pairs[: 1 if job.records is None else PAIRS_EXAMINED]
+    with runner.limited(), blamed(job.target.name):
+        for pair in tried:
+            with contextlib.suppress(MechanismError):
+                return examine(job.target, pair, seed=request.seed)
+        return examine(job.target, last, seed=request.seed)
 
 
 def _limits(job: Job, out: sampled.Collected) -> list[str]:
@@ -244,7 +293,7 @@ def _limits(job: Job, out: sampled.Collected) -> list[str]:
     ]
 
 
-def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audit:
+def _result(job: Job, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
     verdict, kind, reason = decide(job, found, request)
     collected = found.collected
     state = collected.sequential if collected is not None and collected.sequential.runs else None
@@ -299,7 +348,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         ledger=rows,
         notes=found.notes + ([job.case.note] if job.case.note else []),
         crashed=found.crashed,
-        sequential=_sequential(job, state, request) if state is not None else None,
+        sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=pictures.evidence(state) if state is not None else None,
         proof=found.proof,
@@ -309,10 +358,11 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner) -> Audi
         location=location_of(job.target.subject),
         tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, found.comparison, counted) if pictured else None,
         loss_plot=loss_pictures.loss_plot(job.claim, found.comparison),
+        assumptions=found.assumptions,
     )
 
 
-def _sequential(job: Job, state: sequential.Sequential, request: Request) -> SequentialEvidence:
+def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:
     carried = state.carried
     return SequentialEvidence(
         log_e=state.log_e,
@@ -322,7 +372,7 @@ def _sequential(job: Job, state: sequential.Sequential, request: Request) -> Seq
         runs=max(runs for runs, _ in state.trail) if state.trail else 0,
         epsilon_lower=state.epsilon_lower,
         carried=carried.log_e if carried is not None else 0.0,
-        key=carry_key(job),
+        key=state.key,
         seeds=sorted({request.seed, *(carried.seeds if carried is not None else ())}),
     )
 

@@ -31,6 +31,8 @@ class AuditStarted:
     claim: str
     steps: int
     """Units of work: `Progress.done` counts up to this."""
+    replay: str = ""
+    """Its replay id."""
 
 
 @dataclass(frozen=True)

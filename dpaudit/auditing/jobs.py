@@ -13,7 +13,8 @@ from numpy.random import default_rng
 
 from dpaudit.adapters import adapted
 from dpaudit.adversary import Pair
-from dpaudit.adversary.describe import Records, SampledFrom, parse_records
+from dpaudit.adversary.describe import Records, SampledFrom
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.auditing import registry
 from dpaudit.auditing.contest import Contest, bouts

@@ -6,12 +6,14 @@ import contextlib
 import hashlib
 import math
 import os
-import pickle
+import secrets
 import sys
+import sysconfig
 import time
 from bisect import bisect_left
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.events import Progress
+from dpaudit.auditing.law_cache import KeptLaws, Part
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.runner import WORTH_A_POOL, Runner
 from dpaudit.auditing.symmetries import (
@@ -52,11 +55,6 @@ PATHS = 200_000
 MOST_ENTRIES = 400_000_000
 """Probabilities of a table: 6.4 GB."""
 MOST_DATASETS = 20_000_000
-KEPT_EVERY = 10.0
-"""Seconds of work after which a table in the making is kept on disk."""
-
-Part = tuple[tuple[Hashable, ...], Floats, Floats]
-"""Outcomes, and the lower and upper ends of their probabilities."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,7 @@ class LawTable:
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
         complete: False where the time limit came before the last dataset.
+        cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
     """
 
     datasets: tuple[Dataset, ...]
@@ -86,6 +85,7 @@ class LawTable:
     confirmed: int = 0
     order_seen: tuple[Any, ...] | None = None
     complete: bool = True
+    cache: str = ""
 
     def laws(self, at: Ints) -> tuple[Floats, Floats]:
         """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
@@ -123,12 +123,21 @@ def law_table(
         seen = order_seen(mechanism, datasets)
         orbits = Orbits.of(datasets, action)
     firsts = [datasets[at] for at in orbits.firsts.tolist()]
-    kept = _Kept(hashlib.sha256(repr((key, action.records, _texts(mechanism))).encode()).hexdigest()[:24])
-    parts: dict[int, Part] = kept.parts
     chunks = _chunks(len(firsts))
-    missing = [i for i in range(len(chunks)) if i not in parts]
+    about = hashlib.sha256(repr((key, action.records, _sources(mechanism))).encode("utf-8", "backslashreplace"))
+    kept = KeptLaws(about.hexdigest()[:32], [stop - start for start, stop in chunks])
+    parts: dict[int, Part] = dict(kept.parts)
     done = 0
     try:
+        for i, part in kept.parts.items():
+            with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+                same = _agrees(mechanism, part, firsts[slice(*chunks[i])])
+            if not same:
+                kept.refuse("its probabilities are not those of this program")
+                parts.clear()
+                break
+        read = sum(len(low) for _, low, _ in parts.values())
+        missing = [i for i in range(len(chunks)) if i not in parts]
         for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name):
             parts[missing[done]] = part
             done += 1
@@ -154,7 +163,7 @@ def law_table(
         return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
     with blamed(name):
         table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
-    table = replace(table, confirmed=tried, order_seen=seen)
+    table = replace(table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble))
     kept.drop()
     _LATEST.clear()
     _LATEST[key] = table
@@ -200,50 +209,59 @@ def forget() -> None:
     _LATEST.clear()
 
 
-def _texts(mechanism: Mechanism) -> list[tuple[str, int, int]]:
-    """The files that laws depend on, as they are now: laws of another text must not be taken for this one's."""
-    names = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
-    modules = [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in names]
-    found = []
-    for path in {getattr(module, "__file__", None) for module in modules}:
-        if path is not None:
-            with contextlib.suppress(OSError):
-                status = os.stat(path)
-                found.append((path, status.st_mtime_ns, status.st_size))
+def _sources(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """All that laws depend on besides the mechanism's parameters, as it is now: laws of another program are no use.
+
+    That is the content of every module that is loaded and not installed, and of dpaudit, the catalogue and the
+    mechanism's own package wherever they are; and the versions of Python and the libraries that laws are computed by.
+    """
+    own = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
+    installed = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+    found = {("python", sys.version)}
+    for name, module in list(sys.modules.items()):
+        top, path = name.partition(".")[0], getattr(module, "__file__", None)
+        if not isinstance(path, str):
+            continue
+        if top not in own and (path.startswith(installed) or {"site-packages", "dist-packages"} & {*Path(path).parts}):
+            continue
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+            found.add((path, _digest(path, status.st_mtime_ns, status.st_size)))
+    for library in ("numpy", "flint", "scipy"):
+        found.add((library, str(getattr(sys.modules.get(library), "__version__", ""))))
     return sorted(found)
 
 
-class _Kept:
-    """Parts of a table on disk: in the user's own cache, because what is read back is trusted."""
+@cache
+def _digest(path: str, changed: int, size: int) -> str:
+    """Of a file's content; read once in a process, and again when it has changed."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
-    def __init__(self, key: str) -> None:
-        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self._path = Path(cache) / "dpaudit" / "laws" / f"{key}.pickle"
-        self._written = time.monotonic()
-        self._any = False
-        self.parts: dict[int, Part] = {}
-        with contextlib.suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
-            self.parts = pickle.loads(self._path.read_bytes())
-            self._any = True
 
-    def keep(self, parts: dict[int, Part], *, now: bool = False) -> None:
-        """Write them, now and then; a disk that is full is no reason to stop."""
-        if not parts or (not now and time.monotonic() - self._written < KEPT_EVERY):
-            return
-        if now and not self._any and time.monotonic() - self._written < 1:
-            return
-        with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._path.with_suffix(".new")
-            beside.write_bytes(pickle.dumps(parts))
-            beside.replace(self._path)
-            self._any = True
-        self._written = time.monotonic()
+def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset]) -> bool:
+    """Whether the law of one of the datasets, drawn at random, is what was read: it is computed anew.
 
-    def drop(self) -> None:
-        """The table is complete."""
-        if self._any:
-            self._path.unlink(missing_ok=True)
+    This finds a program that has changed in a way that `_sources` does not see. It is no proof against a forger, who
+    may change one dataset's law alone: against that the cache has its key.
+    """
+    at = secrets.randbelow(len(datasets))
+    outcomes, low, high = part
+    read = {value: ends for value, *ends in zip(outcomes, low[at], high[at], strict=True) if ends[1] > 0}
+    values, (below,), (above,) = _laws(mechanism, [datasets[at]], LawCache())
+    computed = {value: ends for value, *ends in zip(values, below, above, strict=True) if ends[1] > 0}
+    return read.keys() == computed.keys() and all(
+        ends[0] <= computed[value][1] and computed[value][0] <= ends[1] for value, ends in read.items()
+    )
+
+
+def _from_cache(read: int, rows: int, trouble: str) -> str:
+    """What the cache was used for, as the end of a sentence."""
+    if trouble:
+        return f"all computed, because a file in the cache of output distributions was refused: {trouble}"
+    if not read:
+        return ""
+    which = f"all {rows:,}" if read == rows else f"the first {read:,} of {rows:,}"
+    return f"{which} output distributions read from the cache, where an interrupted run of the same program kept them"
 
 
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:

@@ -23,6 +23,7 @@ from dpaudit.auditing.verdict import Findings
 from dpaudit.interpret import Outputs
 from dpaudit.language import Claim, Span
 from dpaudit.language.distributions import plain
+from dpaudit.language.outputs import label
 from dpaudit.language.spans import wholes
 from dpaudit.stats import clopper_pearson
 
@@ -82,7 +83,7 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
     kept = [i for i in order if i in heavy]
     return OutputPlot(
         "exact",
-        [abridged(str(values[i])) for i in kept],
+        [abridged(label(values[i])) for i in kept],
         rounded(comparison.left[kept]),
         rounded(comparison.right[kept]),
         event.marks([values[i] for i in kept]).tolist(),
@@ -92,7 +93,7 @@ def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
 
 def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     """Observed shares of both datasets' outputs, reals in bins, the event marked."""
-    if any(len(side.reals) or side.others for side in (left, right)):
+    if any(side.blocks or side.others for side in (left, right)):
         return _real_bins(left, right, event)
     values = list(dict.fromkeys([*left.counts, *right.counts]))
     # `runs` adds up all counts, so it is asked once
@@ -102,7 +103,7 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
     kept = [i for i in _reading_order(values) if i in heavy]
     return OutputPlot(
-        "sampled", [abridged(str(values[i])) for i in kept], rounded(p[kept]), rounded(q[kept]),
+        "sampled", [abridged(label(values[i])) for i in kept], rounded(p[kept]), rounded(q[kept]),
         event.marks([values[i] for i in kept]).tolist(), len(values) - len(kept),
     )
 
@@ -115,7 +116,7 @@ def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing 
         marks = found.worst_event.marks(plain(exact.values)).tolist()
         values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
         return draw(Seen(found.worst_pair, "exact", values, left, right, marks))
-    if best is not None and best.shown is not None and not any(len(side.reals) or side.others for side in best.shown):
+    if best is not None and best.shown is not None and not any(side.blocks or side.others for side in best.shown):
         counts = [side.counts for side in best.shown]
         values = list(dict.fromkeys([*counts[0], *counts[1]]))
         marks = best.witness.event.marks(values).tolist()
@@ -133,17 +134,17 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     lone: dict[Any, list[float]] = {}
     for side, outputs in enumerate((left, right)):
         values, runs = list(outputs.counts), outputs.runs
-        found = [event.scores(outputs.reals), event.scores(outputs.others), event.scores(values)]
-        times = [np.ones(len(outputs.reals)), np.ones(len(outputs.others)), np.array(list(outputs.counts.values()))]
-        for value, number, at in zip(values, times[2].tolist(), found[2].tolist(), strict=True):
-            if math.isnan(at):
+        counted, counts = event.scores(values), np.array(list(outputs.counts.values()), dtype=np.float64)
+        for value, number, at in zip(values, counts.tolist(), counted.tolist(), strict=True):
+            if not math.isfinite(at):
                 lone.setdefault(value, [0.0, 0.0])[side] = number / runs
-        unscored = float(np.isnan(found[1]).sum() + np.isnan(found[0]).sum())
+        found = np.concatenate([np.empty(0), *map(event.scores, outputs.uncounted)])
+        unscored = int(np.count_nonzero(~np.isfinite(found)))
         if unscored:
             lone.setdefault(WITHOUT_SCORE, [0.0, 0.0])[side] = unscored / runs
-        together, weights = np.concatenate(found), np.concatenate(times)
-        scores.append(together[~np.isnan(together)])
-        times_of.append(weights[~np.isnan(together)])
+        together, weights = np.concatenate([found, counted]), np.concatenate([np.ones(len(found)), counts])
+        scores.append(together[np.isfinite(together)])
+        times_of.append(weights[np.isfinite(together)])
     labels: list[str] = []
     p: list[float] = []
     q: list[float] = []
@@ -168,7 +169,7 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     shown = _reading_order(outcomes)[:SHOWN_OUTCOMES]
     inside = event.marks(outcomes)
     for i in shown:
-        labels.append(abridged(str(outcomes[i])))
+        labels.append(abridged(label(outcomes[i])))
         p.append(lone[outcomes[i]][0])
         q.append(lone[outcomes[i]][1])
         marked.append(bool(inside[i]))
@@ -212,7 +213,7 @@ def _reading_order(values: Any) -> list[int]:
     def key(i: int) -> tuple[int, float, str]:
         v = values[i].start if isinstance(values[i], Span) else values[i]
         # whole numbers beyond floats are compared as they are
-        return (0, v, "") if isinstance(v, int | float) else (1, 0.0, str(v))
+        return (0, v, "") if isinstance(v, int | float) else (1, 0.0, label(v))
 
     return sorted(range(len(values)), key=key)
 

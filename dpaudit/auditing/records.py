@@ -60,6 +60,22 @@ class EventRecord:
 
 
 @dataclass(frozen=True)
+class AssumptionRecord:
+    """One assumption of the statistics, and whether it held.
+
+    Args:
+        name: "varies" (the output is not always the same), "independent" (samples do not depend on each other),
+            "seeded" (the generator that is passed in is used), "input" (the input is not changed).
+        holds: None where it could not be tested.
+        text: what was seen; where the verdict rests on it, the remedy.
+    """
+
+    name: str
+    holds: bool | None
+    text: str
+
+
+@dataclass(frozen=True)
 class Bounds:
     """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
 

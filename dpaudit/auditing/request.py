@@ -12,6 +12,8 @@ from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
 
 DEFAULT_ALPHA = 0.001
+DEFAULT_MIN_POWER = 2.0
+"""A sampled PASS needs samples that would have refuted so many times the claimed ε."""
 LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
 DEFAULT_RUNS = 100_000
@@ -25,13 +27,20 @@ class Carried:
 
     Args:
         log_e: its natural logarithm.
-        seeds: of the requests that it comes from.
+        seeds: of the requests that it comes from, one for every night.
         about: the mechanism and the claim, in words for messages.
+        alpha: the smallest share of the error that the e-process had on these nights; it may not have more later.
     """
 
     log_e: float
     seeds: tuple[int, ...]
     about: str = ""
+    alpha: float = 1.0
+
+    @property
+    def night(self) -> int:
+        """Which night comes next, counted from 1."""
+        return len(self.seeds) + 1
 
 
 @dataclass(frozen=True)
@@ -128,11 +137,13 @@ class Request:
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
         pairs: several such, in place of `pair`, worst first; α covers them together.
-        data: a description of records (`dpaudit.adversary.describe`) from which to find pairs.
+        data: a description of records (`dpaudit.adversary.description`) from which to find pairs.
         size: records in found pairs.
         parameters: fields of the mechanism to change.
         certify: use all runs, to sharpen the bound, also when the claim is refuted before.
         bits: whether what the low bits of doubles give away counts in the verdict.
+        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
+            probability 0.9; infinity asks for nothing.
         black_box: use runs alone: no exact law, no density of the mechanism's own.
         carried: e-values of earlier, independent results, by `carry_key` of their cases.
         carried_from: the file that they come from, for the record.
@@ -163,6 +174,7 @@ class Request:
     parameters: dict[str, Any] = field(default_factory=dict)
     certify: bool = False
     bits: bool = False
+    min_power: float = DEFAULT_MIN_POWER
     black_box: bool = False
     carried: dict[str, Carried] = field(default_factory=dict)
     carried_from: str | None = None
@@ -192,6 +204,8 @@ class Request:
             whole("--runs", self.runs, least=1)
         if self.seconds is not None:
             positive("--time", self.seconds)
+        if not self.min_power > 1:
+            raise UsageError(f"--min-power must be a number above 1, not {self.min_power!r}.")
         if self.epsilon is not None:
             at_least("--epsilon", self.epsilon, 0)
         if self.delta is not None:
@@ -249,8 +263,9 @@ class Request:
             "parameters": {key: repr(value) for key, value in self.parameters.items()},
             "certify": self.certify,
             "bits": self.bits,
+            **({} if self.min_power == DEFAULT_MIN_POWER else {"min_power": self.min_power}),
             "black_box": self.black_box,
-            "carried": {key: [value.log_e, *value.seeds] for key, value in sorted(self.carried.items())},
+            "carried": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.carried.items())},
             **({} if self.every is None else {"every": list(astuple(self.every))}),
             **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
             **({} if self.only is None else {"only": self.only}),

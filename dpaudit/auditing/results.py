@@ -13,10 +13,21 @@ from enum import StrEnum
 from dpaudit.auditing.contest_rows import ContestRecord
 from dpaudit.auditing.drawing import Drawing
 from dpaudit.auditing.plots import BoundPlot, EvidencePlot, LossPlot, OutputPlot, ProfilePlot, TradeoffPlot
-from dpaudit.auditing.records import Bounds, Chain, ChainLink, ClaimRecord, EventRecord, Json, Location, PairRecord
+from dpaudit.auditing.records import (
+    AssumptionRecord,
+    Bounds,
+    Chain,
+    ChainLink,
+    ClaimRecord,
+    EventRecord,
+    Json,
+    Location,
+    PairRecord,
+)
 
 __all__ = [
     "FORMAT_VERSION",
+    "AssumptionRecord",
     "Attempt",
     "Audit",
     "Bounds",
@@ -42,11 +53,12 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.7"
+FORMAT_VERSION = "1.8"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
 1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
-and privacy losses.  1.7: drawings of promises."""
+and privacy losses.  1.7: drawings of promises.  1.8: assumptions that were tested, and what
+of a proof was read from the cache."""
 
 
 class Verdict(StrEnum):
@@ -177,6 +189,8 @@ class Proof:
         laws: how many were computed, one for all datasets that symmetries make equal; None before 1.3: all of them.
         symmetries: what the symmetries are called that were used; the mechanism declares them.
         confirmed: on how many datasets each of them was confirmed.
+        cache: which of the laws were read from the cache, or why a file there was refused, in words; "" where all were
+            computed and there was no such file, and before 1.8.
     """
 
     epsilon_low: float | None
@@ -187,6 +201,7 @@ class Proof:
     laws: int | None = None
     symmetries: list[str] = field(default_factory=list)
     confirmed: int = 0
+    cache: str = ""
 
 
 @dataclass(frozen=True)
@@ -300,6 +315,8 @@ class Audit:
     tradeoff_plot: TradeoffPlot | None = None
     loss_plot: LossPlot | None = None
     """None without laws or densities."""
+    assumptions: list[AssumptionRecord] = field(default_factory=list)
+    """What the statistics assume of a function, and whether it held; none of a mechanism with laws, before 1.8 none."""
 
     @property
     def as_expected(self) -> bool | None:

@@ -14,11 +14,12 @@ from typing import Any
 import cloudpickle
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.random import SeedSequence
 
 from dpaudit.auditing.crash import StopNow, blamed
 from dpaudit.auditing.target import Target
-from dpaudit.errors import TimeLimitError
+from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
 
 WORTH_A_POOL = 3.0
@@ -105,6 +106,8 @@ class Runner:
                     outputs = next(work)
             except (PoolTimeoutError, TimeoutError):
                 raise TimeLimitError(_LIMIT) from None
+            except TerminatedWorkerError as error:
+                raise MechanismError(f"{target.name} ended its worker process.") from error
             yield outputs
 
     @contextlib.contextmanager

@@ -130,6 +130,7 @@ def _count(
             for part in _parts(size - done):
                 sides = draw(job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch)
                 batch += 1
+                state.monitor.see(sides)
                 # the event is fixed, so what it showed until now is what to stake on it next
                 seen = _with(witness, hits[numerator], hits[denominator], done)
                 process = track.bits_process if witness.family == "bits" else track.process
@@ -183,13 +184,29 @@ def _with(witness: Witness, x: int, y: int, runs: int) -> Witness:
     return replace(witness, x=witness.x + x, n=witness.n + runs, y=witness.y + y, m=witness.m + runs)
 
 
+def _rates(job: Job, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
+    """Of the certified event, and of the learned one on which a violation of the claim shows best.
+
+    Upper limits at 95 %: point estimates would promise too much. The certified event is the one that the mechanism
+    violates most, if it violates anything; another may be the one on which more is seen.
+    """
+    n, _, y = last
+    others = track.learner.base_rates()
+    if not len(others):
+        return (clopper_pearson.upper(y, n, alpha=0.05),)
+    epsilon = min(job.claim.epsilon, MOST_EPSILON)
+    best = power.most_revealing(others, n, epsilon=epsilon, delta=job.claim.delta, alpha=alpha)
+    return (clopper_pearson.upper(y, n, alpha=0.05), *(() if best is None else (float(others[best]),)))
+
+
 def _weigh(job: Job, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float) -> SampledEvidence:
     n, x, y = last
     claim = job.claim
     epsilon = min(claim.epsilon, MOST_EPSILON)
-    # an upper limit of q at 95 %: the point estimate would promise too much
-    likely = clopper_pearson.upper(y, n, alpha=0.05)
-    detectable = power.detectable_epsilon(likely, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)
+    detectable = min(
+        power.detectable_epsilon(q, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)
+        for q in _rates(job, track, last, alpha)
+    )
     return SampledEvidence(
         pair=pair_record(track.pair, claim),
         direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT,

@@ -21,8 +21,9 @@ from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sampling import SEARCH, SHRINK, draw
 from dpaudit.auditing.sequential import Sequential, Track
 from dpaudit.auditing.verdict import Findings
-from dpaudit.errors import DatasetError, DpauditError, MechanismError, TimeLimitError
+from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
 from dpaudit.language import Dataset
+from dpaudit.language.records import exception_of, leaves_of
 from dpaudit.stats.betting import Bets
 
 ESTIMATES = 500
@@ -45,7 +46,7 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         runs = least * effort
         try:
             sides = draw(job, pair, runs, runner, seed=seed, index=counter, phase=SEARCH, batch=0)
-        except (MechanismError, DatasetError) as error:
+        except (MechanismError, DatasetError, OutputError) as error:
             # it may ask for more records than a pair has; other pairs are tried before that is the result
             crashes.append(str(error))
             return -math.inf
@@ -70,6 +71,20 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         found.notes.append(f"On {len(crashes):,} estimates of the search the mechanism failed, as in: {crashes[0]}")
     kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
     return replace(job, case=replace(job.case, pairs=kept))
+
+
+def described_exceptions(pair: Pair, data: str) -> list[str]:
+    """What is to be said where a pair that was found holds NaN, an infinity or −0.0: the description means them too."""
+    if "floats" not in data:
+        # they were written down one by one
+        return []
+    holds = {exception_of(value) for side in (pair.left, pair.right) for record in side for value in leaves_of(record)}
+    return [
+        f"The pair holds {name}, which a column of floats can hold whatever its range: --data {data!r} means it too. "
+        f"If nobody can pass it to the mechanism, say so with {option}=False."
+        for name, option in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
+        if option in holds
+    ]
 
 
 def shrink_strongest(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.adversary import Pair
 from dpaudit.adversary.learner import Learner, Witness
 from dpaudit.auditing.accounting import Shares, learning_runs
+from dpaudit.auditing.assumptions import Monitor
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.request import Carried
@@ -19,6 +20,7 @@ from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sampling import LEARN, Sides, batches, draw
 from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import Outputs
+from dpaudit.language.relation import plain_records
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.betting import Bets
 
@@ -75,6 +77,10 @@ class Sequential:
     trail: list[tuple[int, float]] = field(default_factory=list)
     """(runs a side so far, on the average over the pairs; log e at the claimed ε) after every batch."""
     cut_short: bool = False
+    monitor: Monitor = field(default_factory=Monitor)
+    """What all samples of this audit say of the assumptions."""
+    key: str = ""
+    """What it is evidence about."""
     smaller: Track | None = None
     """The pair that the strongest one was shrunk to; it is certified in its place, and not part of the e-process."""
 
@@ -130,15 +136,19 @@ class Sequential:
     def _values(self) -> NDArray[np.float64]:
         """ln of the average over pairs (and bit patterns where they count) of the e-processes, times what came before.
 
-        What was carried over belongs to the claimed ε, and to every smaller one: a claim that is refuted refutes those.
+        What refutes a level refutes every smaller one, so a level counts for no more than those below it. What was
+        carried over is evidence against the claimed ε, and so against every smaller one; with the former, the product
+        over the nights is at each of these levels at most that of the level's own processes. Above the claim every
+        night begins anew, with a stake so small that all nights together spend no more than is set aside for it.
         """
         members = [track.process.log_values for track in self.tracks]
         if self.counted:
             members += [track.bits_process.log_values for track in self.tracks]
         mean: NDArray[np.float64] = np.logaddexp.reduce(members, axis=0) - math.log(len(members))
+        mean = np.minimum.accumulate(mean)
         if self.carried is not None:
-            mean = mean.copy()
             mean[: self.at + 1] += self.carried.log_e
+            mean[self.at + 1 :] += math.log(self.shares.above / self.shares.sequential)
         return mean
 
     def _evidence(self, track: Track) -> float:
@@ -146,7 +156,7 @@ class Sequential:
         return max(own, float(track.bits_process.log_values[self.at])) if self.counted else own
 
 
-def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carried | None) -> Sequential:
+def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carried | None, key: str = "") -> Sequential:
     """The state before the first run."""
     claim = min(job.claim.epsilon, MOST_EPSILON)
     epsilons, at = grid(claim, job.runs, job.claim.delta)
@@ -161,7 +171,7 @@ def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carrie
         )
         for index, pair in enumerate(job.case.pairs)
     ]
-    state = Sequential(tracks, shares, counted, carried, epsilons, at, np.zeros(len(epsilons)))
+    state = Sequential(tracks, shares, counted, carried, epsilons, at, np.zeros(len(epsilons)), key=key)
     state.peaks = state._values()
     return state
 
@@ -183,6 +193,7 @@ def explore(
                 sides = draw(
                     job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch
                 )
+                state.monitor.see(sides)
                 _bet(track, sides, job)
                 track.learner.add(*sides)
                 track.runs += size
@@ -223,10 +234,11 @@ def log_ratio(job: Job, pair: Pair) -> Callable[[NDArray[np.float64]], NDArray[n
     density = getattr(job.target.mechanism, "log_density", None)
     if density is None or job.black_box:
         return None
+    left, right = plain_records(pair.left), plain_records(pair.right)
 
     def ratio(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(invalid="ignore"):
-            found: NDArray[np.float64] = density(pair.left, outputs) - density(pair.right, outputs)
+            found: NDArray[np.float64] = density(left, outputs) - density(right, outputs)
         # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
         # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
         told: NDArray[np.float64] = np.where(np.isnan(found), 0.0, found)
@@ -245,7 +257,7 @@ def grid(claim: float, runs: int, delta: float) -> tuple[NDArray[np.float64], in
 
 
 def _holds_doubles(outputs: Outputs) -> bool:
-    return bool(len(outputs.reals) or outputs.others)
+    return bool(outputs.blocks or outputs.others)
 
 
 def _what(track: Track, state: Sequential, done: int, runs: int) -> str:

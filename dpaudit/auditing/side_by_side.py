@@ -26,11 +26,13 @@ class Work:
         job: the case.
         alpha: its share of α.
         note: what is to be said of it whatever is found.
+        key: what its e-value is evidence about.
     """
 
     job: Job | UtilityJob
     alpha: float
     note: str | None = None
+    key: str = ""
 
 
 Found: TypeAlias = Audit | UtilityAudit

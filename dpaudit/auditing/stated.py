@@ -6,6 +6,7 @@
 | `source` | str | where the claim is from, for the report |
 | `notes` | sequence of str | sentences for the report |
 | `reproducible` | bool | whether `rng` is all its randomness; True where it is not said |
+| `constant` | bool | whether its output is meant to be the same always; False where it is not said |
 | `portable` | bool | whether it can be sent to another process; True where it is not said |
 
 Any callable may have them: a function (`f.claim = Claim(1.0)`), or an object with `__call__`. The adapters of
@@ -50,6 +51,11 @@ def stated_notes(function: Any) -> str:
 def is_reproducible(function: Any) -> bool:
     """Whether the same generator gives the same outputs."""
     return bool(getattr(function, "reproducible", True))
+
+
+def is_constant(function: Any) -> bool:
+    """Whether its output is meant never to vary."""
+    return bool(getattr(function, "constant", False))
 
 
 def is_portable(function: Any) -> bool:

@@ -50,7 +50,7 @@ def put(audits: Iterable[Stored]) -> None:
             connection.execute(_TABLE)
             rows = [(a.id, a.name, a.command, a.audit) for a in audits]
             connection.executemany("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?)", rows)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, UnicodeError) as error:
         raise UsageError(f"The store {path} cannot be written ({error}); set DPAUDIT_STORE to another file.") from None
 
 
@@ -64,9 +64,11 @@ def get(identifier: str) -> Stored:
     path = location()
     if not path.is_file():
         raise UsageError(f"There is no store at {path}: run `dpaudit check` here first, or the command of the report.")
+    # SQLite refuses halves of surrogate pairs, which no id has
+    wanted = identifier.encode(errors="replace").decode()
     try:
         with closing(sqlite3.connect(path)) as connection:
-            row = connection.execute("SELECT * FROM audits WHERE id = ?", (identifier,)).fetchone()
+            row = connection.execute("SELECT * FROM audits WHERE id = ?", (wanted,)).fetchone()
             known = [r[0] for r in connection.execute("SELECT id FROM audits")]
     except sqlite3.Error as error:
         raise UsageError(f"The store {path} cannot be read ({error}).") from None

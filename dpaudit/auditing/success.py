@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, NotEnumerableError
-from dpaudit.interpret import Outputs, ball_law, sample
+from dpaudit.interpret import ball_law, sample
 from dpaudit.interpret.balls import PRECISION
 from dpaudit.language import Instance, Span, Trial
 
@@ -30,9 +30,10 @@ class Judged(Trial):
     def bulk(self, dataset: Any, size: int, rng: Generator) -> NDArray[np.bool_]:
         """`size` independent trials, in no order."""
         hits = 0
-        for instance, times in _counted(sample(self.instances, (), size, seed=rng)):
-            outputs = sample(self.subject, checked(instance).dataset, times, seed=rng)
-            hits += sum(count for value, count in _counted(outputs) if self.goal.reached(instance, value))
+        for instance, times in sample(self.instances, (), size, seed=rng).each():
+            given = checked(instance)
+            outputs = sample(self.subject, given.dataset, times, seed=rng)
+            hits += sum(count for value, count in outputs.each() if self.goal.reached(given, value))
         return np.arange(size) < hits
 
 
@@ -77,9 +78,3 @@ def _share(trial: Trial, instance: Instance, value: Any) -> Any:
             raise NotEnumerableError(f"A span of {value.size:,} outputs is too long to judge them one by one.")
         good = sum(trial.goal.reached(instance, one) for one in range(value.start, value.stop))
     return arb(good) / arb(value.size)
-
-
-def _counted(outputs: Outputs) -> list[tuple[Any, int]]:
-    """(value, how often) of all outputs; reals one by one, vectors of them as tuples."""
-    reals = [tuple(row) if isinstance(row, list) else row for row in outputs.reals.tolist()]
-    return [*outputs.counts.items(), *((value, 1) for value in (*reals, *outputs.others))]

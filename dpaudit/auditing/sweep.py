@@ -77,6 +77,7 @@ class Swept:
         symmetries: what they are called.
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
+        cache: what the cache of output distributions was used for, in words; "" where it was not.
     """
 
     datasets: int
@@ -89,6 +90,7 @@ class Swept:
     symmetries: tuple[str, ...] = ()
     confirmed: int = 0
     order_seen: tuple[Any, ...] | None = None
+    cache: str = ""
 
     @property
     def notes(self) -> list[str]:
@@ -126,7 +128,8 @@ def sweep(
         yield Progress(pairs, pairs, f"comparing laws, {pairs:,} comparisons", search.epsilon if search.at else None)
     how = table.action
     found = Swept(
-        len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen
+        len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen,
+        table.cache,
     )
     if search.at is None:
         return found

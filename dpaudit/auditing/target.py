@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import difflib
 import inspect
@@ -16,13 +17,15 @@ from typing import Any, TypeVar
 
 import cloudpickle
 import numpy as np
-from numpy.random import SeedSequence, default_rng
+from numpy.random import Generator, SeedSequence, default_rng
 
-from dpaudit.auditing.crash import blamed, described, sentence
+from dpaudit.auditing.crash import blamed, described, frames, sentence
 from dpaudit.auditing.stated import is_portable
 from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
+from dpaudit.language.outputs import Raised
+from dpaudit.language.relation import plain_records
 
 _Made = TypeVar("_Made")
 FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
@@ -72,29 +75,38 @@ class Target:
             return self._call(self.subject, dataset, size, seed)
 
     def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
-        rng, records = default_rng(seed), list(dataset)
-        tally = Tally()
+        rng, tally = default_rng(seed), Tally()
         if self.vectorised:
-            tally.add_many(self._outputs(function(records, rng, size), size))
+            tally.add_many(self._rows(function(copied(dataset), rng, size), size))
         else:
-            # a fresh list every time: a function that changes its input must not change the next run's
-            tally.add_many(self._outputs([function(list(records), rng) for _ in range(size)], size))
+            for _ in range(size):
+                # counted at once: the function may use the same object for its next output
+                tally.add(self.once(dataset, rng), 1)
         return tally.outputs()
 
-    def _outputs(self, drawn: Any, size: int) -> Any:
-        """An array or list of one output per run, in the forms that a tally knows."""
+    def once(self, dataset: Any, rng: Generator) -> Any:
+        """One output of a function that takes no size; where it raises, an attacker sees that, and it is the outcome.
+
+        Raises:
+            DpauditError: the function is an adapter, and refuses the dataset.
+        """
+        assert not isinstance(self.subject, Mechanism)
+        try:
+            return self.subject(copied(dataset), rng)
+        except (DpauditError, MemoryError):
+            raise
+        except Exception as error:
+            return raised(error)
+
+    def _rows(self, drawn: Any, size: int) -> Any:
+        """An array or list of one output per run, of which nobody else holds the array."""
+        if type(drawn).__module__.partition(".")[0] == "pandas" and hasattr(drawn, "to_numpy"):
+            drawn = drawn.to_numpy()
         several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
-        if self.vectorised and (not several or len(drawn) != size):
+        if not several or len(drawn) != size:
             got = len(drawn) if several else f"one {type(drawn).__name__}"
             raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
-        if isinstance(drawn, np.ndarray) and drawn.dtype.kind == "f":
-            return drawn.reshape(size, -1) if drawn.ndim > 2 else drawn
-        outputs = drawn if isinstance(drawn, np.ndarray) else [_as_vector(output) for output in drawn]
-        if any(map(_is_complex, [outputs] if isinstance(outputs, np.ndarray) else outputs)):
-            raise OutputError(
-                f"{self.name} returned a complex number; return real and imaginary part as an array of two floats."
-            )
-        return outputs
+        return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
 
 
 def function_target(function: Callable[..., Any], name: str, source: str) -> Target:
@@ -196,24 +208,18 @@ def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
             raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
 
 
-def _is_complex(output: Any) -> bool:
-    if isinstance(output, np.ndarray):
-        return bool(output.dtype.kind == "c")
-    return isinstance(output, complex | np.complexfloating)
+def copied(dataset: Any) -> list[Any]:
+    """A fresh list of the records: a function that changes its input must not change the next run's."""
+    records = list(plain_records(dataset))
+    return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)
 
 
-def _as_vector(output: Any) -> Any:
-    """Lists and tuples of floats, and arrays of any shape, as vectors of reals; anything else as it is.
+def raised(error: Exception) -> Raised:
+    """The outcome of a call that raised."""
+    return Raised(type(error).__name__, f"{described(error)} ({frames(error)})")
 
-    A vector that stayed a tuple would be counted as an outcome of its own in every run, which shows nothing.
-    """
-    if isinstance(output, np.ndarray) and output.dtype.kind == "f" and output.ndim != 1:
-        return output.reshape(-1) if output.ndim else float(output)
-    if isinstance(output, list | tuple) and any(isinstance(part, float | np.floating) for part in output):
-        real = all(isinstance(part, int | float | np.integer | np.floating) for part in output)
-        if real and not any(isinstance(part, bool) for part in output):
-            return np.array(output, dtype=np.float64)
-    return output
+
+_IMMUTABLE = frozenset({int, float, bool, str, bytes, type(None)})
 
 
 def _module(name: str) -> ModuleType:

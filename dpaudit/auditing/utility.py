@@ -232,12 +232,12 @@ def _decide(
 ) -> tuple[Verdict, EvidenceKind, str]:
     """Verdict, what it was made from, and why."""
     claim = job.case.claim
-    broken = [one for one in attempts if _misses(one, claim.probability, at_most=claim.at_most)]
+    broken = [one for one in attempts if misses(one, claim.probability, at_most=claim.at_most)]
     sampled = [one for one in attempts if one.exact is None]
     promised = f"{'at most' if claim.at_most else 'at least'} {_number(claim.probability)}"
     if broken:
         worst = broken[_worst(broken, at_most=claim.at_most) or 0]
-        if worst.exact is not None and _misses(worst, claim.probability, at_most=claim.at_most, exactly=True):
+        if worst.exact is not None and misses(worst, claim.probability, at_most=claim.at_most, exactly=True):
             reason = f"Success has probability {_number(worst.exact)} exactly, and {promised} is promised."
             return Verdict.FAIL, EvidenceKind.EXACT, f"{reason} Inputs: {worst.instances}."
         limit, side = (worst.low, "at least") if claim.at_most else (worst.high, "at most")
@@ -264,7 +264,7 @@ def _decide(
     )
 
 
-def _misses(one: Attempt, promised: float, *, at_most: bool, exactly: bool = False) -> bool:
+def misses(one: Attempt, promised: float, *, at_most: bool, exactly: bool = False) -> bool:
     """Whether the attempt breaks the promise."""
     if one.exact_low is not None and one.exact_high is not None:
         by_law = one.exact_low > promised + ROUNDING if at_most else one.exact_high < promised - ROUNDING

@@ -7,16 +7,32 @@ from dataclasses import dataclass, field
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.auditing.accounting import learning_runs
+from dpaudit.auditing.assumptions import TYPES, VARIES, refutation
 from dpaudit.auditing.density import Exact
 from dpaudit.auditing.exact import TOLERANCE, refutes
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Chain, EvidenceKind, ExactEvidence, Proof, SampledEvidence, Verdict
+from dpaudit.auditing.results import (
+    AssumptionRecord,
+    Chain,
+    EvidenceKind,
+    ExactEvidence,
+    Proof,
+    SampledEvidence,
+    Verdict,
+)
 from dpaudit.auditing.sampled import Collected
+from dpaudit.auditing.stated import is_constant
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
 from dpaudit.stats import power
 
+_CONSTANT = (
+    "Nothing was tested. Is a `return` missing, or the dataset not read? Of a function that is meant to be constant, "
+    "say so: `f.constant = True`."
+)
+SMALLEST = 0.1
+"""The ε of which a multiple must be seen where the claim is ε = 0."""
 POSSIBLE_RUNS = 10**12
 """No remedy names more runs than this."""
 
@@ -48,6 +64,7 @@ class Findings:
     crash: str | None = None
     crashed: bool = False
     notes: list[str] = field(default_factory=list)
+    assumptions: list[AssumptionRecord] = field(default_factory=list)
 
 
 def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
@@ -80,6 +97,9 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     kind = _kind(job, found)
     if found.crash is not None:
         return Verdict.INCONCLUSIVE, kind, found.crash
+    dependent = refutation(found.assumptions)
+    if dependent is not None:
+        return Verdict.INCONCLUSIVE, kind, dependent.text
     if found.cut_short or (found.collected is not None and found.collected.cut_short):
         limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
         reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
@@ -99,9 +119,18 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         )
     assert best is not None
     assert found.collected is not None
+    broken = {record.name: record.text for record in found.assumptions if record.holds is False}
+    if VARIES in broken and not is_constant(job.target.subject):
+        return Verdict.INCONCLUSIVE, kind, f"{broken[VARIES]} {_CONSTANT}"
+    if TYPES in broken:
+        # what refutes refutes; what does not may hide in the type
+        return Verdict.INCONCLUSIVE, kind, broken[TYPES]
     blind = _blind(job, best)
     if blind is not None:
         return Verdict.INCONCLUSIVE, kind, blind
+    weak = _weak(job, found.collected, request)
+    if weak is not None:
+        return Verdict.INCONCLUSIVE, kind, weak
     return Verdict.PASS, kind, (
         f"Nothing was refuted on {_pairs(len(found.collected.sequential.tracks))} with up to {job.runs:,} runs a side; "
         "this is not a proof."
@@ -132,6 +161,41 @@ def _blind(job: Job, best: SampledEvidence) -> str | None:
         f"{best.n:,} runs a side can certify at most ε = {most:.3g}, which is no more than the claimed "
         f"{claim.epsilon:g}; {remedy}."
     )
+
+
+def _weak(job: Job, collected: Collected, request: Request) -> str | None:
+    """The remedy when these samples would not have refuted a violation that is large: then nothing was tested.
+
+    A violation of ε* is taken to be on an event of probability ½ on one dataset and e^−ε*/2 on the other, as that of a
+    noisy count is; or on one of the learned events, where it would show sooner.
+    """
+    claim = job.claim
+    target = request.min_power * (claim.epsilon or SMALLEST)
+    weighed = [certified.evidence for certified in collected.certified]
+    if min((e.detectable_epsilon for e in weighed if e.detectable_epsilon is not None), default=math.inf) <= target:
+        return None
+    p = 0.5 + claim.delta / 2
+    q = (p - claim.delta) * math.exp(-target)
+    alpha = max(e.alpha for e in weighed)
+    needed = POSSIBLE_RUNS
+    if power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha) < POSSIBLE_RUNS:
+        needed = power.runs_needed(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha, power=0.9)
+    if max(e.n for e in weighed) >= needed:
+        return None
+    runs = needed
+    while runs - learning_runs(runs) < needed:
+        runs = math.ceil(1.02 * runs)
+    remedy = f"raise --runs to about {_rounded_up(runs):,}" if needed < POSSIBLE_RUNS else "use an exact law"
+    return (
+        f"Nothing was refuted, but {job.runs:,} samples of each dataset would not have shown a violation of ε ≥ "
+        f"{target:.3g} with probability 0.9; {remedy}, or accept less with a larger --min-power."
+    )
+
+
+def _rounded_up(runs: int) -> int:
+    """To two digits."""
+    step: int = 10 ** max(0, len(str(runs)) - 2)
+    return -(-runs // step) * step
 
 
 def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:

@@ -2,7 +2,7 @@
 
 from dpaudit.interpret.law import BallLaw, Law, LawCache, align, ball_law, ball_laws, first_difference, law
 from dpaudit.interpret.ledger import Entry, ledger
-from dpaudit.interpret.sample import Outputs, Tally, sample
+from dpaudit.interpret.sample import Outputs, Tally, outcomes, sample
 from dpaudit.interpret.spending import Spent, grouped, spending
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "grouped",
     "law",
     "ledger",
+    "outcomes",
     "sample",
     "spending",
 ]

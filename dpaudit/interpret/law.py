@@ -18,6 +18,7 @@ from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.relation import plain_records
 
 PATH_LIMIT = 1_000_000
 """More paths than this are not enumerated."""
@@ -371,6 +372,7 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
 def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[tuple[Any, Any]]:
     """Every path, run to its end, and its probability."""
     pending: list[tuple[Path, Any]] = [((), budget.arithmetic.one)]
+    dataset = plain_records(dataset)
     watch = Watch(mechanism, dataset)
     while pending:
         path, mass = pending.pop()

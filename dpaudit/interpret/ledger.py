@@ -12,6 +12,7 @@ from dpaudit.interpret.sample import split
 from dpaudit.interpret.walk import Last, Run, blaming
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
+from dpaudit.language.relation import plain_records
 
 FOLLOWED = "a draw and what follows"
 """What an entry is called whose two parts are these."""
@@ -76,7 +77,7 @@ def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | Se
     Raises:
         MechanismError and its kinds: as in `sample`.
     """
-    rng = default_rng(seed)
+    rng, dataset = default_rng(seed), plain_records(dataset)
     entry, _ = _record(mechanism, dataset, rng, drawn=False)
     for _ in range(runs - 1):
         entry = entry.worst(_record(mechanism, dataset, rng, drawn=False)[0])

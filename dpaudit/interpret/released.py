@@ -31,6 +31,7 @@ from dpaudit.interpret.walk import Last, Run, Watch
 from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.outputs import canonical
+from dpaudit.language.relation import plain_records
 
 DRAWS = 2_000
 """More draws than this are not followed."""
@@ -83,6 +84,7 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
         NotEnumerableError: its text does more with its draws than to release them, it draws something else, or its
             outputs tell the datasets apart without any noise; the message says which.
     """
+    left, right = plain_records(left), plain_records(right)
     a, b = (_read(mechanism, side) for side in (left, right))
     name = mechanism.name
     if a.frame != b.frame or [row[0] for row in a.rows] != [row[0] for row in b.rows]:

@@ -24,6 +24,7 @@ from dpaudit.interpret.walk import Last, Path, Run, blaming
 from dpaudit.language import Applied, Bernoulli, Claim, Distribution, Mechanism, Span, canonical
 from dpaudit.language.distributions import Product, Then, plain
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.relation import plain_records
 
 WORK = 3_000_000
 """Outcomes looked at on the way to the likeliest courses, about a second's worth; what costs more is not opened."""
@@ -91,6 +92,7 @@ def spending(
         NotEnumerableError: the whole has no law.
         NondeterministicMechanismError, MechanismError: as in `law`.
     """
+    left, right = plain_records(left), plain_records(right)
     walk = _Walk(LawCache() if cache is None else cache, path_limit, group, work)
     laws = walk.laws(mechanism.on(left), mechanism.on(right), mechanism)
     values, p, q = laws

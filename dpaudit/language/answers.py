@@ -6,13 +6,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any, ClassVar
 
 from numpy.random import Generator
 
 from dpaudit.language.checks import positive
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import as_record, is_number
 from dpaudit.language.relation import Dataset, Relation
 
 
@@ -53,22 +54,28 @@ class Answers(Relation):
             return None
         if a == b:
             return 0
+        # an answer that is no number is not any distance from another one
+        moved = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+        if not all(map(is_number, chain.from_iterable(moved))):
+            return None
+        a, b = (tuple(answers) for answers in zip(*moved, strict=True))
         # a sum of decimals that is 1 on paper may exceed it by rounding
         return max(1, math.ceil(self.gap(a, b) / self.reach - 1e-9))
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
-        for other in product(dict.fromkeys(domain), repeat=len(dataset)):
+        for other in product(dict.fromkeys(as_record(tuple(domain))), repeat=len(dataset)):
             if self.distance(dataset, other) == 1:
                 yield other
 
     def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
         """All vectors of `records` answers; their order always counts."""
-        return list(product(domain, repeat=records))
+        return list(product(as_record(tuple(domain)), repeat=records))
 
     def _moved(self, answer: Any, step: int, domain: Sequence[Any]) -> Any:
         """One answer moved as far as a record does, unless that leaves the range of the domain."""
+        numbers = [value for value in domain if is_number(value)]
         moved = answer + (step if self.reach == 1 else step * self.reach)
-        return moved if min(domain) <= moved <= max(domain) else answer
+        return moved if numbers and min(numbers) <= moved <= max(numbers) else answer
 
 
 @dataclass(frozen=True)
@@ -120,4 +127,5 @@ def _answers(dataset: Dataset) -> tuple[float, ...] | None:
     """The vector of answers; None where it is none."""
     if isinstance(dataset, Multiset) or any(isinstance(a, bool) or not isinstance(a, int | float) for a in dataset):
         return None
-    return dataset
+    answers: tuple[float, ...] = as_record(dataset)
+    return answers

@@ -77,6 +77,9 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
         hash(thing)
     except TypeError:
         return (_name(kind), repr(thing))
+    if thing != thing:
+        # another library's NaN, such as Decimal's
+        return (_name(kind), "no number")
     return (_name(kind), thing)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import DatasetError
+from dpaudit.language.records import as_record
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ class Multiset:
             if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
                 raise DatasetError(f"The multiplicity of {value!r} must be a whole number ≥ 0, not {count!r}.")
         try:
-            return cls(tuple(sorted((v, int(c)) for v, c in multiplicities.items() if c)))
+            items = [(v, int(c)) for v, c in multiplicities.items() if c]
+            # NaN is neither below nor above other numbers, and would leave the others in no order
+            mixed = not {int, bool, str}.issuperset(map(type, multiplicities))
+            return cls(tuple(sorted(items, key=lambda item: as_record(item[0])) if mixed else sorted(items)))
         except TypeError as error:
             raise DatasetError(f"These records cannot form a multiset: {error}.") from None
 

@@ -1,9 +1,16 @@
-"""What a mechanism may output: ⊥, and the canonical hashable form of everything that is counted."""
+"""What a mechanism may output: ⊥, and the canonical outcome of one output.
+
+An outcome is an immutable value that is made from one output alone. Counts of an event are binomial only because of
+that: whether an output lies in an event must not depend on the other outputs, nor on how the program came to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import dataclasses
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -26,43 +33,82 @@ class Bottom(Enum):
 BOTTOM = Bottom.BOTTOM
 
 
-def canonical(output: Any) -> Hashable:
-    """The form under which equal outputs are counted together.
+class NotANumber(Enum):
+    """The outcome of every NaN: one value that equals itself, also in another process."""
 
-    Numpy scalars become Python's, arrays and lists become tuples (recursively); anything else must hash. Outputs
-    that are equal are one output: 1, 1.0 and True, or 0.0 and −0.0.
+    NAN = "nan"
+
+    def __repr__(self) -> str:
+        return "nan"
+
+    __str__ = __repr__
+
+    def __float__(self) -> float:
+        return float("nan")
+
+
+NAN = NotANumber.NAN
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The outcome of an object with parts that does not hash: a dict, a data frame, an array without elements.
+
+    Args:
+        kind: what it was, such as "dict".
+        parts: (name, outcome) of every part; those of a dict in the order of their keys.
+    """
+
+    kind: str
+    parts: tuple[tuple[Hashable, Hashable], ...]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{shown(name)}: {shown(part)}" for name, part in self.parts)
+        return f"{{{inside}}}" if self.kind == "dict" else f"{self.kind}({inside})"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The outcome of a call that raised: an attacker sees that it did.
+
+    Args:
+        error: the name of the exception's class.
+        where: message and place of one that was raised so, for the report; it tells no outcomes apart.
+    """
+
+    error: str
+    where: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"raises {self.error}"
+
+
+def canonical(output: Any) -> Hashable:
+    """The outcome of one output: equal for equal outputs, immutable, and a function of this output alone.
+
+    Scalars of numpy become Python's; NaN is one value; lists, tuples and arrays become tuples, at any depth, and an
+    array without elements keeps its shape; a set is a frozenset; a dict and a pandas Series are their items by key, a
+    data frame its columns, index and values; a complex number its parts; a dataclass or named tuple that does not hash
+    its fields. Enum members, frozen dataclasses and other objects that hash by value are outcomes themselves.
 
     Raises:
-        OutputError: NaN, or something that does not hash or is equal to itself alone (dict, set, a function, an
-            object of a class without `__eq__`), or a `Span`.
+        OutputError: an object that equals nothing but itself (a function, an object of a class without `__eq__`), one
+            that does not hash, or a `Span`.
     """
     kind = type(output)
-    if kind in _PLAIN:
-        if output != output:
-            raise OutputError("A run returned NaN; return ⊥, None or a string for an answer that is no number.")
+    if kind in _ATOMS:
         return output  # type: ignore[no-any-return]
+    if kind is float:
+        return output if output == output else NAN
+    if kind is tuple or kind is list:
+        return tuple(map(canonical, output))
+    if isinstance(output, np.generic):
+        return _numpy_scalar(output)
+    if isinstance(output, np.ndarray):
+        return _array(output)
     if kind is Span:
         raise OutputError("A Span cannot be counted: laws have it for all its members; return (start, stop) instead.")
-    if isinstance(output, np.generic):
-        item = output.item()
-        return output if isinstance(item, np.generic) else canonical(item)
-    if isinstance(output, np.ndarray):
-        return canonical(output.tolist())
-    if kind in (list, tuple):
-        return tuple(canonical(part) for part in output)
-    if equals_itself_alone(output):
-        raise OutputError(
-            f"An output of type {kind.__name__} cannot be counted because it equals nothing but itself; "
-            "return a number, a string, a tuple, a numpy array or a frozen dataclass."
-        )
-    try:
-        hash(output)
-    except TypeError:
-        raise OutputError(
-            f"An output of type {kind.__name__} cannot be counted because it does not hash; "
-            "return a number, a string, a tuple, a numpy array or a frozen dataclass."
-        ) from None
-    return output  # type: ignore[no-any-return]
+    return _other(output)
 
 
 def equals_itself_alone(thing: Any) -> bool:
@@ -71,4 +117,173 @@ def equals_itself_alone(thing: Any) -> bool:
     return type(thing).__eq__ is inherited and not isinstance(thing, Enum | type)
 
 
-_PLAIN = frozenset({int, float, bool, str, bytes, type(None), Bottom})
+def signature(outcome: Hashable) -> Hashable:
+    """What tells apart outcomes that Python calls equal: 1, 1.0 and True, 0.0 and −0.0, also inside tuples.
+
+    None for all whole numbers, strings and other outcomes that equal none of another type.
+    """
+    if isinstance(outcome, bool):
+        return "bool"
+    if isinstance(outcome, float):
+        return "float" if outcome or str(outcome) == "0.0" else "−0.0"
+    if isinstance(outcome, tuple):
+        parts = tuple(map(signature, outcome))
+        return parts if any(part is not None for part in parts) else None
+    return None
+
+
+@dataclass
+class Kinds:
+    """Refuses outcomes that Python calls equal and that are not the same: an output distribution would add them up."""
+
+    known: dict[Hashable, Hashable] = field(default_factory=dict)
+
+    def see(self, outcome: Hashable) -> None:
+        """One more outcome.
+
+        Raises:
+            OutputError: another one before equals it and is of another type.
+        """
+        if type(outcome) is str:
+            return
+        kind = signature(outcome)
+        before = self.known.setdefault(outcome, kind)
+        if before != kind:
+            raise OutputError(
+                f"The outputs include {shown(outcome)} as {before or 'int'} and as {kind or 'int'}, which Python calls "
+                "equal and an attacker can tell apart; return one type."
+            )
+
+
+def shown(outcome: Any) -> str:
+    """The text of an outcome: its `repr`, but the same in every process also where it holds sets."""
+    if isinstance(outcome, frozenset | set):
+        return f"{{{', '.join(sorted(map(shown, outcome)))}}}" if outcome else "{}"
+    if type(outcome) is tuple:
+        inside = ", ".join(map(shown, outcome))
+        return f"({inside},)" if len(outcome) == 1 else f"({inside})"
+    return repr(outcome)
+
+
+def label(outcome: Any) -> str:
+    """The text of an outcome where it stands alone: a string without its quotes."""
+    return shown(outcome) if isinstance(outcome, tuple | frozenset) else str(outcome)
+
+
+def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
+    """The shape of an outcome that is a finite float, (), or an array of them, a tuple of floats or of arrays of one
+    shape; None of any other outcome."""
+    kind = type(outcome)
+    if kind is float:
+        return () if isfinite(outcome) else None  # type: ignore[arg-type]
+    if kind is not tuple or not outcome:
+        return None
+    parts: Any = outcome
+    first = real_shape(parts[0])
+    if first is None or any(real_shape(part) != first for part in parts[1:]):
+        return None
+    return (len(parts), *first)
+
+
+def _numpy_scalar(output: np.generic) -> Hashable:
+    if isinstance(output, np.complexfloating):
+        return canonical(complex(output))
+    if isinstance(output, np.floating) and output != output:
+        return NAN
+    item = output.item()
+    # a date of a unit that Python's lacks stays what it is
+    return output if isinstance(item, np.generic) else canonical(item)
+
+
+def _array(output: np.ndarray[Any, Any]) -> Hashable:
+    if isinstance(output, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(output)
+        return Structure("masked array", (("data", _array(output.filled())), ("mask", _array(mask))))
+    if output.size == 0 and output.ndim != 1:
+        return Structure("array", (("shape", tuple(output.shape)),))
+    return canonical(output.tolist())
+
+
+def _other(output: Any) -> Hashable:
+    """Everything that is neither a plain scalar, a tuple, a list nor numpy's."""
+    kind = type(output)
+    if isinstance(output, complex):
+        return Structure("complex", (("real", canonical(output.real)), ("imag", canonical(output.imag))))
+    if isinstance(output, Enum | type):
+        return output
+    if isinstance(output, float | int | str | bytes):
+        # a subclass, such as a name with methods of its own, is its value
+        base: Any = next(base for base in (float, int, str, bytes) if isinstance(output, base))
+        return canonical(base.__new__(base, output))
+    if isinstance(output, tuple) and hasattr(output, "_fields"):
+        return _named(output, list(zip(output._fields, output, strict=True)))
+    if isinstance(output, tuple | list):
+        return tuple(map(canonical, output))
+    if isinstance(output, bytearray | memoryview):
+        return bytes(output)
+    if isinstance(output, set | frozenset):
+        return frozenset(map(canonical, output))
+    if isinstance(output, Mapping):
+        return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
+    if kind.__module__.partition(".")[0] == "pandas":
+        return _pandas(output)
+    if dataclasses.is_dataclass(output):
+        return _named(output, [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)])
+    if equals_itself_alone(output):
+        raise OutputError(
+            f"An output of type {kind.__name__} cannot be counted because it equals nothing but itself; {_REMEDY}."
+        )
+    if not _hashes(output):
+        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it does not hash; {_REMEDY}.")
+    if output != output:
+        # another library's NaN, such as Decimal's
+        return Structure(kind.__name__, ())
+    return output  # type: ignore[no-any-return]
+
+
+def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
+    """A named tuple or dataclass: itself where it is an outcome already, for programs use its attributes."""
+    outcomes = [(name, canonical(part)) for name, part in parts]
+    same = (type(part) is type(made) and part == made for (_, part), (_, made) in zip(parts, outcomes, strict=True))
+    if _hashes(output) and not equals_itself_alone(output) and all(same):
+        return output  # type: ignore[no-any-return]
+    return Structure(type(output).__qualname__, tuple(outcomes))
+
+
+def _pandas(output: Any) -> Hashable:
+    """pandas is not imported: its objects are known by the names of their classes."""
+    name = type(output).__name__
+    if name == "DataFrame":
+        columns, index = _labels(output.columns), _labels(output.index)
+        values = tuple(tuple(canonical(value) for value in output.iloc[:, at].tolist()) for at in range(len(columns)))
+        return Structure("DataFrame", (("columns", columns), ("index", index), ("values", values)))
+    if name == "Series":
+        return _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
+    if name in ("NaTType", "NAType"):
+        return Structure(name.removesuffix("Type"), ())
+    if hasattr(output, "tolist") and hasattr(output, "dtype"):
+        return tuple(map(canonical, output.tolist()))
+    if equals_itself_alone(output) or not _hashes(output):
+        raise OutputError(f"An output of type {name} cannot be counted; {_REMEDY}.")
+    return output  # type: ignore[no-any-return]
+
+
+def _labels(index: Any) -> tuple[Hashable, ...]:
+    return tuple(map(canonical, index.tolist()))
+
+
+def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
+    """In an order that is a function of the keys alone; equal keys of a Series stay in their order."""
+    return Structure(kind, tuple(sorted(items, key=lambda item: (type(item[0]).__name__, shown(item[0])))))
+
+
+def _hashes(output: Any) -> bool:
+    try:
+        hash(output)
+    except TypeError:
+        return False
+    return True
+
+
+_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised})
+_REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"

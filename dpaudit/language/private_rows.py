@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from numpy.random import Generator
 
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.relation import Dataset, Relation, ReplaceOne, missing, record_at
+from dpaudit.language.relation import Dataset, Relation, ReplaceOne, as_records, missing, record_at
 
 PRIVATE, PUBLIC = "priv", "pub"
 """What stands third in a row of `PrivateRows`."""
@@ -29,6 +29,7 @@ class PrivateRows(Relation):
     kind: ClassVar[str] = "private-rows"
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
+        left, right = as_records(left), as_records(right)
         if len(left) != len(right) or not (_is_mixture(left) and _is_mixture(right)):
             return None
         if isinstance(left, Multiset) or isinstance(right, Multiset):
@@ -45,6 +46,7 @@ class PrivateRows(Relation):
     def refusal(self, left: Dataset, right: Dataset) -> str:
         if self.distance(left, right) is not None:
             return super().refusal(left, right)
+        left, right = as_records(left), as_records(right)
         for side in (left, right):
             for at, record in enumerate(side, 1):
                 if not _is_row(record):
@@ -66,7 +68,8 @@ class PrivateRows(Relation):
         return f"Record {at + 1} is public and differs: under {self.kind} public rows are fixed"
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
-        private = [row for row in dict.fromkeys(domain) if _is_private(row)]
+        dataset = as_records(dataset)
+        private = [row for row in dict.fromkeys(as_records(tuple(domain))) if _is_private(row)]
         if isinstance(dataset, Multiset):
             for old in dataset.values:
                 for new in private if _is_private(old) else ():

@@ -17,8 +17,30 @@ from numpy.random import Generator
 
 from dpaudit.language.checks import whole
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import as_record, plain_record
 
 Dataset: TypeAlias = tuple[Any, ...] | Multiset
+
+
+def as_records(dataset: Dataset) -> Dataset:
+    """The dataset with its records as `as_record` gives them, so that equal ones are equal."""
+    if not isinstance(dataset, Multiset):
+        return tuple(as_record(tuple(dataset)))
+    given = dataset.values
+    values = as_record(given)
+    if values is given:
+        return dataset
+    counts: dict[Any, int] = {}
+    for value, (_, count) in zip(values, dataset.items, strict=True):
+        counts[value] = counts.get(value, 0) + count
+    return Multiset.counted(counts)
+
+
+def plain_records(dataset: Any) -> Any:
+    """The dataset as a mechanism is to see it, with NaN and −0.0 as plain floats; what is no dataset as it is."""
+    if isinstance(dataset, Multiset):
+        return Multiset(tuple((plain_record(value), count) for value, count in dataset.items))
+    return plain_record(dataset)
 
 
 @dataclass(frozen=True)
@@ -60,7 +82,7 @@ class Relation(ABC):
 
     @abstractmethod
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
-        """Every dataset one single step away with records from the domain."""
+        """Every dataset one single step away with records from the domain, as `as_records` gives them."""
 
     @abstractmethod
     def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
@@ -85,6 +107,7 @@ class ReplaceOne(Relation):
     of_records: ClassVar[bool] = True
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
+        left, right = as_records(left), as_records(right)
         if len(left) != len(right):
             return None
         if isinstance(left, Multiset) or isinstance(right, Multiset):
@@ -92,6 +115,7 @@ class ReplaceOne(Relation):
         return sum(1 for a, b in zip(left, right, strict=True) if a != b)
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        dataset, domain = as_records(dataset), as_record(tuple(domain))
         if isinstance(dataset, Multiset):
             for old in dataset.values:
                 for new in domain:
@@ -112,6 +136,7 @@ class ReplaceOne(Relation):
         return (*dataset[:at], new, *dataset[at + 1 :])
 
     def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+        domain = as_record(tuple(domain))
         if ordered:
             return list(product(domain, repeat=records))
         return [Multiset.of(chosen) for chosen in combinations_with_replacement(domain, records)]
@@ -125,6 +150,7 @@ class AddRemoveOne(Relation):
     of_records: ClassVar[bool] = True
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
+        left, right = as_records(left), as_records(right)
         if isinstance(left, Multiset) or isinstance(right, Multiset):
             a, b = Multiset.of(left), Multiset.of(right)
             return missing(a, b) + missing(b, a)
@@ -132,6 +158,7 @@ class AddRemoveOne(Relation):
         return len(left) + len(right) - 2 * _common(left, right)
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+        dataset, domain = as_records(dataset), as_record(tuple(domain))
         if isinstance(dataset, Multiset):
             for old in dataset.values:
                 yield dataset.changed(remove=(old,))

@@ -19,6 +19,7 @@ KEYWORDS: Mapping[str, str] = {
     "runs": "runs a side and pair at most",
     "time": "time limit of this audit in seconds",
     "bits": "whether the low bits of doubles count in the verdict",
+    "min_power": "PASS needs runs that would have refuted so many times the claimed ε; 2 without it",
     "black_box": "whether a mechanism's own law and density are left alone",
     "certify": "whether all runs are used, to sharpen the bound, also after a refutation",
     "parameters": "fields of a mechanism to change",

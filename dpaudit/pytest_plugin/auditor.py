@@ -21,7 +21,6 @@ from dpaudit.language import Mechanism
 from dpaudit.outcomes import refusal
 from dpaudit.pytest_plugin.arguments import checked, in_python, merged
 from dpaudit.pytest_plugin.evidence import Carried as Before
-from dpaudit.pytest_plugin.fingerprint import fingerprint
 from dpaudit.pytest_plugin.record import Night, Record
 from dpaudit.pytest_plugin.session import Session
 from dpaudit.pytest_plugin.settings import audit_seed, call_share
@@ -83,9 +82,9 @@ class Auditor:
         alpha = call_share(session.share, self._calls)
         seed = audit_seed(session.settings.seed, self._test, self._calls, session.night)
         request = self._request(f, words, seed=seed, alpha=alpha)
-        request, key, before = self._carrying(request, f)
+        request, key, before, note = self._carrying(request)
         result = Result.of(engine.run(request))
-        said = [self._said(audit, before) for audit in result.audits]
+        said = [self._said(audit, before, note) for audit in result.audits]
         result = dataclasses.replace(result, audits=said, command=session.again(self._test))
         for audit in result.audits:
             self._keep(self._record(audit, result, request, key))
@@ -124,6 +123,7 @@ class Auditor:
             size=None if data is not None and described is None else size,
             parameters=words.pop("parameters", None) or {},
             bits=words.pop("bits", settings.bits),
+            min_power=words.pop("min_power", settings.min_power),
             # what an algorithm of the catalogue promises of its output is no matter of privacy
             only="privacy" if isinstance(f, str) else None,
             **words,
@@ -134,32 +134,35 @@ class Auditor:
         place = f"{self._test} {self._calls}"
         return on_found_pairs(request, f, data, size=size, placed=pair is not None, kept_for=place)
 
-    def _carrying(self, request: Request, f: Any) -> tuple[Request, str | None, Before | None]:
-        """The request with what earlier nights say of it, and the key that tonight is kept under."""
+    def _carrying(self, request: Request) -> tuple[Request, str | None, Before | None, str | None]:
+        """The request with what earlier nights say of it, the key that tonight is kept under, and why there is none."""
         session = self._session
-        what = fingerprint(f)
-        if session.evidence is None or what is None or isinstance(f, str):
-            return request, None, None
-        jobs = jobs_of(request) if request.groups is None else []
+        if session.evidence is None:
+            return request, None, None, None
+        jobs = [job for job in jobs_of(request) if job.tests] if request.groups is None else []
         if len(jobs) != 1:
-            return request, None, None
-        engines = carry_key(jobs[0])
-        key = f"{what}-{engines}"
-        before = session.evidence.carried(self._test, key, night=session.night)
+            why = "of group privacy" if request.groups is not None else f"of {len(jobs)} cases at once"
+            return request, None, None, f"No evidence is carried from night to night {why}."
+        key = carry_key(jobs[0], bits=request.bits)
+        if key.unknown is not None:
+            why = "No evidence is carried from night to night here: what the function computes cannot be known, as"
+            return request, None, None, f"{why} {key.unknown}."
+        before = session.evidence.carried(self._test, key.text, night=session.night)
         if before is None:
-            return request, key, None
+            return request, key.text, None, None
         if request.seed in before.seeds:
             raise UsageError(
                 f"The evidence file has runs of seed {request.seed} for {self._test} already, which prove nothing new; "
                 "choose another --dp-seed."
             )
-        carried = {engines: Carried(before.log_e, before.seeds)}
+        carried = {key.text: Carried(before.log_e, before.seeds, alpha=before.alpha)}
         name = session.settings.evidence.name if session.settings.evidence is not None else None
-        return dataclasses.replace(request, carried=carried, carried_from=name), key, before
+        return dataclasses.replace(request, carried=carried, carried_from=name), key.text, before, None
 
-    def _said(self, audit: Audit, before: Before | None) -> Audit:
+    def _said(self, audit: Audit, before: Before | None, note: str | None) -> Audit:
         """An audit in this plugin's words; what earlier nights refuted stays refuted."""
-        audit = dataclasses.replace(audit, reason=in_python(audit.reason))
+        notes = audit.notes if note is None else [*audit.notes, note]
+        audit = dataclasses.replace(audit, reason=in_python(audit.reason), notes=notes)
         evidence = audit.sequential
         if before is None or evidence is None or audit.verdict is Verdict.FAIL:
             return audit
@@ -168,7 +171,7 @@ class Auditor:
         reason = (
             f"The claim was refuted on night {before.peaked}, when the e-value of all nights reached "
             f"{_power(before.log_peak)} (1/α: {1 / evidence.alpha:.3g}); tonight shows less, and takes nothing back: "
-            "it stands until the function's text or its claim changes."
+            "it stands until what the function computes or its claim changes."
         )
         return dataclasses.replace(audit, verdict=Verdict.FAIL, reason=reason)
 
@@ -185,7 +188,8 @@ class Auditor:
         night = None
         if key is not None and evidence is not None:
             about = f"{audit.name} against {audit.claim.statement}"
-            night = Night(key, about, request.seed, evidence.log_e - evidence.carried, evidence.log_peak)
+            own = evidence.log_e - evidence.carried
+            night = Night(key, about, request.seed, own, evidence.log_peak, evidence.alpha)
         alone = dataclasses.replace(result, audits=[audit])
         return Record(
             test=self._test,

@@ -5,25 +5,23 @@ e-process: if the claim holds, it ever reaches 1/α with probability at most α,
 every night's factor is multiplied in, whatever it showed; so every session that is given the file writes to it, failed
 or not.
 
-- The e-process has six tenths of a test's share of α. The other four are for certificates on the night's own runs,
-  and are spent anew every night. So on any one night a correct suite fails with probability at most α; and that it
-  fails by carried evidence on any night at all, of however many, has probability at most 0.6 α.
-- The last is so while every test's share stays as it was. A share is α over the number of tests, and that number is
-  never less than the file has seen (a run of a few tests spends no more than a run of all). Where tests are added, a
-  test's part is the largest share that it ever had; added one by one up to N they come to at most 1 + ln N times as
-  much. `--dp-items=N` with room to grow keeps shares fixed.
-- Evidence is about a function as its text was, against one claim, in one test. Where the text changes it begins
-  anew. A helper that the function calls is not part of its text.
+- So the e-process has its part of a test's share of α once, for all nights together. What a night tests anew (the
+  certificates on its own runs, the bits of doubles, levels above the claim) has its part on the first night, and after
+  that a hundredth of the share for all later nights together (`dpaudit.auditing.accounting`). So a correct suite ever
+  fails, on any night of however many, with probability at most α.
+- A test's share is α over the number of tests, and that number is never less than the file has seen (a run of a few
+  tests spends no more than a run of all). No later night has a larger share of the e-process than an earlier one. Where
+  tests are added, a test's part is the largest share that it ever had; added one by one up to N they come to at most
+  1 + ln N times as much. `--dp-items=N` with room to grow keeps shares fixed.
+- Evidence is about what a function computes (`dpaudit.auditing.code_key`: its code, helpers, values and libraries),
+  against one claim, in one test. Where any of these changes it begins anew. Where that cannot be known nothing is kept.
 - What was refuted stays refuted until then: an e-process may stop at any time, so no later night takes it back.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,8 +29,9 @@ from typing import Any, TypeAlias
 
 from dpaudit.errors import UsageError
 from dpaudit.pytest_plugin.record import Record
+from dpaudit.whole_files import write_file
 
-FORMAT_VERSION = "1.0"
+FORMAT_VERSION = "1.1"
 KEPT = 100
 """Nights after which evidence that was not added to is dropped: of tests and texts that are gone."""
 _LARGEST = 1e9
@@ -48,12 +47,14 @@ class Row:
         seed: of the audit.
         log_e: natural logarithm of its factor.
         log_peak: of the largest value that the product up to then reached.
+        alpha: share of the error that the e-process had; 1 in format 1.0, which did not keep it.
     """
 
     night: int
     seed: int
     log_e: float
     log_peak: float
+    alpha: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ class Carried:
         seeds: of their audits.
         log_peak: of the largest value that the product reached.
         peaked: the night on which it did.
+        alpha: smallest share of the error that the e-process had.
     """
 
     log_e: float
     seeds: tuple[int, ...]
     log_peak: float
     peaked: int
+    alpha: float = 1.0
 
 
 _Entries: TypeAlias = dict[str, dict[str, tuple[str, list[Row]]]]
@@ -100,7 +103,8 @@ class Evidence:
             return None
         highest = max(before, key=lambda row: row.log_peak)
         total = sum(row.log_e for row in before)
-        return Carried(total, tuple(row.seed for row in before), highest.log_peak, highest.night)
+        alpha = min(row.alpha for row in before)
+        return Carried(total, tuple(row.seed for row in before), highest.log_peak, highest.night, alpha)
 
     def after(self, records: Iterable[Record]) -> Evidence:
         """The file with one more night.
@@ -118,7 +122,7 @@ class Evidence:
             own = record.night
             _, rows = entries.setdefault(record.test, {}).setdefault(own.key, (own.about, []))
             if all(row.seed != own.seed for row in rows):
-                rows.append(Row(night, own.seed, _cut(own.log_e), _cut(own.log_peak)))
+                rows.append(Row(night, own.seed, _cut(own.log_e), _cut(own.log_peak), own.alpha))
         kept = {
             test: {key: entry for key, entry in keys.items() if entry[1] and entry[1][-1].night > night - KEPT}
             for test, keys in entries.items()
@@ -133,19 +137,7 @@ class Evidence:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(self._text())
-                # of the mode that a new file has, and not of a temporary one's
-                mask = os.umask(0)
-                os.umask(mask)
-                Path(name).chmod(0o666 & ~mask)
-                Path(name).replace(self.path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    Path(name).unlink()
-                raise
+            write_file(self.path, self._text())
         except OSError as error:
             raise UsageError(
                 f"The evidence file {self.path} cannot be written ({error.strerror or error}), so tonight's e-values "
@@ -161,7 +153,7 @@ class Evidence:
             parts = []
             for key, (about, rows) in sorted(keys.items()):
                 listed = ",\n".join(
-                    f"        {json.dumps([row.night, row.seed, row.log_e, row.log_peak])}" for row in rows
+                    f"        {json.dumps([row.night, row.seed, row.log_e, row.log_peak, row.alpha])}" for row in rows
                 )
                 about_text = json.dumps(about, ensure_ascii=False)
                 parts.append(f'      {json.dumps(key)}: {{"about": {about_text}, "rows": [\n{listed}\n      ]}}')
@@ -207,10 +199,12 @@ def _entries(value: dict[str, Any]) -> _Entries:
 
 
 def _row(value: list[Any]) -> Row:
-    night, seed, log_e, log_peak = value
+    night, seed, log_e, log_peak, alpha = value if len(value) != 4 else [*value, 1.0]
     if not all(isinstance(x, int | float) and math.isfinite(x) for x in (log_e, log_peak)):
         raise ValueError("no number")
-    return Row(_count(night), _count(seed), float(log_e), float(log_peak))
+    if not isinstance(alpha, int | float) or not 0 < alpha <= 1:
+        raise ValueError("no share")
+    return Row(_count(night), _count(seed), float(log_e), float(log_peak), float(alpha))
 
 
 def _count(value: Any) -> int:

@@ -17,6 +17,7 @@ class Night:
         seed: of the audit.
         log_e: natural logarithm of the e-value of its own runs.
         log_peak: of the largest value that it reached together with what was carried over.
+        alpha: share of the error that the e-process had.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Night:
     seed: int
     log_e: float
     log_peak: float
+    alpha: float = 1.0
 
 
 @dataclass(frozen=True)

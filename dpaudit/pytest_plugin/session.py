@@ -161,8 +161,10 @@ class Session:
         for step in steps:
             try:
                 step()
-            except DpauditError as error:
-                self.complaint = f"{self.complaint} {error}" if self.complaint else str(error)
+            except Exception as error:
+                # a bug in the one must not take the other with it
+                what = str(error) if isinstance(error, DpauditError) else f"dpaudit itself failed ({error!r})."
+                self.complaint = f"{self.complaint} {what}" if self.complaint else what
 
     def _write_evidence(self) -> None:
         # a night made again is in the file already

@@ -16,6 +16,7 @@ DEFAULT_ALPHA = 0.001
 DEFAULT_RUNS = 10_000
 """A tenth of the command line's: a test is waited for. Cheap functions take about a second, whatever they return."""
 LEAST_ALPHA = 1e-100
+DEFAULT_MIN_POWER = 2.0
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Settings:
         seconds: time limit of one audit; None for none.
         jobs: worker processes of one audit.
         bits: whether the low bits of doubles count in the verdict, where a test does not say.
+        min_power: PASS needs runs that would have refuted so many times the claimed ε, where a test does not say.
         report: folder that reports are written to; None for none.
         evidence: file of e-values; None for none.
         items: over how many tests α is shared at least; None for as many as are collected.
@@ -41,6 +43,7 @@ class Settings:
     seconds: float | None = None
     jobs: int = 1
     bits: bool = False
+    min_power: float = DEFAULT_MIN_POWER
     report: Path | None = None
     evidence: Path | None = None
     items: int | None = None
@@ -92,6 +95,7 @@ class Settings:
             seconds=chosen("time", None),
             jobs=values.get("jobs", 1),
             bits=values.get("bits", False),
+            min_power=values.get("min_power", DEFAULT_MIN_POWER),
             report=folder,
             evidence=here / evidence if evidence else None,
             items=option("dp_items"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from dataclasses import dataclass
 
+from dpaudit.auditing.datasets import json_text
 from dpaudit.auditing.results import Chain, ChainLink, ClaimRecord, Json
 from dpaudit.reporting.numbers import exactly, nearest, small, stated
 from dpaudit.reporting.terminal_text import columns
@@ -155,9 +155,9 @@ def _change(link: ChainLink) -> str:
 def _counts(dataset: Json) -> Counter[str] | None:
     """Records as JSON text, with multiplicities."""
     if isinstance(dataset, dict) and dataset.keys() == {"multiset"}:
-        return Counter({json.dumps(value, ensure_ascii=False): times for value, times in dataset["multiset"]})
+        return Counter({json_text(value): times for value, times in dataset["multiset"]})
     if isinstance(dataset, list):
-        return Counter(json.dumps(value, ensure_ascii=False) for value in dataset)
+        return Counter(json_text(value) for value in dataset)
     return None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 
+from dpaudit.auditing.datasets import json_text
 from dpaudit.auditing.results import Json
 from dpaudit.reporting.numbers import count
 
@@ -80,7 +81,7 @@ def _compare(name: str, left: Json, right: Json, limit: int) -> list[Part]:
 
 
 def _value(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json_text(value)
     if len(text) > _LONGEST_VALUE:
         half = _LONGEST_VALUE // 2 - 1
         text = f"{text[:half]}…{text[-half:]}"

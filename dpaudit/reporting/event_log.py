@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Self
 
 from dpaudit.auditing.events import Event
 from dpaudit.errors import ReportError
 from dpaudit.reporting.files import STDOUT, Outputs, say
 from dpaudit.reporting.ndjson import to_line
+from dpaudit.whole_files import encoded
 
 
 class EventLog:
     """Writes every event as a line of NDJSON, at once; what cannot be written does not end the run.
+
+    It is the one file that is not put in its place whole, because it is read while the run goes on: a process that is
+    killed may leave a last line without its end.
 
     Use it as a context manager. Nothing is opened before the first event, which comes only when the request is known
     to be right.
@@ -22,7 +28,7 @@ class EventLog:
 
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
-        self._file: TextIO | None = None
+        self._file: FileIO | None = None
         self._written = 0
         self.failure: ReportError | None = None
         """Why the lines end early; None where they do not."""
@@ -62,6 +68,13 @@ class EventLog:
         if self._file is None:
             if self._outputs.report:
                 Path(self._outputs.report).mkdir(exist_ok=True)
-            self._file = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115  # closed on leaving
-        self._file.write(line)
-        self._file.flush()
+            self._file = FileIO(path, "w")
+        rest = memoryview(encoded(line))
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError:
+            # of a line that was begun nothing stays: a log of whole lines can be read
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file.fileno(), self._file.tell() - (len(encoded(line)) - len(rest)))
+            raise

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import TextIO
 
 from rich.console import Console
 
+from dpaudit.auditing.earlier import with_earlier
 from dpaudit.auditing.results import Result
-from dpaudit.errors import ReportError
+from dpaudit.errors import ReportError, WriterError
 from dpaudit.reporting import json_form
 from dpaudit.reporting.audit_figures import pictures
 from dpaudit.reporting.html import to_html
@@ -21,6 +24,7 @@ from dpaudit.reporting.markdown import to_markdown
 from dpaudit.reporting.progress import Writing
 from dpaudit.reporting.report_dir import DATA, INDEX, PAGES, refuse_folder, write_report
 from dpaudit.reporting.sarif import to_sarif
+from dpaudit.whole_files import encoded, read_file, refuse_unwritable_file, write_file
 
 STDOUT = "-"
 
@@ -78,7 +82,7 @@ def read(path: str) -> Result:
     if not path:
         raise ReportError("'' names no file to read; give what `dpaudit check --json FILE` wrote.")
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_file(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ReportError(f"Cannot read {path}: {_why(error)}.") from None
     return json_form.from_json(text, where=path)
@@ -131,14 +135,8 @@ def _refuse_file(option: str, path: str, taken: set[Path], report: str | None) -
         if made:
             return
         raise ReportError(f"Cannot write {path}: there is no folder {file.parent}.")
-    if file.is_fifo():
-        return  # opening it would wait for its reader
-    existed = file.exists()
     try:
-        with file.open("a", encoding="utf-8"):
-            pass
-        if not existed:
-            file.unlink()
+        refuse_unwritable_file(path)
     except OSError as error:
         raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
 
@@ -156,10 +154,19 @@ def _refuse_folder(folder: Path, taken: set[Path], written: Mapping[Path, str]) 
             raise ReportError(f"{option} and --report cannot both write {file.name}; name another file.")
 
 
+def same_file(path: str | None, other: str | None) -> bool:
+    """Whether two names, either of which may be None or "-", are of one file."""
+    named = [name for name in (path, other) if name not in (None, "", STDOUT)]
+    return len(named) == 2 and Path(named[0] or "").resolve() == Path(named[1] or "").resolve()
+
+
 def write(
-    result: Result, outputs: Outputs, *, expect: bool = False, jobs: int = 1, progress: Console | None = None
+    result: Result, outputs: Outputs, *, expect: bool = False, jobs: int = 1, progress: Console | None = None,
+    evidence: str | None = None,
 ) -> list[ReportError]:
-    """Write all reports that can be written, but for the events; the errors of those that cannot.
+    """Write every report but the events, whatever becomes of the others; the errors of those that cannot be written.
+
+    The JSON comes first, because everything else can be made from it, and stdout last, because its reader may go away.
 
     Args:
         result: what to write.
@@ -167,22 +174,30 @@ def write(
         expect: whether a verdict that the catalogue expects is in order, whatever it is.
         jobs: processes that draw.
         progress: where to show how far it is.
+        evidence: the file that evidence was carried over from. Where it is the JSON's too, what it holds and `result`
+            does not is kept (`auditing.earlier`), as it is at that moment.
     """
-    failures = []
+    failures: list[ReportError] = []
     times = sum(option in outputs.named for option in ("--html", "--report"))
     with Writing(progress, times * len(result.audits)) as writing:
-        # what goes to stdout goes last: whoever reads there may have gone away
-        for option, path in sorted(outputs.named.items(), key=lambda item: item[1] == STDOUT):
+        for option, path in sorted(outputs.named.items(), key=lambda item: (item[1] == STDOUT, item[0] != "--json")):
             try:
                 if option == "--report":
                     write_report(Path(path), result, jobs=jobs, step=writing.step)
                 elif option == "--html":
                     drawn = pictures([result.audits], jobs=jobs)
                     _save(path, to_html(result, drawn=drawn, step=writing.step))
+                elif option == "--json" and same_file(path, evidence) and Path(path).exists():
+                    _save(path, json_form.to_json(with_earlier(result, read(path))))
                 elif option in _RENDER:
                     _save(path, _RENDER[option](result, expect))
             except ReportError as error:
                 failures.append(error)
+            except Exception as error:
+                # a bug in one report must not take the others with it
+                if os.environ.get("DPAUDIT_TRACEBACK"):
+                    raise
+                failures.append(WriterError(option, path, error))
     return failures
 
 
@@ -191,21 +206,34 @@ def _save(path: str, text: str) -> None:
         if path == STDOUT:
             say(text)
         else:
-            Path(path).write_text(text, encoding="utf-8")
+            write_file(path, text)
     except OSError as error:
-        raise ReportError(f"Cannot write {path}: {_why(error)}.") from None
-    except UnicodeEncodeError as error:
         where = "to stdout" if path == STDOUT else path
-        raise ReportError(f"Cannot write {where}: {error.object[error.start]!r} is no Unicode text.") from None
+        raise ReportError(f"Cannot write {where}: {_why(error)}.") from None
 
 
 def say(text: str) -> None:
-    """Write onto stdout, at once; if its reader has gone (`| head`), what follows is dropped."""
+    """Write onto stdout, at once, in UTF-8 as into a file; if its reader has gone (`| head`), what follows is dropped.
+
+    Raises:
+        OSError: it is closed, or cannot be written, as on a full disk; what follows is dropped, too.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "stdout is closed")
     try:
-        sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.buffer.write(encoded(text))
+        sys.stdout.flush()
+    except OSError as error:
+        drop(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+def drop(stream: TextIO | None) -> None:
+    """Let what is still to be written to stdout or stderr go nowhere: also what its buffer holds when Python ends."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _why(error: OSError | UnicodeDecodeError) -> str:

@@ -35,6 +35,7 @@ from dpaudit.reporting.drawings import panel_figures
 from dpaudit.reporting.figures import data_csv
 from dpaudit.reporting.json_form import to_object
 from dpaudit.reporting.method import method
+from dpaudit.reporting.plain import in_json, visible
 
 _FOLDED_FROM = 4  # audits; fewer stand open
 _SHORT_LINE = 120  # characters of JSON that are not broken up
@@ -153,7 +154,7 @@ def to_html(
     for i, (audit, made) in enumerate(zip(result.audits, drawn, strict=False), 1):
         views.append(_view(audit, made, i, total, result.alpha, rules, one_name=one_name))
         step()
-    return (
+    return visible(
         environment()
         .get_template("report.html.j2")
         .render(
@@ -167,7 +168,7 @@ def to_html(
             promises=[_promise(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
             timings=timings_text(result),
-            data=_as_text(_for_reading(timeless)),
+            data=_as_text(in_json(_for_reading(timeless))),
         )
     )
 
@@ -275,7 +276,7 @@ def _plots(audit: Audit, drawn: Sequence[Picture], rules: dict[str, str], *, wit
     plots = []
     for picture in drawn:
         field = f"{picture.kind}_plot"
-        uri = f"data:text/csv;charset=utf-8,{quote(data_csv(getattr(audit, field)))}" if with_csv else None
+        uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(getattr(audit, field))))}" if with_csv else None
         svg = Markup(_by_class(picture.svg, rules))
         plots.append(_Plot(svg, picture.caption, field, uri, f"{stem}-{picture.kind}.csv"))
     return plots

@@ -24,6 +24,8 @@ from jsonschema.exceptions import ValidationError
 
 from dpaudit.auditing.results import FORMAT_VERSION, Audit, Json, Result, UtilityAudit
 from dpaudit.errors import ParameterError, ReportError
+from dpaudit.reporting.plain import in_json
+from dpaudit.reporting.recheck import contradiction
 
 # The contract keys stand first, in the order of the documentation; the others follow as they are declared.
 _FIRST: Mapping[type, tuple[str, ...]] = {
@@ -56,7 +58,7 @@ def to_json(result: Result) -> str:
 
     Raises `ReportError` for NaN, infinity, and anything else that plain JSON cannot hold.
     """
-    return json.dumps(to_object(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return in_json(json.dumps(to_object(result), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def to_object(result: Result) -> dict[str, Json]:
@@ -103,6 +105,12 @@ def from_json(text: str, *, where: str) -> Result:
     except ParameterError as error:
         raise _refused(where, str(error).rstrip(".")) from None
     _check_consistent(result, where)
+    try:
+        wrong = contradiction(result)
+    except (ValueError, ArithmeticError) as error:
+        wrong = f"its numbers cannot be computed with ({error})"
+    if wrong is not None:
+        raise ReportError(f"{where} contradicts itself, so it is not what dpaudit wrote: {wrong}.")
     return result
 
 

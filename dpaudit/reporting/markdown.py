@@ -14,7 +14,7 @@ from typing import TypeVar
 from dpaudit.auditing.results import Audit, Result, UtilityAudit, Verdict
 from dpaudit.reporting import utility, wording
 from dpaudit.reporting.faults import Fault, fault, what_matters
-from dpaudit.reporting.plain import one_line, visible
+from dpaudit.reporting.plain import flat, one_line, visible
 from dpaudit.reporting.short import audit_text, phrase
 
 MOST = 65_536
@@ -45,7 +45,7 @@ def to_markdown(result: Result, *, expect: bool = False, most: int = MOST) -> st
     if expected is not None:
         head += f"**{_text(expected)}**. " if "NOT" in expected else f"{_text(expected.capitalize())}. "
     head += f"{_text(_sentence(wording.error_sentence(result)))}\n\n"
-    foot = f"To get this result again:\n\n{_block(result.command, 2_000)}\n"
+    foot = f"To get this result again:\n\n{_block(flat(result.command), 2_000)}\n"
     left = most - len((head + foot).encode())
     wrong = [(audit, found) for audit in result.every if (found := fault(audit, expect=expect)) is not None]
     # at least half of what there is belongs to the tables

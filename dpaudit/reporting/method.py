@@ -82,11 +82,19 @@ def _bit_patterns(found: FloatingPoint) -> str:
 def _errors(audit: Audit, evidence: SequentialEvidence, alpha: float) -> str:
     found = audit.floating_point
     apart = f", the bit patterns have {small(found.alpha)}" if found is not None and not found.counted else ""
+    nights = len(evidence.seeds)
+    counts = (
+        "the counts share the rest, but for a hundredth that is left for later nights, over pairs and looks"
+        if nights == 1
+        else f"the counts share a {count(100 * nights * (nights - 1))}th of what they would have alone, so that they "
+        "may be made on any number of nights, over pairs and looks"
+    )
     return (
         "Confidence is family-wise: the probability that any claim of this report is refuted by runs though it "
-        f"holds, or that any certified ε is above the true one, is at most {small(alpha)}. The audits share it by "
-        f"their numbers of pairs. Within this one the e-process has {small(evidence.alpha)}{apart}, and the counts "
-        "share the rest over pairs and looks; pairs, events, directions, looks and stopping are all paid for. It "
+        f"holds, or that any certified ε is above the true one, is at most {small(alpha)}"
+        f"{', over all nights whose evidence is carried over' if nights > 1 else ''}. The audits share it by "
+        f"their numbers of pairs. Within this one the e-process has {small(evidence.alpha)}{apart}, and {counts}; "
+        "pairs, events, directions, looks and stopping are all paid for. It "
         "assumes that runs are independent: the mechanism keeps nothing from one run to the next, and its randomness "
         "is as good as claimed."
     )

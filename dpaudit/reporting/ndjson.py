@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from importlib.resources import files
 from typing import Any
 
 from dpaudit.auditing import events
 from dpaudit.auditing.results import Audit, Json
 from dpaudit.reporting import json_form
+from dpaudit.reporting.plain import in_json
 
 EVENT_VERSION = "1.0"
 """Version of this form, major.minor, apart from that of the results in it.  1.0: first published form."""
-_NOT_IN_A_LINE = re.compile("[\x85\u2028\u2029\ud800-\udfff]")
 
 
 def to_line(event: events.Event, sequence: int) -> str:
@@ -35,8 +34,8 @@ def to_line(event: events.Event, sequence: int) -> str:
     """
     value = {"format_version": EVENT_VERSION, "sequence": sequence, **_fields(event)}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # signs that some readers take for the end of a line, and halves of surrogate pairs, which UTF-8 has not
-    return _NOT_IN_A_LINE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    # among others, signs that some readers take for the end of a line, and halves of surrogate pairs
+    return in_json(text) + "\n"
 
 
 def event_schema() -> dict[str, Any]:

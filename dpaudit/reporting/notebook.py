@@ -18,6 +18,7 @@ from dpaudit.reporting.contest import contest_figure
 from dpaudit.reporting.datasets import Part, compare
 from dpaudit.reporting.figures import bound_figure, evidence_figure, output_figure, profile_figure
 from dpaudit.reporting.html import environment
+from dpaudit.reporting.plain import visible
 
 MOST_ROWS = 40
 """Audits in the overview."""
@@ -72,7 +73,7 @@ def to_fragment(result: Result) -> str:
         contest=_inlined(contest_figure(result, prefix="dpa-contest")) if result.contest is not None else "",
         views=[_view(result, audit, open=place == 0) for place, audit in enumerate(shown)],
     )
-    return text.removesuffix("\n")
+    return visible(text.removesuffix("\n"))
 
 
 @cache

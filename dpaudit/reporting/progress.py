@@ -19,6 +19,7 @@ from rich.table import Column
 
 from dpaudit.auditing import events
 from dpaudit.reporting.numbers import lower
+from dpaudit.reporting.plain import flat
 
 WAIT = 2.0
 """Seconds; what ends sooner shows no progress."""
@@ -66,9 +67,9 @@ class TerminalBar:
             expand=True,
         )
         self._task = self._progress.add_task(
-            f"{event.case}, claim {event.claim}",
+            flat(f"{event.case}, claim {event.claim}"),
             total=max(event.steps, 1),
-            audit=f"{event.name} {place}".rstrip(),
+            audit=flat(f"{event.name} {place}").rstrip(),
             bound="",
         )
         self._progress.start()
@@ -78,7 +79,7 @@ class TerminalBar:
         if self._progress is None or self._task is None:
             return
         self._progress.update(
-            self._task, completed=event.done, total=max(event.of, 1), description=event.what, bound=_bound(event)
+            self._task, completed=event.done, total=max(event.of, 1), description=flat(event.what), bound=_bound(event)
         )
 
     def close(self) -> None:
@@ -145,7 +146,7 @@ class NotebookLine:
 
     def begin(self, event: events.AuditStarted, *, place: str) -> None:
         """Remember whose line it is."""
-        self._head = f"{event.name} {place}".rstrip()
+        self._head = flat(f"{event.name} {place}").rstrip()
 
     def advance(self, event: events.Progress) -> None:
         """Rewrite it."""
@@ -172,7 +173,7 @@ class LogLines:
 
     def begin(self, event: events.AuditStarted, *, place: str) -> None:
         """Remember whose lines they are."""
-        self._head = f"{event.name} {place}".rstrip()
+        self._head = flat(f"{event.name} {place}").rstrip()
 
     def advance(self, event: events.Progress) -> None:
         """Write one, if the last is some time ago."""
@@ -266,4 +267,4 @@ def _bound(event: events.Progress) -> str:
 
 def _line(event: events.Progress) -> str:
     parts = [f"{100 * event.done / max(event.of, 1):.0f} %", _bound(event), event.what]
-    return ", ".join(part for part in parts if part)
+    return flat(", ".join(part for part in parts if part))

@@ -19,6 +19,8 @@ from dpaudit.reporting import html, json_form
 from dpaudit.reporting.audit_figures import pictures
 from dpaudit.reporting.contest import HEADING, contest_figure, lines
 from dpaudit.reporting.html import Within, to_html
+from dpaudit.reporting.plain import visible
+from dpaudit.whole_files import write_file
 
 INDEX, DATA, PAGES = "index.html", "result.json", "algorithms"
 _OURS = '<meta name="generator" content="dpaudit">'
@@ -61,10 +63,10 @@ def write_report(
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
         drawn = pictures([part.audits for part in pages.values()], jobs=jobs)
         for page, part in pages.items():
-            _save(folder / PAGES / page, to_html(part, within=whole, drawn=drawn, step=step))
-        _save(folder / DATA, json_form.to_json(result))
+            write_file(folder / PAGES / page, to_html(part, within=whole, drawn=drawn, step=step))
+        write_file(folder / DATA, json_form.to_json(result))
         # last, so that there is no index of what is not there
-        _save(folder / INDEX, _index(result, places))
+        write_file(folder / INDEX, _index(result, places))
         for old in sorted((folder / PAGES).glob("*.html")):
             if old.name not in pages and _is_ours(old):
                 old.unlink()
@@ -84,9 +86,10 @@ def refuse_folder(folder: Path) -> None:
     if not folder.resolve().parent.is_dir():
         raise ReportError(f"Cannot write a report into {folder}: there is no folder {folder.parent}.")
     index = folder / INDEX
-    ours = _is_ours(index)
-    foreign = [path for path in (index, *(folder / PAGES).glob("*.html")) if path.exists() and not _is_ours(path)]
-    foreign += [path for path in (folder / DATA,) if path.exists() and not ours]
+    pages = [path for path in (index, *(folder / PAGES).glob("*.html")) if path.exists()]
+    foreign = [path for path in pages if not _is_ours(path)]
+    # an index is written last: whoever was killed before it left pages that are ours, and the data
+    foreign += [path for path in (folder / DATA,) if path.exists() and not any(map(_is_ours, pages))]
     foreign += [path for path in (folder / PAGES,) if path.exists() and not path.is_dir()]
     if foreign:
         raise ReportError(f"{foreign[0]} is not of a report that dpaudit wrote; name another folder.")
@@ -133,7 +136,7 @@ def _part(result: Result, name: str, slug: str, places: dict[str, str]) -> Resul
 
 
 def _index(result: Result, places: Mapping[str, str]) -> str:
-    return (
+    return visible(
         html.environment()
         .get_template("index.html.j2")
         .render(
@@ -149,9 +152,3 @@ def _index(result: Result, places: Mapping[str, str]) -> str:
         )
     )
 
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except UnicodeEncodeError as error:
-        raise ReportError(f"Cannot write {path}: {error.object[error.start]!r} is no Unicode text.") from None

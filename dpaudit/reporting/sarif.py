@@ -21,7 +21,7 @@ from dpaudit.auditing.results import Audit, Location, Result, UtilityAudit
 from dpaudit.reporting import wording
 from dpaudit.reporting.bug_classes import OWN, BugClass, bug_class, leaks_besides, specimen_of
 from dpaudit.reporting.faults import Fault, exit_code, fault
-from dpaudit.reporting.plain import one_line, visible
+from dpaudit.reporting.plain import in_json, one_line, visible
 from dpaudit.reporting.short import audit_text, headline, phrase
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -68,7 +68,7 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
         },
     }
     value = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return in_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _findings(audit: Audit | UtilityAudit, *, expect: bool) -> Iterable[tuple[Audit | UtilityAudit, BugClass]]:

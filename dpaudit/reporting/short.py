@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpaudit.auditing.results import Audit, UtilityAudit
 from dpaudit.reporting import utility, wording
 from dpaudit.reporting.datasets import Part, Side, compare
+from dpaudit.reporting.plain import flat
 
 
 def failure_text(audit: Audit, *, again: str) -> str:
@@ -26,7 +27,7 @@ def failure_text(audit: Audit, *, again: str) -> str:
             lines.append(f"          {wording.counts_sentence(evidence)}")
     lines.append(f"  reason  {audit.reason}")
     lines.append(f"  again   {again}")
-    return "\n".join(lines)
+    return "\n".join(map(flat, lines))
 
 
 def headline(audit: Audit | UtilityAudit) -> str:
@@ -53,7 +54,7 @@ def audit_text(audit: Audit | UtilityAudit, *, again: str) -> str:
     if worst is not None:
         runs = utility.runs_sentence(worst)
         lines.append(f"  inputs  {worst.instances}{f'; {runs}' if runs else ''}")
-    return "\n".join([*lines, f"  reason  {audit.reason}", f"  again   {again}"])
+    return "\n".join(map(flat, [*lines, f"  reason  {audit.reason}", f"  again   {again}"]))
 
 
 def _pair(audit: Audit) -> list[str]:

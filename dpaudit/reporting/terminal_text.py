@@ -9,6 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from dpaudit.reporting.plain import flat, visible
+
 _ASCII = str.maketrans(
     {"ε": "epsilon", "δ": "delta", "α": "alpha", "∞": "inf", "⊥": "bottom", "≥": ">=", "≤": "<=", "×": "x"}
     | {"·": "-", "–": "-", "−": "-", "…": "...", "→": "->", "‹": "<", "›": ">", "✓": "yes", "✗": "NO", "²": "^2"}
@@ -22,7 +24,12 @@ _CORPUS_INDENT = 4
 
 
 def for_encoding(text: Text, encoding: str) -> Text:
-    """The text, or an ASCII spelling where the encoding lacks a sign: an old pipe must not crash us."""
+    """The text as a terminal may have it: what cannot be seen, or moves the cursor, is escaped.
+
+    Where the encoding lacks a sign it is an ASCII spelling: an old pipe must not crash us.
+    """
+    if visible(text.plain) != text.plain:
+        text = Text.assemble(*((visible(part.plain), part.style) for part in _uniform_parts(text)))
     try:
         text.plain.encode(encoding)
     except (UnicodeEncodeError, LookupError):
@@ -70,6 +77,9 @@ class Rows:
         for indent, label, raw in self.rows:
             text = for_encoding(raw, options.encoding)
             start = indent + label.cell_len
+            if start == 0 and "\n" in text.plain:
+                # a break of line there could forge a line of ours
+                text = Text.assemble(*((flat(part.plain), part.style) for part in _uniform_parts(text)))
             lines = text.wrap(console, max(options.max_width - start, 20))
             for number, line in enumerate(lines or [Text()]):
                 line.rstrip()

@@ -36,6 +36,7 @@ from dpaudit.reporting.numbers import (
     stated,
     upper,
 )
+from dpaudit.reporting.plain import flat
 
 NOT_A_PROOF = "not a proof"
 LEAKS = "its floating point: leaks"
@@ -52,22 +53,25 @@ _SEEDS_SHOWN = 6
 
 
 def full_name(audit: Audit | UtilityAudit) -> str:
-    """Name and case, e.g. "RecPrefix · group of 2"."""
-    return f"{audit.name} · {audit.case}" if audit.case else audit.name
+    """Name and case on one line, e.g. "RecPrefix · group of 2"."""
+    return flat(f"{audit.name} · {audit.case}" if audit.case else audit.name)
 
 
 def scope_line(audit: Audit) -> str | None:
-    """What was enumerated, and what symmetries saved of it; None where nothing was."""
+    """What was enumerated, what symmetries saved of it, and what the cache had; None where nothing was."""
     proof = audit.proof
-    if not audit.scope or proof is None or not proof.symmetries or proof.laws is None:
+    if not audit.scope or proof is None:
         return audit.scope
-    *others, last = proof.symmetries
-    names = f"{', '.join(others)} and {last}" if others else last
-    on = "1 dataset" if proof.confirmed == 1 else f"{count(proof.confirmed)} datasets"
-    return (
-        f"{audit.scope}, up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of "
-        f"{count(proof.datasets)} laws computed"
-    )
+    text = audit.scope
+    if proof.symmetries and proof.laws is not None:
+        *others, last = proof.symmetries
+        names = f"{', '.join(others)} and {last}" if others else last
+        on = "1 dataset" if proof.confirmed == 1 else f"{count(proof.confirmed)} datasets"
+        text += (
+            f", up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of {count(proof.datasets)} laws "
+            "computed"
+        )
+    return f"{text}; {proof.cache}" if proof.cache else text
 
 
 def verdict_phrase(audit: Audit) -> str:

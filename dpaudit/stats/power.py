@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
 from dpaudit.stats.boundary import nearest
@@ -24,6 +25,7 @@ __all__ = [
     "detectable_epsilon",
     "information_limit",
     "largest_certifiable",
+    "most_revealing",
     "rejection_probability",
     "runs_needed",
     "smallest_visible_delta",
@@ -110,6 +112,38 @@ def detectable_epsilon(
                 low = middle
         found = high
     return found
+
+
+def most_revealing(
+    q: NDArray[np.float64], n: int, *, epsilon: float, delta: float, alpha: float, power: float = 0.9
+) -> int | None:
+    """Which of some events, by its probability q on the second dataset, shows the smallest violation; None if none can.
+
+    The choice is by the normal approximation of the score test with n runs on each dataset; `detectable_epsilon` says
+    what the chosen event can show.
+
+    Args:
+        q: shape (k,), in [0, 1].
+
+    Raises ValueError as `detectable_epsilon` does.
+    """
+    _check(1.0, 0.5, epsilon, delta, alpha)
+    _check_runs(n)
+    _check_power(power)
+    ratio = math.exp(epsilon)
+    null = ratio * q + delta
+    possible = (q > 0) & (null < 1)
+    if not possible.any():
+        return None
+    factor = float(special.ndtri(1 - alpha) + special.ndtri(power))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = null.copy()
+        for _ in range(20):
+            spread = np.sqrt((np.clip(p * (1 - p), 0, 0.25) + ratio**2 * q * (1 - q)) / n)
+            p = null + factor * np.maximum(spread, 1 / n)
+        # beyond p = 1 no violation is shown, and the further beyond the less
+        shown = np.where(possible, np.where(p < 1, np.log((np.minimum(p, 1) - delta) / q), 1e6 * p), np.inf)
+    return int(np.argmin(shown))
 
 
 def information_limit(p: float, q: float, *, epsilon: float, delta: float, alpha: float) -> float:

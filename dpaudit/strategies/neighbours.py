@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from dpaudit.adversary.alignment import ABSENT, Slot
-from dpaudit.adversary.describe import Records, parse_records
+from dpaudit.adversary.describe import Records
+from dpaudit.adversary.description import parse_records
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import (
     PRIVATE,
@@ -33,7 +34,9 @@ from dpaudit.language import (
     relation_named,
 )
 from dpaudit.language.checks import whole
-from dpaudit.strategies.datasets import Described, records_of, sizes
+from dpaudit.language.records import as_record, is_number
+from dpaudit.language.relation import plain_records
+from dpaudit.strategies.datasets import Described, comparable_records, sizes
 
 MOST_NEIGHBOURS = 1_000
 """Neighbours of one dataset from which a step of an unknown relation is chosen."""
@@ -89,8 +92,8 @@ def neighbours(
         )
     named = repr(related.name) if isinstance(relation, str) or type(related) in _MAKERS else repr(related)
     return _pairs(
-        _Shown(related, named), _Shown(records_of(described), repr(records)), min_size=min_size, max_size=max_size,
-        ordered=ordered,
+        _Shown(related, named), _Shown(comparable_records(described), repr(records)),
+        min_size=min_size, max_size=max_size, ordered=ordered,
     )
 
 
@@ -117,7 +120,7 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
         left, right = sides if ordered else map(Multiset.of, sides)
         # rounding of real answers, or changes that undo each other
         assume(left != right and related.related(left, right))
-        return Neighbours(left, right)
+        return Neighbours(plain_records(left), plain_records(right))
 
     return neighbours
 
@@ -160,7 +163,7 @@ def _answers(
     total, used = relation.size * relation.reach, 0.0
     for answer, other in draw(moves):
         step: float = 0
-        if other is not None:
+        if other is not None and is_number(answer) and is_number(other):
             limit = _room(relation, total, used)
             in_whole_numbers = isinstance(answer, int) and isinstance(other, int)
             if in_whole_numbers and limit >= 1:
@@ -172,7 +175,7 @@ def _answers(
         # squares, so that sums of whole numbers are exact
         used += step * step if isinstance(relation, AnswersL2) else abs(step)
         left.append(answer)
-        right.append(other if other is not None and answer + step == other else answer + step)
+        right.append(as_record(other if other is not None and answer + step == other else answer + step))
     return tuple(left), tuple(right)
 
 

@@ -26,6 +26,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.shrink import size_of
 from dpaudit.auditing import registry
 from dpaudit.auditing.accounting import learning_runs
+from dpaudit.auditing.datasets import as_dataset
 from dpaudit.auditing.estimate import LEAST_RUNS, Tried, estimate, try_refuting
 from dpaudit.auditing.events import AuditStarted, Event, Progress
 from dpaudit.auditing.job import Job
@@ -38,6 +39,8 @@ from dpaudit.auditing.target import Target, function_target, instantiate, load_o
 from dpaudit.errors import DpauditError, TimeLimitError, UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
+from dpaudit.language.relation import plain_records
+from dpaudit.strategies.datasets import exceptional_records, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
 
 DEFAULT_EXAMPLES = 500
@@ -144,7 +147,17 @@ def database_key(f: Mechanism | Callable[..., Any] | str, claim: Claim, *, where
 
 
 def _confirmed(search: _Search, smallest: Neighbours | None) -> list[_Key]:
-    return [(smallest.left, smallest.right)] if smallest is not None and search.confirmed(smallest) else []
+    return [_plain(_key(smallest))] if smallest is not None and search.confirmed(smallest) else []
+
+
+def _key(pair: Neighbours) -> _Key:
+    """The pair with records that compare as records do."""
+    return as_dataset(pair.left), as_dataset(pair.right)
+
+
+def _plain(key: _Key) -> _Key:
+    """The pair as mechanisms are to see it."""
+    return plain_records(key[0]), plain_records(key[1])
 
 
 class _Search:
@@ -170,7 +183,7 @@ class _Search:
 
     def __call__(self, pair: Neighbours) -> bool:
         """Whether the claim seems to be refuted on the pair."""
-        key = (pair.left, pair.right)
+        key = _key(pair)
         if key not in self.answers:
             self.answers[key] = not self.timed_out and self._ask(key)
             self._told(len(self.answers), self.examples, "shrinking the pair" if self.refuting else "pairs")
@@ -181,7 +194,7 @@ class _Search:
 
     def confirmed(self, pair: Neighbours) -> bool:
         """Whether other runs refute the claim on a pair, too: the same answer in every search with this seed."""
-        tried = self._bet((pair.left, pair.right), CONFIRMED, learning_runs(self.job.runs))
+        tried = self._bet(_key(pair), CONFIRMED, learning_runs(self.job.runs))
         return tried is not None and tried.refuted
 
     def best(self, smallest: Neighbours | None, *, beside: _Search | None = None) -> list[_Key]:
@@ -192,7 +205,7 @@ class _Search:
             beside: another search, whose pairs are compared with these.
         """
         once: dict[frozenset[Dataset], _Key] = {}
-        first = [(smallest.left, smallest.right)] if smallest is not None else []
+        first = [_key(smallest)] if smallest is not None else []
         # what this search knows has its place already, so that pairs that it kept itself before change nothing
         others = beside.heights if beside is not None else {}
         heights = {**self.heights, **{key: height for key, height in others.items() if key not in self.answers}}
@@ -209,7 +222,7 @@ class _Search:
                 break
             # with the same streams, equal ones are equal to the digit
             ranked = sorted(scores, key=lambda key: (-scores[key], size_of(Pair(*key))))
-        return ranked[:TESTS_OF_FOUND_PAIRS]
+        return [_plain(key) for key in ranked[:TESTS_OF_FOUND_PAIRS]]
 
     def _told(self, done: int, of: int, what: str) -> None:
         if self.tell is not None:
@@ -379,8 +392,9 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
     if isinstance(example, Neighbours):
         if size is not None:
             raise UsageError("The strategy of pairs says how many records they have; leave size out.")
-        return data.filter(lambda pair: pair.left != pair.right and relation.related(pair.left, pair.right))
-    return neighbours(relation, data, max_size=DEFAULT_SIZE if size is None else size)
+        return data.filter(lambda pair: relation.related(*(key := _key(pair))) and key[0] != key[1])
+    records = with_some(data, exceptional_records(data))
+    return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
 def _target(f: Mechanism | Callable[..., Any] | str) -> Target:

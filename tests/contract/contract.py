@@ -10,6 +10,7 @@ import dataclasses
 import math
 import pickle
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -292,8 +293,8 @@ def check_samples(subject: Subject) -> None:
 
 
 def same(left: Outputs, right: Outputs) -> bool:
-    reals = left.reals.shape == right.reals.shape and left.reals.tobytes() == right.reals.tobytes()
-    return reals and left.counts == right.counts and left.others == right.others
+    blocks = [[(block.shape, block.tobytes()) for block in side.blocks] for side in (left, right)]
+    return blocks[0] == blocks[1] and left.counts == right.counts and left.others == right.others
 
 
 def check_laws_sum_to_one(subject: Subject) -> None:
@@ -301,6 +302,14 @@ def check_laws_sum_to_one(subject: Subject) -> None:
         assert np.all(exact.probs >= 0), f"{mechanism!r} on {dataset!r}: a negative probability"
         total = math.fsum(exact.probs.tolist())
         assert abs(total - 1) < 1e-9, f"{mechanism!r} on {dataset!r}: its law sums to {total!r}"
+
+
+def counted(outputs: Outputs) -> dict[Any, int]:
+    """How often each outcome came, floats too."""
+    counts: Counter[Any] = Counter()
+    for outcome, times in outputs.each():
+        counts[outcome] += times
+    return dict(counts)
 
 
 def check_ledger(subject: Subject) -> None:
@@ -319,13 +328,13 @@ def check_agreement(subject: Subject) -> None:
     if found is None:
         for mechanism, dataset, exact in subject.laws:
             (certain,) = (value for value, p in exact.as_dict().items() if p > 0)
-            assert sample(TextOnly(mechanism), dataset, 10_000, seed=1).counts == {certain: 10_000}
+            assert counted(sample(TextOnly(mechanism), dataset, 10_000, seed=1)) == {certain: 10_000}
         return
     assert not refutes(found.law, text_counts(found, seed=11), found.event), f"{subject.name} on {found.dataset!r}"
     if hasattr(found.mechanism, "bulk"):
         runs = min(found.runs, MOST_BULK_RUNS)
         outputs = sample(found.mechanism, found.dataset, runs, seed=12)
-        assert not refutes(found.law, outputs.counts, found.event), f"{subject.name}: bulk on {found.dataset!r}"
+        assert not refutes(found.law, counted(outputs), found.event), f"{subject.name}: bulk on {found.dataset!r}"
 
 
 def check_agreement_has_power(subject: Subject) -> None:
@@ -423,7 +432,7 @@ def agreement(mechanism: Mechanism, dataset: Any, exact: Law) -> Agreement | Non
 
 
 def text_counts(found: Agreement, *, seed: int) -> dict[Hashable, int]:
-    return sample(TextOnly(found.mechanism), found.dataset, found.runs, seed=seed).counts
+    return counted(sample(TextOnly(found.mechanism), found.dataset, found.runs, seed=seed))
 
 
 def refutes(law: dict[Hashable, float], counts: dict[Hashable, int], event: frozenset[Hashable]) -> bool:
@@ -456,10 +465,11 @@ def shifted(law: dict[Hashable, float], event: frozenset[Hashable]) -> dict[Hash
 
 def two_samples(left: Outputs, right: Outputs) -> float:
     """A p-value for equality: homogeneity of the atoms, and Kolmogorov–Smirnov of every coordinate of the reals."""
-    common = [v for v in {**left.counts, **right.counts} if left.counts.get(v, 0) + right.counts.get(v, 0) >= 60]
-    rows = [[side.counts.get(v, 0) for v in common] for side in (left, right)]
-    for row, side in zip(rows, (left, right), strict=True):
-        row.append(sum(side.counts.values()) - sum(row))
+    counts = [Counter(side.counts) + Counter(side.others) for side in (left, right)]
+    common = [v for v, times in (counts[0] + counts[1]).items() if times >= 60]
+    rows = [[side[v] for v in common] for side in counts]
+    for row, times, side in zip(rows, counts, (left, right), strict=True):
+        row.append(times.total() - sum(row))
         row.append(len(side.reals))
     table = np.array(rows)[:, np.sum(rows, axis=0) > 0]
     values = [float(stats.chi2_contingency(table).pvalue)] if table.shape[1] > 1 else []

@@ -5,17 +5,14 @@ Verdicts are of fixed seeds and repeat exactly.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +21,6 @@ from plugin_runs import Ran, Runs
 from dpaudit.errors import UsageError
 from dpaudit.pytest_plugin import evidence
 from dpaudit.pytest_plugin.evidence import KEPT, Evidence, Row
-from dpaudit.pytest_plugin.fingerprint import fingerprint
 from dpaudit.pytest_plugin.record import Night, Record
 
 RECORD = Record(
@@ -34,7 +30,7 @@ RECORD = Record(
 )
 # exactly 1-DP, and 0.8 is claimed: a night of so few runs shows little
 WEAK = """
-@pytest.mark.dp(epsilon=0.8, pair=PAIR, runs=400)
+@pytest.mark.dp(epsilon=0.8, pair=PAIR, runs=400, min_power=float("inf"))
 def test_weak(dp_audit):
     dp_audit(respond)
 """
@@ -109,11 +105,11 @@ def test_under_xdist_the_same_file(runs: Runs) -> None:
 def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
     runs(WEAK, CARRY)
     path = runs.folder / "nights.json"
-    (night, seed, log_e, _) = rows(runs)[0]
+    (night, seed, log_e, _, alpha) = rows(runs)[0]
     value = json.loads(path.read_text())
     (keys,) = value["tests"].values()
     # the product reached a million on its way, and fell again
-    next(iter(keys.values()))["rows"] = [[night, seed, log_e, math.log(1e6)]]
+    next(iter(keys.values()))["rows"] = [[night, seed, log_e, math.log(1e6), alpha]]
     path.write_text(json.dumps(value))
     ran = runs(None, CARRY)
     assert ran.outcomes == {"failed": 1}
@@ -142,7 +138,7 @@ def test_a_run_of_few_tests_spends_no_more_than_one_of_all(runs: Runs) -> None:
             '[[1, 2, NaN, 0]]}}}}',
             "is not a whole evidence file",
         ),
-        ('{"format_version": "2.0"}', "is of format 2.0, and this dpaudit reads 1.0"),
+        ('{"format_version": "2.0"}', "is of format 2.0, and this dpaudit reads 1.1"),
         ("\udcff", "it is not UTF-8 text"),
     ],
 )
@@ -172,17 +168,53 @@ def test_evidence_that_cannot_be_written_is_no_success(runs: Runs) -> None:
 def test_what_cannot_be_told_apart_is_not_carried(runs: Runs) -> None:
     ran = runs(
         """
+import threading
+
 class Mechanism:
+    def __init__(self):
+        self.lock = threading.Lock()
+
     def __call__(self, dataset, rng, size):
         return respond(dataset, rng, size)
 
 def test_it(dp_audit):
-    dp_audit(Mechanism(), epsilon=1.0, pair=PAIR, runs=400)
+    dp_audit(Mechanism(), epsilon=1.0, pair=PAIR, runs=400, min_power=float("inf"))
 """,
         CARRY,
+        "--dp-report=out",
     )
     assert ran.outcomes == {"passed": 1}
     assert ran.audits[0]["night"] is None
+    (audit,) = json.loads(ran.audits[0]["result"])["audits"]
+    assert audit["notes"][-1] == (
+        "No evidence is carried from night to night here: what the function computes cannot be known, as it holds an "
+        "object of _thread.lock, whose content is not known."
+    )
+
+
+def test_certificates_of_later_nights_are_paid_from_what_the_first_left(runs: Runs) -> None:
+    ran = [runs(None if night else WEAK, CARRY, "--dp-report=out") for night in range(3)]
+    audits = [json.loads(one.audits[0]["result"])["audits"][0] for one in ran]
+    share = ran[0].audits[0]["alpha"]
+    assert [audit["sequential"]["alpha"] / share for audit in audits] == pytest.approx([0.55] * 3)
+    (first, *later) = [max(counts["alpha"] for counts in audit["sampled"]) / share for audit in audits]
+    assert first == pytest.approx(0.3)
+    assert later == pytest.approx([0.3 * 0.01 / 2, 0.3 * 0.01 / 6])
+    # a share that was smaller once stays so: --dp-alpha is raised, and nothing is won by it
+    raised = runs(None, CARRY, "--dp-report=out", "--dp-alpha=0.01")
+    (audit,) = json.loads(raised.audits[0]["result"])["audits"]
+    assert audit["sequential"]["alpha"] / share == pytest.approx(0.55)
+
+
+def test_rows_of_format_1_0_have_no_share(tmp_path: Path) -> None:
+    path = tmp_path / "nights.json"
+    path.write_text(
+        '{"format_version": "1.0", "nights": 1, "items": 1, '
+        '"tests": {"a": {"k": {"about": "", "rows": [[1, 2, 0.5, 1]]}}}}'
+    )
+    carried = evidence.read(path).carried("a", "k", night=2)
+    assert carried is not None
+    assert (carried.log_e, carried.alpha) == (0.5, 1.0)
 
 
 # --- the file ---
@@ -236,69 +268,3 @@ def test_infinite_logarithms_stay_numbers(tmp_path: Path) -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Cannot read the evidence file"):
         evidence.read(tmp_path)
-
-
-# --- what a function is ---
-
-
-def scaled(scale: float) -> Callable[[Any, Any], Any]:
-    """A function that closes over a number."""
-
-    def f(dataset: Any, rng: Any) -> Any:
-        return sum(dataset) + rng.laplace(0, scale)
-
-    return f
-
-
-@dataclass(frozen=True)
-class Callable2:
-    """Something with parameters."""
-
-    scale: float
-
-    def __call__(self, dataset: Any, rng: Any) -> Any:
-        return sum(dataset) + rng.laplace(0, self.scale)
-
-    def method(self, dataset: Any, rng: Any) -> Any:
-        """The same."""
-        return self(dataset, rng)
-
-
-class Nameless:
-    """Something that does not say what it holds."""
-
-    def __call__(self, dataset: Any, rng: Any) -> Any:
-        return 0
-
-
-def defaults(dataset: Any, rng: Any, size: int = 1) -> Any:
-    """A function of nothing else."""
-    return len(dataset) + size
-
-
-def test_functions_of_one_text_that_hold_other_values_differ() -> None:
-    table = np.arange(5000)
-    other = table.copy()
-    other[2500] = 0
-    different: list[Any] = [
-        scaled(1.0), scaled(2.0), defaults,
-        Callable2(1.0), Callable2(2.0), Callable2(1.0).method, Callable2(2.0).method,
-        functools.partial(scaled(1.0)), functools.partial(defaults, size=2), functools.partial(defaults, size=3),
-        functools.partial(defaults, size=table), functools.partial(defaults, size=other),  # type: ignore[arg-type]
-    ]
-    found = [fingerprint(one) for one in different]
-    assert None not in found
-    assert len(set(found)) == len(different)
-    assert fingerprint(scaled(1.0)) == fingerprint(scaled(1.0))
-    assert fingerprint(functools.partial(defaults, size=table)) == found[-2]  # type: ignore[arg-type]
-
-
-def test_what_does_not_say_what_it_holds_has_none() -> None:
-    assert fingerprint(Nameless()) is None
-    assert fingerprint(functools.partial(defaults, size=Nameless())) is None  # type: ignore[arg-type]
-    assert fingerprint(sum) is None
-
-    def itself(dataset: Any, rng: Any) -> Any:
-        return itself if dataset else 0
-
-    assert fingerprint(itself) is None

@@ -16,7 +16,7 @@ from scipy import stats
 
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
-from dpaudit.adversary.describe import parse_records
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.shrink import shrink, size_of
 from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.auditing.engine import run

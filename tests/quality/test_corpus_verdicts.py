@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from error_rates import BIT, LaplaceNumber
+from exact_mechanisms import BIT, LaplaceNumber
 
 from dpaudit.auditing import engine, registry
 from dpaudit.auditing.request import Request

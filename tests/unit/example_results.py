@@ -159,13 +159,13 @@ def fail() -> Audit:
     claim = ClaimRecord(1.0, 1e-06, "replace-one", 1, "(1, 1e-06)-DP under replace-one, Thm 3.2")
     labels = [str(i) for i in range(8)]
     sampled = SampledEvidence(
-        *(pair, "left/right", event, 53_214, 500_000, 13_107, 500_000, 1.2e-47, 1.3741, 1.3522),
-        *(0.0005, 1.0421, 100_000),
+        *(pair, "left/right", event, 53_214, 500_000, 13_020, 500_000, 1.2e-47, 1.3741, 1.3522),
+        *(0.00025, 1.0421, 100_000),
         family="atoms",
     )
     weaker = SampledEvidence(
         *(other, "right/left", EventRecord("output ≤ 2", {"kind": "at_most", "value": 2})),
-        *(21_730, 500_000, 20_992, 500_000, 1.0, 0.0271, 0.0114, 0.0005, 1.0655, 100_000),
+        *(21_730, 500_000, 20_092, 500_000, 1.0, 0.0271, 0.0114, 0.00025, 1.0655, 100_000),
         family="half-line",
     )
     sequential = _sequential(log10_e=161.37, runs=600_000, refuted_at=13_750, bound=1.2104)
@@ -182,7 +182,7 @@ def fail() -> Audit:
         ],
         verdict=Verdict.FAIL,
         evidence=EvidenceKind.SAMPLED,
-        reason="The event is too likely on left for the claim: p-value 1.2e-47 against a share of 0.0005.",
+        reason="The event is too likely on left for the claim: p-value 1.2e-47 against a share of 0.00025.",
         claim=claim,
         epsilon_lower=1.3741,
         epsilon_lower_clopper_pearson=1.3522,
@@ -568,7 +568,7 @@ def huge_multiset() -> Audit:
         event=event,
         scope="1 pair",
         replay="bead-5001",
-        exact=[ExactEvidence(pair, "left/right", event, 0.99996, 9.1e-10, 0.5, 0.1839)],
+        exact=[ExactEvidence(pair, "left/right", event, 0.99996, 9.1e-10, 0.5, 0.18394)],
     )
 
 
@@ -619,7 +619,7 @@ def bits_counted() -> Audit:
     audit = leaks()
     (evidence,) = audit.sampled
     evidence = replace(
-        *(evidence,), direction="left/right", event=BITS, x=190, n=420, y=96, m=420, p_value=0.0021,
+        *(evidence,), direction="left/right", event=BITS, x=190, n=420, y=72, m=420, p_value=0.0021,
         epsilon_lower=0.511, epsilon_lower_clopper_pearson=0.3321, runs_trained=212, family="bits",
         detectable_epsilon=2.2,
     )  # fmt: skip
@@ -700,7 +700,8 @@ def broken_promise() -> UtilityAudit:
 def certified_promise() -> UtilityAudit:
     """Success at most so likely, certified by runs; five kinds of inputs."""
     attempts = [
-        Attempt(f"D_2 with ε = 0.{i}", None, None, None, 100 * i, 1000, 0.08 * i, 0.12 * i, 0.0001) for i in range(1, 6)
+        Attempt(f"D_2 with ε = 0.{i}", None, None, None, 100 * i, 1000, 0.08 * i - 0.02, 0.11 * i + 0.04, 0.0001)
+        for i in range(1, 6)
     ]
     return replace(
         broken_promise(),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from dpaudit.interpret import ball_law, law
+from dpaudit.interpret import LawCache, ball_law, law
 from dpaudit.interpret.balls import PRECISION, ball, probabilities
 from dpaudit.language import (
     Categorical,
@@ -49,6 +49,8 @@ DRAWS: list[Any] = [
     Snapping(0.4, 1.0, 20.0) <= 0.0,
     Laplace(0.2, 1.0).clip(-1.0, 2.0) <= -1.0,
     Laplace(0.2, 1.0).clip(-1.0, 2.0) < -1.0,
+    Laplace(0.2, 1.0).clip(-1.0, 2.0).clip(-3.0, 2.0) >= 2.0,
+    Laplace(0.2, 1.0).clip(-1.0, 2.0).clip(-1.0, 3.0) <= -1.0,
     Laplace(0.2, 1.0).ceil().clip(-3, 4),
     Laplace(0.2, 1.0).floor().clip(-3, 4),
     DiscreteLaplace(1, 2.0).clip(-2, 5),
@@ -124,3 +126,12 @@ def test_what_underflows_in_doubles_stays_possible() -> None:
     assert not least.is_zero()
     assert -3_010 < float(least.log().mid()) < -3_000
     assert math.exp(-3_000) == 0.0
+
+
+def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls() -> None:
+    mechanism, cache = ADist(1.0, 0.01, Multiplicity((0, 1))), LawCache()
+    alone = ball_law(mechanism, Multiset.of((0, 0, 1))).as_dict()
+    law(mechanism, Multiset.of((0, 0, 1)), cache=cache)
+    after = ball_law(mechanism, Multiset.of((0, 0, 1)), cache=cache).as_dict()
+    assert widest(list(after.values())) < 1e-30
+    assert all(after[outcome].overlaps(p) for outcome, p in alone.items())

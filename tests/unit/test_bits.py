@@ -51,10 +51,10 @@ Doubles = NDArray[np.float64]
 def separation(left: Doubles, right: Doubles, fresh: tuple[Doubles, Doubles]) -> float:
     """Difference of an event's shares on fresh runs, in the direction it was learned for."""
     learner = Learner(bits=True, seed=0)
-    learner.add(Outputs({}, left), Outputs({}, right))
+    learner.add(Outputs({}, (left,)), Outputs({}, (right,)))
     witness = learner.grow(epsilon=0.1, delta=0.0)
     assert witness.family == "bits"
-    shares = [witness.event.count(Outputs({}, side)) / len(side) for side in fresh]
+    shares = [witness.event.count(Outputs({}, (side,))) / len(side) for side in fresh]
     return shares[1] - shares[0] if witness.reverse else shares[0] - shares[1]
 
 
@@ -84,10 +84,10 @@ def runs_to_choose(centers: tuple[float, float], finest: int, *, most: int) -> i
     outside = np.array([math.ldexp(1.0, finest), math.ldexp(1.5, finest + 1)])
     done, size = 0, 20
     while done < most:
-        learner.add(*(Outputs({}, rng.laplace(center, 10.0, size)) for center in centers))
+        learner.add(*(Outputs({}, (rng.laplace(center, 10.0, size),)) for center in centers))
         done, size = done + size, max(1, (done + size) // 4)
         witness = learner.grow(epsilon=0.1, delta=0.0)
-        chosen = (witness.event.count(Outputs({}, inside)), witness.event.count(Outputs({}, outside)))
+        chosen = (witness.event.count(Outputs({}, (inside,))), witness.event.count(Outputs({}, (outside,))))
         if not witness.reverse and chosen == (2, 0):
             return done
     return most

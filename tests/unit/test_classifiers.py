@@ -1,12 +1,14 @@
-"""Scores that are learned do not depend on the order in which a processor sums."""
+"""Scores that are learned: not of the order in which a processor sums, nor of what an encoder cannot read."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.adversary.classifiers import linear
-from dpaudit.adversary.features import Vectors
+from dpaudit.adversary.classifiers import linear, trees
+from dpaudit.adversary.event import Event
+from dpaudit.adversary.features import Boosted, Vectors
+from dpaudit.language import BOTTOM
 
 
 def test_weights_do_not_show_how_sums_were_rounded() -> None:
@@ -25,3 +27,17 @@ def test_weights_do_not_show_how_sums_were_rounded() -> None:
         order = generator.permutation(8_000)
         found = linear(encoder, js, columns[order], times[:, order])
         assert (found.weights, found.bias) == (expected.weights, expected.bias)
+
+
+def test_trees_score_nothing_that_was_not_read() -> None:
+    """Trees would give a row of NaN a score like any other; an output without a score is in no interval."""
+    generator = default_rng(1)
+    rows = np.vstack([generator.normal(side, 1, size=(300, 2)) for side in (0, 1)])
+    encoder = Vectors.of(rows[:300], rows[300:])
+    times = np.repeat(np.eye(2, dtype=np.int64), 300, axis=1)
+    js = tuple(range(len(encoder.names)))
+    axis = Boosted(encoder, js, (trees(encoder.encode(rows), times),))
+    values = [(0.5, 1.0), BOTTOM, (0.5,), "ab", (0.5, BOTTOM), (1.0, 2.0, 3.0), None]
+    assert np.isnan(axis.scores(values)).tolist() == [False, *[True] * 6]
+    everywhere = Event(intervals=((-np.inf, np.inf),), axis=axis)
+    assert everywhere.marks(values).tolist() == [True, *[False] * 6]

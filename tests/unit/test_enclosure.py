@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
-from hypothesis import given
+from flint import arb, ctx
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.interpret.balls import ball
-from dpaudit.stats.enclosure import delta_at, epsilon_at, outward
+from dpaudit.stats import hockey_stick
+from dpaudit.stats.enclosure import PRECISION, delta_at, epsilon_at, outward
 
 DIGITS = Context(prec=50)
 
@@ -80,3 +82,39 @@ def test_mass_that_the_other_side_lacks(delta: float) -> None:
     found = epsilon_at(p, q, delta)
     assert found.high == 0.0
     assert epsilon_at(p, q, 0.25).low == math.inf
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.integers(-(10**18), 10**18), st.integers(1, 10**18))
+def test_the_doubles_around_a_ball_contain_it(numerator: int, denominator: int) -> None:
+    """Also where the nearest double of an end lies inside the ball."""
+    exact = Fraction(numerator, denominator)
+    with ctx.workprec(PRECISION):
+        found = outward(arb(numerator) / denominator)
+    assert Fraction(found.low) <= exact <= Fraction(found.high)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_an_enclosure_holds_for_every_law_in_wide_balls(delta: float) -> None:
+    """Balls of radius 1e-4, and pairs of laws inside them: mass is moved from any outcome to any other."""
+    p, q, radius = [0.5, 0.3, 0.15, 0.05], [0.2, 0.3, 0.2, 0.3], 1e-4
+    found = epsilon_at([arb(x, radius) for x in p], [arb(x, radius) for x in q], delta)
+    needed = []
+    for up_p, down_p, up_q, down_q in product(range(4), repeat=4):
+        inside_p, inside_q = list(p), list(q)
+        for law, up, down in ((inside_p, up_p, down_p), (inside_q, up_q, down_q)):
+            law[up] += 0.9999 * radius * (up != down)
+            law[down] -= 0.9999 * radius * (up != down)
+        needed.append(hockey_stick.epsilon_at(inside_p, inside_q, delta))
+    assert found.low <= min(needed) < max(needed) <= found.high
+    # and what is not certain is not far from what is possible
+    assert found.high - found.low <= 3 * (max(needed) - min(needed))
+
+
+@pytest.mark.parametrize("radius", [1e-3, 2.3e-3, 5e-3, 0.023])
+def test_an_outcome_known_less_well_than_the_best_event_counts_with_all_that_it_may_have(radius: float) -> None:
+    """The best event is the first outcome alone; the second may have a higher likelihood ratio, or a lower one."""
+    q, delta = [0.25, 0.14, 0.61], 0.01
+    found = epsilon_at([arb(0.6), arb(0.33, radius), arb(0.07, radius)], [arb(x) for x in q], delta)
+    for up in (-0.9999 * radius, 0.0, 0.9999 * radius):
+        assert found.low <= hockey_stick.epsilon_at([0.6, 0.33 + up, 0.07 - up], q, delta) <= found.high

@@ -18,7 +18,8 @@ def test_one_tree_with_exit_codes() -> None:
     codes = {kind.__name__: kind.exit_code for kind in ALL}
     assert set(codes.values()) == {2, 3, 4}
     assert {name for name, code in codes.items() if code == 4} == {
-        "MechanismError", "NondeterministicMechanismError", "OutputError", "SymmetryError"
+        "InternalError", "MechanismError", "NondeterministicMechanismError", "OutputError", "SymmetryError",
+        "WriterError",
     }
     assert {name for name, code in codes.items() if code == 3} == {"TimeLimitError"}
     assert all(kind.__doc__ for kind in ALL)

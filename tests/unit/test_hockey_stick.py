@@ -158,6 +158,8 @@ def test_many_outcomes_do_not_wear_the_digits() -> None:
         ([[1.0]], [[1.0]], "one-dimensional"),
         ([], [], "one length"),
         ([0.5, 0.4], [0.5, 0.5], "sum to 1"),
+        ([0.5, 0.5], [0.5, 0.5 + 2e-9], "sum to 1"),
+        ([0.5, 0.5 - 2e-9], [0.5, 0.5], "sum to 1"),
         ([1.5, -0.5], [0.5, 0.5], "non-negative"),
         ([0.5, 0.5], [math.nan, 1.0], "sum to 1"),
     ],

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from dpaudit.adversary.alignment import ABSENT, aligned, joined
-from dpaudit.adversary.describe import Just, Lists, Records, parse_records
+from dpaudit.adversary.describe import Just, Lists, Records
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import Climbed, Pairs, climb, mutations, starting_pairs
 from dpaudit.adversary.pairs import Pair
 from dpaudit.adversary.starting_pairs import random_related_pairs
@@ -360,7 +361,8 @@ def test_what_lists_and_just_describe() -> None:
     ],
 )  # fmt: skip
 def test_lists_and_just_that_are_refused(text: str) -> None:
-    with pytest.raises(DatasetError, match=r"^--data .*(just\(record\).*lists\(…, least, most\)|at most 1,000)"):
+    says = r"^--data .*(just\(record\).*lists\(…, least, most\)|at most 1,000|too large)"
+    with pytest.raises(DatasetError, match=says):
         parse_records(text)
 
 

@@ -87,7 +87,7 @@ def test_many_outcomes_keep_the_heavy_ones() -> None:
 
 @pytest.mark.parametrize("offset", [0, -(10**6), 2**61, 2**63, 10**400])
 def test_many_whole_numbers(offset: int) -> None:
-    left, right = (Outputs({offset + i: 10 + i for i in range(side, 100)}, np.empty(0)) for side in (0, 5))
+    left, right = (Outputs({offset + i: 10 + i for i in range(side, 100)}) for side in (0, 5))
     plot = well_formed(pictures.sampled_outputs(left, right, Event(frozenset(range(offset, offset + 50)))))
     assert len(plot.labels) <= pictures.BINS
     assert sum(plot.left) == pytest.approx(1, abs=DRAWN)
@@ -102,7 +102,7 @@ def test_reading_order_is_numbers_then_names() -> None:
 
 
 def test_constant_reals_have_bins_too() -> None:
-    outputs = Outputs({}, np.full(10, 2.5))
+    outputs = Outputs({}, (np.full(10, 2.5),))
     plot = well_formed(pictures.sampled_outputs(outputs, outputs, Event(frozenset(), ((2.0, 3.0),))))
     assert sum(plot.left) == 1.0
 

@@ -189,10 +189,18 @@ def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
         write_report(tmp_path / "missing" / "out", EXAMPLES["fail"])
 
 
-def test_half_of_a_surrogate_pair_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"is no Unicode text\.$"):
-        write_report(tmp_path, example_results.hostile())
-    assert not (tmp_path / "index.html").exists()
+def test_half_of_a_surrogate_pair_is_written_escaped(tmp_path: Path) -> None:
+    result = example_results.hostile()
+    index = write_report(tmp_path, result)
+    assert "\\ud800" in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "algorithms").iterdir())
+    assert index.is_file()
+    text = (tmp_path / "result.json").read_text(encoding="utf-8")
+    assert json_form.from_json(text, where="result.json") == result
+
+
+def test_a_report_whose_writer_was_killed_before_the_index_is_made_again(tmp_path: Path) -> None:
+    write_report(tmp_path, EXAMPLES["fail"]).unlink()
+    assert write_report(tmp_path, EXAMPLES["fail"]).is_file()
 
 
 def test_users_text_cannot_become_markup(tmp_path: Path) -> None:

@@ -207,6 +207,37 @@ def test_rejects_is_the_p_value_held_against_alpha(delta: float) -> None:
     assert seen == {True, False}
 
 
+@pytest.mark.parametrize(("x", "y"), [(6, 0), (7, 1), (9, 2)])
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_the_error_of_the_confidence_set_is_paid_for(x: int, y: int, delta: float) -> None:
+    """At an α less than α/1000 above the supremum the counts are not rejected, and a little further up they are.
+
+    The supremum is over the confidence set of error α/1000, by brute force over 1,001 of its points.
+    """
+    n = m = 12
+    epsilon = 0.3
+    table, ratio = reference_table(n, m, epsilon, delta), math.exp(epsilon)
+    inside = table >= table[x, y] * (1 - 1e-6)
+
+    def worst(alpha: float) -> float:
+        p_low, p_high = proportion_confint(x, n, alpha / 2000, "beta")
+        q_low, q_high = proportion_confint(y, m, alpha / 2000, "beta")
+        grid = np.linspace(max(q_low, (p_low - delta) / ratio), min(q_high, (p_high - delta) / ratio), 1_001)
+        y_law = stats.binom.pmf(np.arange(m + 1), m, grid[:, None])
+        x_law = stats.binom.pmf(np.arange(n + 1), n, ratio * grid[:, None] + delta)
+        return float(np.einsum("ix,xy,iy->i", x_law, inside.astype(float), y_law).max())
+
+    def rejected(times: float) -> bool:
+        """At `times` the supremum."""
+        alpha = 0.05
+        for _ in range(8):
+            alpha = worst(alpha) * times
+        return score_test.rejects(x, n, y, m, epsilon=epsilon, delta=delta, alpha=alpha)
+
+    assert not rejected(1 + 0.6e-3)
+    assert rejected(1 + 1.6e-3)
+
+
 @functools.cache
 def bounds(n: int, m: int, delta: float, alpha: float) -> Floats:
     return np.array(

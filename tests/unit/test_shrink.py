@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from dpaudit.adversary.describe import parse_records
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.adversary.pairs import Pair, every_pair
 from dpaudit.adversary.shrink import Shrunk, shrink, simplicity, size_of

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pytest
 from audit_toys import Leak
+from flint import arb
 
 from dpaudit.adversary import every_pair
-from dpaudit.auditing import law_table
+from dpaudit.auditing import law_cache, law_table
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sweep import Swept, exceeds, sweep
-from dpaudit.interpret import LawCache, align, law
-from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Multiplicity
+from dpaudit.interpret import LawCache, align, ball_law, law
+from dpaudit.language import ADD_REMOVE_ONE, Categorical, Claim, Mechanism, Multiplicity
 from dpaudit.stats import hockey_stick
+from dpaudit.stats.enclosure import Enclosure, outward
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.choosing import ChoosingMechanism
 from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
@@ -129,7 +133,8 @@ def test_laws_computed_before_an_interruption_are_found_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(law_table, "KEPT_EVERY", 0.0)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(law_cache, "KEPT_EVERY", 0.0)
     mechanism, scope = ExponentialMechanism(0.7, THREE), Scope((0, 1, 2), 12, reduced=False)
     computed: list[int] = []
     laws = law_table._laws
@@ -148,12 +153,15 @@ def test_laws_computed_before_an_interruption_are_found_again(
     assert len(list(laws_kept.iterdir())) == 1
     computed.append(0)
     found = swept(mechanism, scope, Claim(0.7))
-    assert sum(computed[5:]) == 91 - first
+    # of each of three parts one law is computed again, to hold it against what was read
+    assert computed[5:8] == [1, 1, 1]
+    assert sum(computed[8:]) == 91 - first
+    assert f"the first {first} of 91 output distributions read from the cache" in found.cache
     # what is complete needs no file any more
     assert not list(laws_kept.iterdir())
     monkeypatch.undo()
     law_table.forget()
-    assert found == swept(mechanism, scope, Claim(0.7))
+    assert replace(found, cache="") == swept(mechanism, scope, Claim(0.7))
 
 
 def test_laws_in_spans_are_cut_alike() -> None:
@@ -176,19 +184,62 @@ def test_laws_of_another_text_are_not_taken(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     mechanism, scope = ExponentialMechanism(0.6, THREE), Scope((0, 1, 2), 9)
     seen: list[str] = []
-    kept = law_table._Kept.__init__
+    kept = law_cache.KeptLaws.__init__
 
-    def noting(self: Any, key: str) -> None:
+    def noting(self: Any, key: str, sizes: Any) -> None:
         seen.append(key)
-        kept(self, key)
+        kept(self, key, sizes)
 
-    monkeypatch.setattr(law_table._Kept, "__init__", noting)
+    monkeypatch.setattr(law_cache.KeptLaws, "__init__", noting)
     for size in (1, 1, 2):
         law_table.forget()
-        monkeypatch.setattr(law_table, "_texts", lambda _, size=size: [("algorithm.py", 0, size)])
+        monkeypatch.setattr(law_table, "_sources", lambda _, size=size: [("algorithm.py", str(size))])
         swept(mechanism, scope, Claim(0.6))
     assert seen[0] == seen[1] != seen[2]
     monkeypatch.undo()
-    texts = law_table._texts(mechanism)
-    assert any(path.endswith("exponential_mechanism.py") for path, _, _ in texts)
+    sources = law_table._sources(mechanism)
+    assert any(path.endswith("exponential_mechanism.py") for path, _ in sources)
     law_table.forget()
+
+
+@dataclass(frozen=True)
+class NearlyAlike(Mechanism):
+    """The worst pair, (0,) and (2,), needs 1e-7 more than the others, which differ by more probability in all."""
+
+    claim = Claim(2.0)
+
+    def run(self, dataset: Any) -> Categorical:
+        (record,) = dataset
+        first, last = ((0.5, 0.1), (0.5 * math.exp(-1), 0.05), (0.5, 0.1 * math.exp(-1 - 1e-7)))[record]
+        return Categorical(("first", "middle", "last"), (first, 1 - first - last, last))
+
+
+def test_no_pair_is_passed_over_where_doubles_around_its_laws_are_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound by which pairs are passed over is an upper one: here the doubles are a relative 1e-6 apart."""
+
+    def wide(number: Any) -> Enclosure:
+        around = outward(number)
+        return Enclosure(around.low * (1 - 1e-6), around.high * (1 + 1e-6))
+
+    monkeypatch.setattr(law_table, "_LATEST", {})
+    monkeypatch.setattr(law_table, "outward", wide)
+    found = swept(NearlyAlike(), Scope((0, 1, 2), 1, ordered=True), NearlyAlike.claim)
+    assert found.worst is not None
+    assert (found.worst.pair.left, found.worst.pair.right) == ((0,), (2,))
+    assert found.worst.epsilon.low == pytest.approx(1 + 1e-7, abs=1e-12)
+    assert found.worst.at_most >= 1 + 1e-7 - 1e-15
+
+
+def test_laws_in_a_table_contain_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_table, "_LATEST", {})
+    scope, mechanism = Scope((0, 1, 2), 3), ExponentialMechanism(0.7, THREE)
+    assert mechanism.claim is not None
+    table = end_of(law_table.law_table(mechanism, mechanism.claim.relation, scope, Runner(1), "a mechanism"))
+    strictly = 0
+    for at, dataset in enumerate(table.datasets):
+        low, high = table.laws(np.array([at]))
+        exact = ball_law(mechanism, dataset).as_dict()
+        for column, outcome in enumerate(table.outcomes):
+            assert arb(float(low[0, column])) <= exact[outcome] <= arb(float(high[0, column]))
+            strictly += low[0, column] < high[0, column]
+    assert strictly > 0

@@ -121,3 +121,15 @@ def test_sides_that_hardly_overlap_are_foreseen_too() -> None:
         found = foresee(left, right, (RUNS, RUNS))
         assert np.isfinite(found.error).any()
         assert not np.isinf(found.error).any()
+
+
+def test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely() -> None:
+    left, right = np.cumsum([2.0, 5.0, 9.0, 30.0]), np.cumsum([1.0, 1.0, 3.0, 10.0])
+    found = foresee(left, right, (1_000, 2_000))
+    some = np.array([0, 2])
+    ahead, back = found.of(some, reverse=False), found.of(some, reverse=True)
+    assert (ahead.left > ahead.right).all()
+    assert (ahead.left == found.left[some]).all()
+    assert (back.left == ahead.right).all()
+    assert (back.right == ahead.left).all()
+    assert (back.error == ahead.error).all()

@@ -14,7 +14,7 @@ from typed_commands import Typed
 
 import dpaudit
 from dpaudit.adversary.crowds import Crowds
-from dpaudit.adversary.describe import parse_records
+from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.staircases import Staircases
 from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
 from dpaudit.errors import UsageError

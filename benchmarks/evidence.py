@@ -1,0 +1,144 @@
+"""Chains of nights at the exact boundary: how often some night fails, and how often some night's bound is too large.
+
+    python benchmarks/evidence.py counts 500 12 0 20    chains, nights, scene, seed; at the level of the accounting
+    python benchmarks/evidence.py audits 500 12         whole audits, one after another, for as long as you let it
+
+Randomised response with ε = 1 on a pair on which it spends all of it. `counts` draws the hits of the one event and uses
+what an audit uses (`Sequential`, `shares`, the score test), so only learning is left out. It also says what an
+accounting would give that pays for certificates anew every night.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, default_rng
+
+import dpaudit
+from dpaudit.auditing import sampled, sequential
+from dpaudit.auditing.accounting import Shares, learning_runs, shares
+from dpaudit.auditing.request import Carried
+from dpaudit.auditing.sampling import batches
+from dpaudit.stats import clopper_pearson, score_test
+from dpaudit.stats.betting import Bets
+
+P = 1 / (1 + math.exp(-1))
+ALPHA = 0.05
+
+
+def night(rng: Generator, *, claim: float, samples: int, carried: Carried | None, alpha: float) -> dict[str, Any]:
+    """One night's counts, and what they refute: by the e-process, by certificates, and by ones paid for anew."""
+    epsilons, at = sequential.grid(claim, samples, 0.0)
+    number, before = (carried.night, carried.alpha) if carried is not None else (1, 1.0)
+    parts = shares(alpha, certify=False, bits=False, night=number, carried=before)
+    unused: Any = None
+    bets = Bets(epsilons, 0.0, at=at)
+    track = sequential.Track(0, unused, unused, bets, unused, Bets(epsilons, 0.0, at=at))
+    state = sequential.Sequential([track], parts, False, carried, epsilons, at, np.zeros(len(epsilons)))
+    state.peaks = state._values()
+    x = y = n = 0
+
+    def batch(size: int) -> tuple[int, int]:
+        nonlocal x, y, n
+        hits = int(rng.binomial(size, P)), int(rng.binomial(size, 1 - P))
+        if n:
+            bets.bet(hits[0], size, hits[1], size, past=(x, n, y, n))
+        x, y, n = x + hits[0], y + hits[1], n + size
+        track.runs += size
+        state.look()
+        return hits
+
+    for size in batches(learning_runs(samples)):
+        batch(size)
+        if state.refuted:
+            break
+    drawn: list[tuple[int, int, int, int]] = []
+    certified = [0, 0, 0]
+    for look, size in sampled._looks(samples - n, certify=False):
+        for part in sampled._parts(size - certified[2]):
+            hits = batch(part)
+            certified = [certified[0] + hits[0], certified[1] + hits[1], certified[2] + part]
+        drawn.append((look, *certified))
+    anew = shares(alpha, certify=False, bits=False)
+    anew = shares(alpha, certify=False, bits=False)
+    return {
+        "log_e": state.log_e, "by_e": state.refuted, "alpha": parts.sequential,
+        "counts": _rejects(drawn, parts, claim, claim), "anew": _rejects(drawn, anew, claim, claim),
+        "above": state.epsilon_lower > 1 + 1e-9 or _rejects(drawn, parts, claim, 1.0),
+    }
+
+
+def _rejects(drawn: list[tuple[int, int, int, int]], parts: Shares, claim: float, epsilon: float) -> bool:
+    """Whether the score bound is above ε at the look at which an audit ends."""
+    for look, x, y, n in drawn:
+        alpha = parts.at_look(look, 1)
+        if clopper_pearson.epsilon_lower(x, n, y, n, delta=0.0, alpha=alpha) > claim:
+            break
+    ratio = math.exp(epsilon)
+    # within 1.3 standard errors no test at 0.3 α or less rejects
+    if x - ratio * y < 1.3 * math.sqrt(x * (n - x) / n + ratio**2 * y * (n - y) / n):
+        return False
+    return score_test.p_value(x, n, y, n, epsilon=epsilon, delta=0.0, berger_boos=alpha / 1000) <= alpha
+
+
+def chain(rng: Generator, nights: int, *, claim: float, samples: int, alpha: float = ALPHA) -> SimpleNamespace:
+    """The first night (from 1) that fails, and the first whose bound is above the true ε = 1; 0 for none."""
+    carried: Carried | None = None
+    failed = anew = above = 0
+    for k in range(1, nights + 1):
+        found = night(rng, claim=claim, samples=samples, carried=carried, alpha=alpha)
+        seeds = (*(carried.seeds if carried is not None else ()), k)
+        carried = Carried(found["log_e"], seeds, alpha=found["alpha"])
+        if not failed and (found["by_e"] or found["counts"]):
+            failed = k
+        if not anew and (found["by_e"] or found["anew"]):
+            anew = k
+        if not above and found["above"]:
+            above = k
+    return SimpleNamespace(failed=failed, anew=anew, above=above)
+
+
+SCENES = ((1.0, 200), (0.8, 200), (1.0, 1000))
+"""(claimed ε, samples per dataset and night)."""
+
+
+def _counts(chains: int, nights: int, scene: int, seed: int) -> None:
+    claim, samples = SCENES[scene]
+    rng = default_rng(seed)
+    ran: list[SimpleNamespace] = []
+    while len(ran) < chains:
+        ran.append(chain(rng, nights, claim=claim, samples=samples))
+        if len(ran) % 20 == 0 or len(ran) == chains:
+            numbers = {name: sum(getattr(one, name) > 0 for one in ran) for name in ("failed", "anew", "above")}
+            first = {name: np.median([getattr(one, name) or nights + 1 for one in ran]) for name in ("failed", "anew")}
+            print(f"claim {claim}, {samples} samples, seed {seed}: {len(ran)} chains of {nights} nights, {numbers}; "
+                  f"first FAIL, median night {first}", flush=True)
+
+
+def response(data: list[int], rng: Generator, size: int) -> Any:
+    """Randomised response with ε = 1."""
+    return np.where(rng.random(size) < P, data[0], 1 - data[0])
+
+
+def _audits(chains: int, nights: int) -> None:
+    failed = above = 0
+    for c in range(chains):
+        last: Any = None
+        some = high = False
+        for n in range(nights):
+            seed = 100_000 + c * 1000 + n
+            last = dpaudit.audit(
+                response, epsilon=1.0, pair=([1], [0]), runs=200, alpha=ALPHA, seed=seed, evidence=last
+            )
+            some |= str(last.verdict) == "fail"
+            high |= (last.audit.epsilon_lower or 0.0) > 1.0 + 1e-9
+        failed, above = failed + some, above + high
+        print(f"{c + 1} chains of {nights} nights: some FAIL in {failed}, a bound above ε in {above}", flush=True)
+
+
+if __name__ == "__main__":
+    {"counts": _counts, "audits": _audits}[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -1,0 +1,75 @@
+"""Long measurements of many short tasks, each of them kept as it ends: the same command goes on where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+CHUNK = 20
+"""Tasks of a worker between two lines of progress."""
+
+Key = tuple[Any, ...]
+Task = Callable[..., dict[str, Any]]
+
+
+def arguments(description: str | None, keep: Path) -> argparse.Namespace:
+    """Of the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=Path, default=keep, metavar="FILE", help="results, one line each")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
+    parser.add_argument("--part", help="of this table alone")
+    parser.add_argument("--most", type=int, metavar="N", help="at most so many tasks now")
+    parser.add_argument("--tables", action="store_true", help="run nothing")
+    given = parser.parse_args()
+    given.keep.parent.mkdir(parents=True, exist_ok=True)
+    return given
+
+
+def results(keep: Path) -> dict[Key, dict[str, Any]]:
+    """What has ended, by key; a line that a killed process left unfinished is left out."""
+    found: dict[Key, dict[str, Any]] = {}
+    if keep.exists():
+        for line in keep.read_text(encoding="utf-8").splitlines():
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            found[tuple(value.pop("key"))] = value
+    return found
+
+
+def run(keys: Sequence[Key], one: Task, given: argparse.Namespace) -> None:
+    """Run the tasks that have not ended, `one(*key)` each; progress on stderr."""
+    done = results(given.keep)
+    left = [key for key in keys if key not in done][: given.most]
+    chunks = [left[i : i + CHUNK] for i in range(0, len(left), CHUNK)]
+    begun = time.monotonic()
+    ended = 0
+    # workers import what this process can
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    print(f"{len(left):,} of {len(keys):,} to go", file=sys.stderr, flush=True)
+    with Parallel(n_jobs=given.jobs, return_as="generator_unordered") as parallel:
+        for number in parallel(delayed(_several)(str(given.keep), one, chunk) for chunk in chunks):
+            ended += number
+            rate = (time.monotonic() - begun) / ended
+            print(f"{ended:,} of {len(left):,}, {rate * (len(left) - ended) / 60:.0f} min left", file=sys.stderr,
+                  flush=True)
+
+
+def _several(keep: str, one: Task, keys: Sequence[Key]) -> int:
+    with open(keep, "a", encoding="utf-8") as file:
+        for key in keys:
+            begun = time.process_time()
+            value = one(*key)
+            seconds = round(time.process_time() - begun, 3)
+            file.write(json.dumps({"key": key, **value, "seconds": seconds}) + "\n")
+            file.flush()
+    return len(keys)

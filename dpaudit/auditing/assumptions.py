@@ -1,0 +1,420 @@
+"""What the statistics assume of a function, tested: independent samples, an output that varies, an input left alone.
+
+Clopper–Pearson bounds, score tests and e-values hold for independent samples of one distribution. A function can break
+that (it caches its answer, resamples stored values, draws one noise for all outputs of a call); then no bound holds.
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+import site
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MethodType, ModuleType
+from typing import Any
+
+import cloudpickle
+import cloudpickle.cloudpickle as internals
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
+
+from dpaudit.adversary import Pair
+from dpaudit.auditing.records import AssumptionRecord
+from dpaudit.auditing.stated import is_reproducible
+from dpaudit.auditing.target import Target, copied, raised
+from dpaudit.errors import DpauditError, MechanismError, OutputError
+from dpaudit.interpret import Outputs
+from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.outputs import Kinds, Raised, canonical, real_shape, shown
+
+SEEDS = 2
+"""Generators that a function is called with on each dataset, in two orders."""
+AT_ONCE = 32
+"""Outputs that a vectorised function is asked for in such a call."""
+LARGEST = 1 << 26
+"""Bytes of a function's copy beyond which no copy is made."""
+REPEATS_FROM = 20
+"""Different values from which a dataset's outputs are looked at for values that repeat."""
+KEPT = 20_000
+"""Values of each dataset that are kept to look for repeats."""
+SIGNIFICANT = 40
+"""Bits of a mantissa from which a value seems to be from a continuous distribution."""
+FAILED_CALLS = 5
+"""Calls on each dataset that must all raise before a function is said to fail in every call."""
+
+DETERMINISTIC = (
+    "On each dataset the output never varied: the function is deterministic. Does it seed a generator, or draw no "
+    "noise?"
+)
+VARIES, INDEPENDENT, TYPES, SEEDED, INPUT = "varies", "independent", "types", "seeded", "input"
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What one call gave: its outcome, whether it used the generator, and whether it changed its input."""
+
+    outcome: Hashable
+    used: bool
+    changed: bool
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.outcome, Raised)
+
+
+def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
+    """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
+
+    A mechanism in dpaudit's language is not called: its interpreters check that it is a function of its draws.
+
+    Args:
+        target: what is audited; its own state is left as it is where it can be copied.
+        pair: two datasets.
+        seed: of the generators.
+
+    Raises:
+        MechanismError: it raises in every call.
+    """
+    if target.mechanism is not None:
+        return []
+    fresh = _copies(target)
+    if fresh is None or not is_reproducible(target.subject):
+        text = "Not tested: its state cannot be copied, or its randomness is its own."
+        return [AssumptionRecord(INDEPENDENT, None, text)]
+    plan = [(side, at) for at in range(SEEDS) for side in (0, 1)]
+    forth, back = _played(fresh(), pair, plan, seed), _played(fresh(), pair, plan[::-1], seed)
+    if forth is None or back is None:
+        return [AssumptionRecord(INDEPENDENT, None, "Not tested: a copy of the function does not run.")]
+    if all(call.failed for call in forth.values()):
+        _refuse_if_always_failing(fresh(), pair, seed)
+    records = []
+    same = all(forth[key].outcome == back[key].outcome for key in plan)
+    if same:
+        text = "The same seeds give the same outputs in another order and in a fresh copy of the function."
+        records.append(AssumptionRecord(INDEPENDENT, True, text))
+    else:
+        records.append(_influence(fresh, pair, forth, back, seed))
+    if target.vectorised and (found := _one_noise(forth)) is not None:
+        records = [found]
+    used = any(call.used for call in forth.values())
+    text = "It uses the generator that it is given." if used else (
+        "It never used the generator that it is given: its randomness is its own, or it has none."
+    )
+    records.append(AssumptionRecord(SEEDED, used, text))
+    changed = any(call.changed for call in forth.values())
+    text = "It changes its input; every call gets a fresh copy." if changed else "It leaves its input as it is."
+    records.append(AssumptionRecord(INPUT, not changed, text))
+    return records
+
+
+def refutation(records: Sequence[AssumptionRecord]) -> AssumptionRecord | None:
+    """The record that says that no bound may rest on the samples, if one does."""
+    return next((record for record in records if record.name == INDEPENDENT and record.holds is False), None)
+
+
+def remarks(records: Sequence[AssumptionRecord]) -> list[str]:
+    """What a reader of the report should know, besides the verdict's reason."""
+    return [
+        record.text for record in records
+        if (record.name in (SEEDED, INPUT) and record.holds is False) or record.text == DETERMINISTIC
+    ]
+
+
+@dataclass
+class Monitor:
+    """Watches the samples of one audit: do they vary, do continuous values repeat, do types that are equal mix."""
+
+    firsts: list[Hashable] = field(default_factory=lambda: [None, None])
+    still: list[bool] = field(default_factory=lambda: [True, True])
+    """Whether all outputs on a dataset were its first one; of several pairs, on all of them."""
+    values: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = field(default_factory=lambda: ([], []))
+    kept: list[int] = field(default_factory=lambda: [0, 0])
+    failures: list[Counter[Raised]] = field(default_factory=lambda: [Counter(), Counter()])
+    totals: list[int] = field(default_factory=lambda: [0, 0])
+    kinds: Kinds = field(default_factory=Kinds)
+    mixed: str | None = None
+
+    def see(self, sides: Sequence[Outputs]) -> None:
+        """Samples of both datasets of a pair."""
+        for side, outputs in enumerate(sides):
+            self._vary(side, outputs)
+            self.totals[side] += outputs.runs
+            for outcome, times in outputs.counts.items():
+                if isinstance(outcome, Raised):
+                    self.failures[side][outcome] += times
+                self._kind(outcome)
+            for block in outputs.blocks:
+                if self.kept[side] < KEPT and block.ndim == 1:
+                    self.values[side].append(block[: KEPT - self.kept[side]])
+                    self.kept[side] += len(self.values[side][-1])
+
+    @property
+    def constant(self) -> bool:
+        """Whether all outputs were one and the same, on both datasets."""
+        return all(self.still) and all(self.totals) and self.firsts[0] == self.firsts[1]
+
+    def _vary(self, side: int, outputs: Outputs) -> None:
+        if not self.still[side] or not outputs.runs:
+            return
+        if not self.totals[side]:
+            self.firsts[side] = next(outputs.each())[0]
+        first = self.firsts[side]
+        self.still[side] = (
+            set(outputs.counts) <= {first}
+            and set(outputs.others) <= {first}
+            and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
+        )
+
+    def _kind(self, outcome: Hashable) -> None:
+        if len(self.kinds.known) < KEPT:
+            try:
+                self.kinds.see(outcome)
+            except OutputError as error:
+                self.mixed = str(error)
+
+    def conclude(self, name: str) -> list[AssumptionRecord]:
+        """What the samples say of the assumptions."""
+        records: list[AssumptionRecord] = []
+        if all(self.totals):
+            records.append(self._varies())
+        if self.mixed is not None:
+            records.append(AssumptionRecord(TYPES, False, self.mixed))
+        repeated = self._repeated()
+        if repeated is not None:
+            records.append(AssumptionRecord(INDEPENDENT, False, (
+                f"The value {repeated!r} came more than once among outputs that look continuous, never on the other "
+                "dataset: the samples seem to be drawn from stored values and not to be independent, so no bound on ε "
+                f"holds. Let every call of {name} draw its noise afresh from rng."
+            )))
+        return records
+
+    def _varies(self) -> AssumptionRecord:
+        if self.constant:
+            text = f"Every one of {sum(self.totals):,} samples was {_short(self.firsts[0])}."
+            return AssumptionRecord(VARIES, False, text)
+        if all(self.still):
+            return AssumptionRecord(VARIES, True, DETERMINISTIC)
+        return AssumptionRecord(VARIES, True, "Its output varies.")
+
+    def failure_notes(self) -> list[str]:
+        """How often calls raised, on D and on D′; nothing where none did."""
+        if not any(self.failures):
+            return []
+        kinds = sorted({*self.failures[0], *self.failures[1]}, key=lambda outcome: outcome.error)
+        parts = [
+            f"{kind!r} {self.failures[0][kind]:,} of {self.totals[0]:,} times on D and {self.failures[1][kind]:,} of "
+            f"{self.totals[1]:,} on D′ (as in {kind.where.rstrip('.')})"
+            for kind in kinds
+        ]
+        return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(parts)}."]
+
+    def _repeated(self) -> float | None:
+        """A value that shows that outputs are drawn from a store; None where none does.
+
+        Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
+        a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
+        """
+        sides = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
+        for side, other in (sides, sides[::-1]):
+            values, counts = np.unique(side, return_counts=True)
+            if len(values) < REPEATS_FROM:
+                continue
+            full = _significant_bits(values) >= SIGNIFICANT
+            repeats = values[full & (counts > 1)]
+            stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
+            if stored and not _on_lattice(values[full]):
+                return float(repeats[0])
+        return None
+
+
+def _significant_bits(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    mantissa = np.abs(np.frexp(values)[0] * 2.0**53).astype(np.int64)
+    lowest = mantissa & -mantissa
+    return np.where(mantissa == 0, 0, 54 - np.frexp(lowest.astype(np.float64))[1]).astype(np.int64)
+
+
+def _on_lattice(values: NDArray[np.float64]) -> bool:
+    """Whether values are a + k·b for whole numbers k, up to rounding: discrete noise, scaled and shifted."""
+    gaps = np.diff(values)
+    step = float(gaps.min())
+    if step <= 1e-12 * float(np.abs(values).max()):
+        return False
+    places = (values - values[0]) / step
+    error = np.abs(places - np.round(places))
+    return bool(np.median(error) < 1e-3 and np.quantile(error, 0.9) < 0.01)
+
+
+def _refuse_if_always_failing(target: Target, pair: Pair, seed: int) -> None:
+    calls = _played(target, pair, [(side, SEEDS + at) for at in range(FAILED_CALLS) for side in (0, 1)], seed)
+    outcomes = [] if calls is None else [call.outcome for call in calls.values()]
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
+    if failures and len(failures) == len(outcomes):
+        raise always_fails(target.name, failures[0])
+
+
+def always_fails(name: str, failure: Raised) -> MechanismError:
+    """The error of a function that raised in every call."""
+    return MechanismError(f"{name} raised {failure.where.rstrip('.')} in every call.")
+
+
+def _influence(
+    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], back: dict[tuple[int, int], _Call],
+    seed: int,
+) -> AssumptionRecord:
+    """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
+    one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
+    own = one is None or other is None or one[0, 0].outcome != other[0, 0].outcome
+    if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
+        return AssumptionRecord(
+            INDEPENDENT, None, "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
+        )
+    how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"
+    return AssumptionRecord(INDEPENDENT, False, (
+        f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε holds; "
+        "remove caches and state that is kept between calls, and draw fresh noise from rng in every call."
+    ))
+
+
+def _changes(calls: dict[tuple[int, int], _Call], side: int) -> bool:
+    """Whether the outputs on one dataset differ from call to call."""
+    return len({repr(call.outcome) for (of, _), call in calls.items() if of == side}) > 1
+
+
+def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
+    """Refuted where each call gives one value many times, and another call another value.
+
+    A function whose outputs are independent does so with probability below 2^−2·AT_ONCE.
+    """
+    constants = [call.outcome for call in calls.values() if isinstance(call.outcome, tuple)]
+    if len(constants) < len(calls) or any(len(set(map(shown, outcome))) != 1 for outcome in constants):
+        return None
+    for side in (0, 1):
+        if len({shown(call.outcome) for (of, _), call in calls.items() if of == side}) > 1:
+            return AssumptionRecord(INDEPENDENT, False, (
+                "All outputs of one call are equal, and those of another call are not: the samples are not independent "
+                "and no bound on ε holds; draw fresh noise for each of the `size` outputs."
+            ))
+    return None
+
+
+def _played(
+    target: Target, pair: Pair, plan: Sequence[tuple[int, int]], seed: int
+) -> dict[tuple[int, int], _Call] | None:
+    """Calls in this order, by (dataset, number of the seed); None where a copy fails and the function would not."""
+    calls = {}
+    for side, at in plan:
+        dataset = pair.right if side else pair.left
+        try:
+            calls[side, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]))
+        except Exception:
+            return None
+    return calls
+
+
+def _called(target: Target, dataset: Any, seed: SeedSequence) -> _Call:
+    rng, records = default_rng(seed), copied(dataset)
+    before, state = fingerprint(records), str(rng.bit_generator.state)
+    subject: Any = target.subject
+    with _global_seeds(seed), redirect_stdout(sys.stderr):
+        try:
+            output = subject(records, rng, AT_ONCE) if target.vectorised else subject(records, rng)
+        except (DpauditError, MemoryError):
+            raise
+        except Exception as error:
+            outcome: Hashable = raised(error)
+        else:
+            outcome = canonical(output)
+    return _Call(outcome, str(rng.bit_generator.state) != state, fingerprint(records) != before)
+
+
+@contextmanager
+def _global_seeds(seed: SeedSequence) -> Iterator[None]:
+    """The global generators of `random` and numpy, seeded inside and as they were afterwards."""
+    kept, kept_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    word = int(seed.generate_state(1)[0])
+    random.seed(word)
+    np.random.seed(word)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(kept)
+        np.random.set_state(kept_numpy)  # noqa: NPY002
+
+
+def _copies(target: Target) -> Callable[[], Target] | None:
+    """Makes copies of a function in the state in which it is now, with globals of their own; None where none can be."""
+    if not target.portable:
+        return None
+    modules = [module for module in _project_modules(target.subject) if _registered(module)]
+    try:
+        with _classes_of_their_own():
+            payload = cloudpickle.dumps(target)
+    except Exception:
+        return None
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+    if len(payload) > LARGEST:
+        return None
+    return partial(pickle.loads, payload)
+
+
+@contextmanager
+def _classes_of_their_own() -> Iterator[None]:
+    """Pickle classes without the number by which cloudpickle finds the class itself again in the same process.
+
+    Loading would change that class: its methods would get the globals of the copy.
+    """
+    kept = internals._get_or_create_tracker_id
+    internals._get_or_create_tracker_id = lambda cls: None
+    try:
+        yield
+    finally:
+        internals._get_or_create_tracker_id = kept
+
+
+def _registered(module: ModuleType) -> bool:
+    """Pickle the module's functions by value from now on; False where they were already."""
+    if module.__name__ in cloudpickle.list_registry_pickle_by_value():
+        return False
+    with suppress(ValueError):
+        cloudpickle.register_pickle_by_value(module)
+        return True
+    return False
+
+
+def _project_modules(subject: Any) -> list[ModuleType]:
+    """Modules that define the function, unless they are installed: their state is to be copied with it."""
+    while isinstance(subject, partial | MethodType):
+        subject = subject.func if isinstance(subject, partial) else subject.__func__
+    names = {getattr(subject, "__module__", None), type(subject).__module__}
+    wrapped = getattr(subject, "__wrapped__", None)
+    names.add(getattr(wrapped, "__module__", None))
+    found = [sys.modules[name] for name in sorted(name for name in names if name in sys.modules)]
+    return [module for module in found if _is_project(module)]
+
+
+def _is_project(module: ModuleType) -> bool:
+    if module.__name__ == "__main__":
+        return False  # cloudpickle takes it by value anyhow
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return False
+    path = Path(file).resolve()
+    places = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages()]
+    installed = [Path(place).resolve() for place in places]
+    own = Path(__file__).resolve().parents[1]
+    return not any(path.is_relative_to(place) for place in [*installed, own])
+
+
+def _short(outcome: Hashable) -> str:
+    text = shown(outcome)
+    return text if len(text) <= 60 else f"{text[:59]}…"

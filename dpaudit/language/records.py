@@ -1,0 +1,108 @@
+"""Records as data: floats that equality gets wrong.
+
+A column of floats may hold NaN, and −0.0 beside 0.0. A mechanism can tell them apart (`x != x`, `1 / x`), so they are
+records like any other: NaN is the record that it is, and −0.0 is another record than 0.0. Python's `==` says the
+opposite of both. Datasets therefore hold these two as `RecordFloat`, so that every comparison, set and dictionary is
+right, and `plain_record` takes it away again before a mechanism sees them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from operator import is_
+from typing import Any
+
+
+class RecordFloat(float):
+    """NaN or −0.0 as a record: equal to itself alone, and ordered: −0.0 just below 0.0, NaN above everything."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _order(self) == _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return _order(self) != _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __lt__(self, other: float) -> bool:
+        return _order(self) < _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __le__(self, other: float) -> bool:
+        return _order(self) <= _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __gt__(self, other: float) -> bool:
+        return _order(self) > _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __ge__(self, other: float) -> bool:
+        return _order(self) >= _order(other) if isinstance(other, int | float) else NotImplemented
+
+    def __hash__(self) -> int:
+        # that of a NaN differs from object to object
+        return hash(math.inf) if math.isnan(self) else float.__hash__(self)
+
+
+def as_record(value: Any) -> Any:
+    """The value as datasets hold it: NaN and −0.0 as `RecordFloat`, inside tuples too; anything else as it is."""
+    if isinstance(value, float):
+        if type(value) is RecordFloat or (value == value and (value or math.copysign(1.0, value) > 0)):
+            return value
+        return RecordFloat(value)
+    if type(value) is tuple and not _compares_well(value):
+        return _unless_equal(tuple(map(as_record, value)), value)
+    return value
+
+
+def plain_record(record: Any) -> Any:
+    """The value as a mechanism is to see it: what `as_record` was given. Of NaN there is one object."""
+    if type(record) is RecordFloat:
+        return math.nan if math.isnan(record) else -0.0
+    if type(record) is tuple and not _compares_well(record):
+        return _unless_equal(tuple(map(plain_record, record)), record)
+    return record
+
+
+def is_number(value: Any) -> bool:
+    """Whether arithmetic on it is what it seems: an int or a float, no boolean, neither NaN nor infinite."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def leaves_of(record: Any) -> Iterator[Any]:
+    """The values of which a record is made, fields of fields too."""
+    if isinstance(record, tuple):
+        for part in record:
+            yield from leaves_of(part)
+    else:
+        yield record
+
+
+def exception_of(value: Any) -> str:
+    """The option of `floats` that leaves a value out, "allow_nan" for instance; "" for an ordinary one."""
+    if not isinstance(value, float):
+        return ""
+    if not math.isfinite(value):
+        return "allow_nan" if math.isnan(value) else "allow_infinity"
+    return "allow_negative_zero" if not value and math.copysign(1.0, value) < 0 else ""
+
+
+_COMPARED_WELL = frozenset({int, bool, str, bytes, type(None)})
+
+
+def _compares_well(values: tuple[Any, ...]) -> bool:
+    """Told from the types alone, which is quick for long datasets."""
+    return _COMPARED_WELL.issuperset(map(type, values))
+
+
+def _unless_equal(made: tuple[Any, ...], of: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The given tuple where none of its parts became another object."""
+    return of if all(map(is_, made, of)) else made
+
+
+def _order(value: float) -> tuple[bool, float, float]:
+    # whole numbers are compared as they are: a large one is no float
+    number = float(value) if isinstance(value, float) else value
+    if number != number:
+        return True, 0.0, 0.0
+    return False, number, 0.0 if number else math.copysign(1.0, number)

@@ -1,0 +1,1315 @@
+"""Small mistakes in the engine, each of which some test must notice: mutation testing with a fixed list.
+
+A mutant replaces one piece of text in one file, so that one property on which a verdict rests no longer holds. Run
+
+    python tests/quality/engine_mutants.py            # all of them, some ten minutes on one core
+    python tests/quality/engine_mutants.py S4 A10     # some
+    python tests/quality/engine_mutants.py --list
+
+The script copies the code and the tests to a temporary folder, applies one mutant at a time there and runs the tests
+that are named with it. A mutant is killed if one of them fails. The exit code is 1 if a mutant survives, 2 if the tests
+fail without any mutant or the list does not fit the code. `test_engine_mutants.py` checks in every test run that it
+does: a mutant whose `old` text does not occur exactly once in its file is an error, and so is one that names a test
+that does not exist. Where you change such a text, change the mutant too, so that it makes the same mistake.
+
+Mutants of mechanisms (is a wrong algorithm refuted?) are in `test_mutants.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("dpaudit", "algorithms", "audits", "tests", "tools", "docs", "README.md", "pyproject.toml")
+"""What the temporary folder has of the repository: the code, the tests, and the files that some tests read."""
+SECONDS = 600
+"""A mutant whose tests take longer is killed: a test run with it would not end."""
+PRELOADED = (
+    "numpy",
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.signal",
+    "scipy.linalg",
+    "flint",
+    "hypothesis",
+    "joblib",
+    "cloudpickle",
+    "sklearn.ensemble",
+    "statsmodels.stats.proportion",
+    "jinja2",
+    "jsonschema",
+)
+"""What every test run imports: it takes longer than most of the tests, so it is done once, before the first one."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake.
+
+    Args:
+        id: a short name; the letter is the part of the engine: S `stats`, I `interpret`, A `auditing`, E `adversary`.
+        breaks: the property that no longer holds.
+        file: path below `dpaudit/`.
+        old: text that occurs exactly once in the file.
+        new: what is put in its place.
+        tests: files below `tests/`, or tests in them (`file.py::test_name`), at least one of which must fail.
+    """
+
+    id: str
+    breaks: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    def mutated(self, root: Path) -> str:
+        """The file's text with the mistake in it.
+
+        Raises:
+            ValueError: `old` does not occur exactly once, so the list no longer fits the code.
+        """
+        text = (root / "dpaudit" / self.file).read_text(encoding="utf-8")
+        if (times := text.count(self.old)) != 1:
+            raise ValueError(f"{self.id}: the text to replace occurs {times} times in dpaudit/{self.file}, not once.")
+        return text.replace(self.old, self.new)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "S1",
+        "the certificate splits alpha over both limits (x side)",
+        "stats/clopper_pearson.py",
+        "excess = lower(x, n, alpha=alpha / 2) - delta",
+        "excess = lower(x, n, alpha=alpha) - delta",
+        ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
+    ),
+    Mutant(
+        "S2",
+        "the lower limit of a probability is the Clopper-Pearson one",
+        "stats/clopper_pearson.py",
+        "successes, runs - successes + 1, alpha",
+        "successes, runs - successes, alpha",
+        ("unit/test_clopper_pearson.py::test_interval_agrees_with_statsmodels",),
+    ),
+    Mutant(
+        "S3",
+        "statistics that are equal up to rounding count as equal",
+        "stats/score_test.py",
+        "threshold * (1 - _TIE)",
+        "threshold * (1 + _TIE)",
+        ("unit/test_score_test.py::test_region_is_where_the_statistic_is_as_large",),
+    ),
+    Mutant(
+        "S4",
+        "a decision pays for its confidence set",
+        "stats/score_test.py",
+        ("    level = alpha - spent\n    return supremum"),
+        ("    level = alpha\n    return supremum"),
+        ("unit/test_score_test.py::test_the_error_of_the_confidence_set_is_paid_for",),
+    ),
+    Mutant(
+        "S5",
+        "an interval of epsilon is tested by the region of its lower end",
+        "stats/score_test.py",
+        "Region(n, m, math.exp(start), delta, value)",
+        "Region(n, m, math.exp(stop), delta, value)",
+        (
+            "unit/test_score_test.py::test_epsilon_lower_covers_by_enumeration",
+            "unit/test_score_test.py::test_epsilon_lower_inverts_the_brute_force_p_value",
+        ),
+    ),
+    Mutant(
+        "S6",
+        "a bound wants a peak at every smaller epsilon",
+        "stats/eprocess.py",
+        "length = int(reached.size if reached.all() else np.argmin(reached))",
+        "length = int(np.flatnonzero(reached)[-1] + 1) if reached.any() else 0",
+        ("unit/test_eprocess.py::test_bound_wants_a_peak_at_every_smaller_epsilon",),
+    ),
+    Mutant(
+        "S7",
+        "the stake of a batch is a function of earlier samples",
+        "stats/betting.py",
+        "plug_in(past[0], past[1], past[2], past[3],",
+        "plug_in(past[0] + x, past[1] + n, past[2] + y, past[3] + m,",
+        ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
+    ),
+    Mutant(
+        "S8",
+        "a stake weighs each dataset by its own number of samples",
+        "stats/eprocess.py",
+        "step = ratio * n / m  #",
+        "step = ratio  #",
+        ("unit/test_eprocess.py::test_expectation_of_a_signal_is_at_most_one_under_the_claim",),
+    ),
+    Mutant(
+        "S9",
+        "an exact epsilon is infinite only where more than delta is impossible (doubles)",
+        "stats/hockey_stick.py",
+        "math.fsum(p[impossible]) > delta",
+        "math.fsum(p[impossible]) >= delta",
+        ("unit/test_hockey_stick.py::test_epsilon_at_is_the_worst_event",),
+    ),
+    Mutant(
+        "S10",
+        "a bound pays for its confidence set",
+        "stats/score_test.py",
+        ("    level = alpha - spent\n    # Above"),
+        ("    level = alpha\n    # Above"),
+        (
+            "unit/test_score_test.py::test_epsilon_lower_covers_by_enumeration",
+            "unit/test_score_test.py::test_epsilon_lower_inverts_the_brute_force_p_value",
+            "unit/test_score_test.py::test_epsilon_lower_is_below_the_first_epsilon_that_is_not_rejected",
+        ),
+    ),
+    Mutant(
+        "S11",
+        "the upper limit of a probability is one-sided at the stated error",
+        "stats/clopper_pearson.py",
+        "betainccinv(successes + 1, runs - successes, alpha)",
+        "betainccinv(successes, runs - successes + 1, alpha)",
+        ("unit/test_clopper_pearson.py::test_interval_agrees_with_statsmodels",),
+    ),
+    Mutant(
+        "S12",
+        "the certificate splits alpha over both limits (y side)",
+        "stats/clopper_pearson.py",
+        "math.log(excess / upper(y, m, alpha=alpha / 2))",
+        "math.log(excess / upper(y, m, alpha=alpha))",
+        ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
+    ),
+    Mutant(
+        "S13",
+        "the certificate subtracts delta",
+        "stats/clopper_pearson.py",
+        "excess = lower(x, n, alpha=alpha / 2) - delta",
+        "excess = lower(x, n, alpha=alpha / 2)",
+        ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
+    ),
+    Mutant(
+        "S14",
+        "fractional counts are refused",
+        "stats/clopper_pearson.py",
+        "operator.index(successes), operator.index(runs)",
+        "int(successes), int(runs)",
+        ("unit/test_clopper_pearson.py::test_bad_arguments_are_refused",),
+    ),
+    Mutant(
+        "S15",
+        "a p-value pays for its confidence set",
+        "stats/score_test.py",
+        "return min(1.0, supremum(region, ratio, delta, segment) + berger_boos)",
+        "return min(1.0, supremum(region, ratio, delta, segment))",
+        ("unit/test_score_test.py::test_p_value_against_brute_force",),
+    ),
+    Mutant(
+        "S16",
+        "the confidence rectangle has the stated error on its p side",
+        "stats/score_test.py",
+        "p_low, p_high = interval(x, n, alpha=error / 2)",
+        "p_low, p_high = interval(x, n, alpha=100 * error)",
+        ("unit/test_score_test.py::test_p_value_against_brute_force",),
+    ),
+    Mutant(
+        "S17",
+        "the supremum is bounded between the points where it is computed",
+        "stats/score_test.py",
+        "return min(1.0, max(best, settled))",
+        "return min(1.0, best)",
+        ("unit/test_score_test.py::test_p_value_against_brute_force",),
+    ),
+    Mutant(
+        "S18",
+        "the supremum is bounded on both sides of a point",
+        "stats/score_test.py",
+        "_tangent_bound(region, ratio, p, q, half), _tangent_bound(region, ratio, p, q, -half)",
+        "_tangent_bound(region, ratio, p, q, half), _tangent_bound(region, ratio, p, q, half)",
+        ("unit/test_score_test.py::test_p_value_against_brute_force",),
+    ),
+    Mutant(
+        "S19",
+        "binomial tails that are left out of a sum are added to it",
+        "stats/score_test.py",
+        "total * (1 + rounding) + 4 * _NEGLECTED, 1.0",
+        "total * (1 + rounding), 1.0",
+        ("unit/test_score_test.py::test_region_probability_is_the_binomial_sum",),
+    ),
+    Mutant(
+        "S20",
+        "whole intervals of epsilon are rejected, not their ends",
+        "stats/score_test.py",
+        "if rejected(bound, bound + step):",
+        "if rejected(bound + step, bound + step):",
+        ("unit/test_score_test.py::test_epsilon_lower_inverts_the_brute_force_p_value",),
+    ),
+    Mutant(
+        "S21",
+        "an interval of epsilon is tested under the null hypothesis of its upper end",
+        "stats/score_test.py",
+        "ratio = math.exp(stop)",
+        "ratio = math.exp(start)",
+        ("unit/test_score_test.py::test_epsilon_lower_covers_by_enumeration",),
+    ),
+    Mutant(
+        "S22",
+        "the closest point of the line weighs each dataset by its own number of samples",
+        "stats/boundary.py",
+        "left, right = n + y, (m + x) / ratio",
+        "left, right = m + y, (n + x) / ratio",
+        ("unit/test_score_test.py::test_statistic_agrees_with_the_cubic",),
+    ),
+    Mutant(
+        "S23",
+        "the average of two processes is one, the average of their peaks is not",
+        "stats/betting.py",
+        "self._both.update((self._signals.log_values, self._plug_in.log_values))",
+        "self._both.update((self._signals.log_peaks, self._plug_in.log_peaks))",
+        ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
+    ),
+    Mutant(
+        "S24",
+        "an e-process rejects at ln(1/alpha)",
+        "stats/eprocess.py",
+        "reached = np.asarray(log_peaks) >= math.log(1 / alpha)",
+        "reached = np.asarray(log_peaks) >= math.log(0.5 / alpha)",
+        ("unit/test_eprocess.py::test_bound_wants_a_peak_at_every_smaller_epsilon",),
+    ),
+    Mutant(
+        "S25",
+        "the projection weighs each dataset by its own number of samples",
+        "stats/eprocess.py",
+        "p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)",
+        "p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=1, m=1)",
+        ("unit/test_eprocess.py::test_expectation_of_a_batch_is_at_most_one_under_the_claim",),
+    ),
+    Mutant(
+        "S26",
+        "e-values that are not numbers are refused",
+        "stats/eprocess.py",
+        "if not (found < np.inf).all():  # false for NaN too",
+        "if (found == np.inf).any():",
+        ("unit/test_eprocess.py::test_bad_input_of_the_processes",),
+    ),
+    Mutant(
+        "S27",
+        "the weights of a mixture sum to at most 1",
+        "stats/eprocess.py",
+        "np.log(np.append(given / max(1.0, total), max(0.0, 1 - total)))",
+        "np.log(np.append(given / max(1.0, total), 1.0))",
+        ("unit/test_eprocess.py::test_mixture_is_the_weighted_average",),
+    ),
+    Mutant(
+        "S28",
+        "the exact epsilon subtracts delta",
+        "stats/hockey_stick.py",
+        "np.concatenate((p[:k], -q[:k], [-delta]))",
+        "np.concatenate((p[:k], -q[:k], [0.0]))",
+        ("unit/test_hockey_stick.py::test_epsilon_at_is_the_worst_event",),
+    ),
+    Mutant(
+        "S29",
+        "a pair is compared in both directions",
+        "stats/hockey_stick.py",
+        "return np.maximum(profile(p, q, epsilons), profile(q, p, epsilons))",
+        "return profile(p, q, epsilons)",
+        ("unit/test_hockey_stick.py::test_profile_is_the_divergence_at_each_epsilon",),
+    ),
+    Mutant(
+        "S30",
+        "the optimal event attains the divergence",
+        "stats/hockey_stick.py",
+        "return _excess(p, q, epsilon) > 0",
+        "return _excess(p, q, epsilon) >= 0",
+        ("unit/test_hockey_stick.py::test_divergence_is_the_best_event",),
+    ),
+    Mutant(
+        "S31",
+        "probabilities that do not sum to 1 are refused",
+        "stats/hockey_stick.py",
+        "_SUM_TOLERANCE = 1e-9",
+        "_SUM_TOLERANCE = 1e-3",
+        ("unit/test_hockey_stick.py::test_what_is_no_law_is_refused",),
+    ),
+    Mutant(
+        "S32",
+        "the doubles around a ball contain it (from below)",
+        "stats/enclosure.py",
+        "low if arb(low) <= number else math.nextafter(low, -math.inf)",
+        "low",
+        ("unit/test_enclosure.py::test_the_doubles_around_a_ball_contain_it",),
+    ),
+    Mutant(
+        "S33",
+        "an exact epsilon is infinite only where more than delta is impossible",
+        "stats/enclosure.py",
+        "if outside > allowed:",
+        "if outside >= allowed:",
+        ("unit/test_enclosure.py::test_epsilon_contains_brute_force_over_all_events",),
+    ),
+    Mutant(
+        "S34",
+        "the lower end of an epsilon holds for every law in the balls",
+        "stats/enclosure.py",
+        "low = outward(best).low",
+        "low = float(best.mid())",
+        ("unit/test_enclosure.py::test_an_enclosure_holds_for_every_law_in_wide_balls",),
+    ),
+    Mutant(
+        "S35",
+        "the upper end of an epsilon holds for every law in the balls",
+        "stats/enclosure.py",
+        "if delta_at(p, q, above) <= allowed:",
+        "if delta_at(p, q, above).mid() <= allowed:",
+        (
+            (
+                "unit/test_enclosure.py::test_an_outcome_known_less_well_than_the_best_event_counts_with_a"
+                "ll_that_it_may_have"
+            ),
+        ),
+    ),
+    Mutant(
+        "S36",
+        "a claim bounds the trade-off curve from both directions",
+        "stats/tradeoff.py",
+        "np.exp(-epsilon) * (rest - at)",
+        "rest - np.exp(epsilon) * at",
+        ("unit/test_tradeoff.py::test_the_curve_of_a_claim_is_its_profile",),
+    ),
+    Mutant(
+        "S37",
+        "what so many samples can certify at most depends on delta",
+        "stats/power.py",
+        "math.log1p(-delta) - math.log(-math.expm1(exponent))",
+        "-math.log(-math.expm1(exponent))",
+        ("unit/test_power.py::test_largest_certifiable_with_a_delta",),
+    ),
+    Mutant(
+        "S38",
+        "the detectable epsilon is detected with the stated power",
+        "stats/power.py",
+        "if _probability(region, truth(middle), q) >= power:",
+        "if _probability(region, truth(middle), q) >= power / 2:",
+        ("unit/test_power.py::test_detectable_epsilon_is_where_the_power_is_reached",),
+    ),
+    Mutant(
+        "S39",
+        "the bound on the loss of noise encloses it from above",
+        "stats/noise_profile.py",
+        "min(1.0, outward(high).high)",
+        "min(1.0, float(high.mid()))",
+        ("unit/test_noise_profile.py::test_geometric_draws_are_exact",),
+    ),
+    Mutant(
+        "I1",
+        "a mechanism that ends with another has fresh samples",
+        "interpret/sample.py",
+        "tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))",
+        "tally.merge(sample(end.mechanism, end.dataset, size, seed=0))",
+        ("soundness/test_sample_counts.py::test_a_mechanism_that_ends_with_another_has_fresh_samples",),
+    ),
+    Mutant(
+        "I2",
+        "all samples of a branch of a split draw go on",
+        "interpret/sample.py",
+        "times) for v, times in others)",
+        "1) for v, times in others)",
+        ("unit/test_sample.py::test_continuations_and_tail_calls",),
+    ),
+    Mutant(
+        "I3",
+        "composed claims must imply the stated one, not the other way round",
+        "interpret/ledger.py",
+        "return self.composed.implies(self.claim) or",
+        "return self.claim.implies(self.composed) or",
+        ("unit/test_ledger.py",),
+    ),
+    Mutant(
+        "I4",
+        "claims are taken for groups of the size in which a pair differs",
+        "interpret/spending.py",
+        "claim is None or claim.relation.size > 1 else claim.group(group)",
+        "claim is None or claim.relation.size > 1 else claim",
+        (
+            "unit/test_spending_report.py",
+            "unit/test_spending.py",
+        ),
+    ),
+    Mutant(
+        "I5",
+        "noise is moved by the difference of what was released",
+        "interpret/released.py",
+        "gap = type(a.draws[at]), other + shift - centre",
+        "gap = type(a.draws[at]), other - shift - centre",
+        ("unit/test_released.py",),
+    ),
+    Mutant(
+        "I6",
+        "samples of all branches and parts are kept",
+        "interpret/sample.py",
+        ("        self.others.extend(other.others)\n"),
+        ("        self.others = list(other.others) or self.others\n"),
+        (
+            "soundness/test_sample_counts.py::test_samples_of_all_branches_are_put_together",
+            "soundness/test_sample_counts.py::test_outputs_of_every_kind_are_counted_once",
+        ),
+    ),
+    Mutant(
+        "I7",
+        "a range of integers grows at the right end",
+        "interpret/law.py",
+        "np.pad(self.dense, (self.low - new_low, new_high - end))",
+        "np.pad(self.dense, (new_high - end, self.low - new_low))",
+        ("unit/test_law.py",),
+    ),
+    Mutant(
+        "I8",
+        "a part without a claim is not free",
+        "interpret/ledger.py",
+        "if not known or len(known) < len(spent) or",
+        "if not known or",
+        ("unit/test_ledger.py::test_an_unmarked_draw_is_not_accounted_for",),
+    ),
+    Mutant(
+        "I9",
+        "a tree is complete only if every part is",
+        "interpret/ledger.py",
+        "return all(part.complete for part in self.parts)",
+        "return any(part.complete for part in self.parts)",
+        ("unit/test_ledger.py::test_an_unmarked_draw_is_not_accounted_for",),
+    ),
+    Mutant(
+        "I10",
+        "of two runs the ledger shows the dearer one",
+        "interpret/ledger.py",
+        "return self if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else other",
+        "return other if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else self",
+        ("unit/test_ledger.py::test_the_dearest_run_counts",),
+    ),
+    Mutant(
+        "I11",
+        "labels of a draw may repeat: their probabilities add up",
+        "interpret/law.py",
+        "np.add.at(self.dense, values.astype(np.int64) - self.low, mass * probs)",
+        "self.dense[values.astype(np.int64) - self.low] += mass * probs",
+        ("unit/test_law.py::test_repeated_labels_lose_no_mass",),
+    ),
+    Mutant(
+        "I12",
+        "datasets that are equal for Python and not alike share no law",
+        "interpret/law.py",
+        "key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))",
+        "key: Hashable = (arithmetic, mechanism, dataset)",
+        ("unit/test_law.py::test_the_cache_keeps_apart_what_is_equal_and_not_the_same",),
+    ),
+    Mutant(
+        "I13",
+        "a law in doubles is none in balls",
+        "interpret/law.py",
+        "key: Hashable = (arithmetic, mechanism, dataset,",
+        "key: Hashable = (mechanism, dataset,",
+        ("unit/test_balls.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls",),
+    ),
+    Mutant(
+        "I14",
+        "an event that is closed contains its end",
+        "interpret/balls.py",
+        "return side + _at(event.noise, event.t) if event.closed else side",
+        "return side",
+        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+    ),
+    Mutant(
+        "I15",
+        "the mass beyond a bound of clipped noise is on the bound",
+        "interpret/balls.py",
+        "return _above(noise.base, t) + _at(noise.base, t)",
+        "return _above(noise.base, t)",
+        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+    ),
+    Mutant(
+        "I16",
+        "balls of a softmax use the coefficient as it is given",
+        "interpret/balls.py",
+        "weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}",
+        "weights = {score: ((ball(score) - top) * coefficient / 2).exp() for score in set(scores)}",
+        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+    ),
+    Mutant(
+        "I17",
+        "state between the calls of a mechanism is noticed",
+        "interpret/walk.py",
+        "if self._paths > 1:",
+        "if self._paths > 1_000_000:",
+        ("unit/test_walk.py::test_other_randomness_is_caught",),
+    ),
+    Mutant(
+        "I18",
+        "use of a global generator is noticed",
+        "interpret/walk.py",
+        "if _global_generators() != self._before:",
+        "if False:",
+        ("unit/test_walk.py::test_other_randomness_is_caught",),
+    ),
+    Mutant(
+        "I19",
+        "every sample of a split draw goes on",
+        "interpret/sample.py",
+        "yield from ((value, 1) for value in self.others)",
+        "yield from ()",
+        ("unit/test_sample.py::test_others_reach_through_parts",),
+    ),
+    Mutant(
+        "I20",
+        "a bulk gives as many outputs as it was asked for",
+        "interpret/sample.py",
+        "if outputs.runs != runs:",
+        "if outputs.runs > runs:",
+        ("unit/test_sample.py::test_bulk_with_a_wrong_number_of_outputs",),
+    ),
+    Mutant(
+        "I21",
+        "an outcome that many samples share is counted for each",
+        "interpret/sample.py",
+        "self.add(objects[at], times)",
+        "self.add(objects[at], 1)",
+        ("unit/test_sample.py::test_bulk_of_every_form",),
+    ),
+    Mutant(
+        "I22",
+        "merged counts add up",
+        "interpret/sample.py",
+        "self.counts[value] = self.counts.get(value, 0) + count",
+        "self.counts[value] = count",
+        (
+            "unit/test_sample.py::test_runs_in_a_part_share_too",
+            "unit/test_sample.py::test_tallies_merge",
+        ),
+    ),
+    Mutant(
+        "I23",
+        "laws over unions of outcomes keep each side apart",
+        "interpret/law.py",
+        "p[np.searchsorted(values, left.values)] = left.probs",
+        "p[np.searchsorted(values, left.values)] = left.probs.max()",
+        ("unit/test_law.py::test_align",),
+    ),
+    Mutant(
+        "I24",
+        "the loss along a path is from D to D′",
+        "interpret/spending.py",
+        "return math.log(p[at]) - math.log(q[at]) if q[at] > 0 else math.inf",
+        "return math.log(q[at]) - math.log(p[at]) if q[at] > 0 else math.inf",
+        ("unit/test_spending.py::test_two_counts_composed",),
+    ),
+    Mutant(
+        "A1",
+        "interim analyses share their part of alpha",
+        "auditing/accounting.py",
+        "self.looks / tests / (LOOKS - 1)",
+        "self.looks / tests",
+        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+    ),
+    Mutant(
+        "A2",
+        "the shares of a case sum to alpha",
+        "auditing/accounting.py",
+        "0.1 * alpha, 0.3 * alpha)",
+        "0.1 * alpha, 0.4 * alpha)",
+        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+    ),
+    Mutant(
+        "A3",
+        "bit patterns of several pairs are paid for",
+        "auditing/sequential.py",
+        "return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))",
+        "return max(peaks, default=0.0)",
+        ("soundness/test_stakes.py::test_bit_patterns_of_several_pairs_are_paid_for",),
+    ),
+    Mutant(
+        "A4",
+        "an event is tested on samples that have not taught it",
+        "auditing/sequential.py",
+        ("                _bet(track, sides, job)\n                track.learner.add(*sides)\n"),
+        ("                track.learner.add(*sides)\n                _bet(track, sides, job)\n"),
+        ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
+    ),
+    Mutant(
+        "A5",
+        "a claim is refuted only where the bound on epsilon reaches it",
+        "auditing/sequential.py",
+        "reached and self.epsilon_lower >= self.epsilons[self.at]:",
+        "reached:",
+        ("soundness/test_stakes.py::test_a_claim_is_refuted_where_the_bound_reaches_it",),
+    ),
+    Mutant(
+        "A6",
+        "certifying samples come from streams that no search has used",
+        "auditing/sampled.py",
+        "phase=CERTIFY, batch=batch)",
+        "phase=0, batch=batch)",
+        ("soundness/test_sample_counts.py::test_certifying_samples_come_from_streams_that_no_search_has_used",),
+    ),
+    Mutant(
+        "A6b",
+        "certifying samples come from streams that no learning has used",
+        "auditing/sampled.py",
+        "phase=CERTIFY, batch=batch)",
+        "phase=1, batch=batch)",
+        ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
+    ),
+    Mutant(
+        "A7",
+        "every certifying batch has a stream of its own",
+        "auditing/sampled.py",
+        ("                batch += 1\n"),
+        ("                batch += 0\n"),
+        ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
+    ),
+    Mutant(
+        "A8",
+        "an interim analysis has its own share of alpha, not that of the last one",
+        "auditing/sampled.py",
+        "alpha = state.shares.at_look(look, tests)",
+        "alpha = state.shares.at_look(LOOKS - 1, tests)",
+        ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
+    ),
+    Mutant(
+        "A9",
+        "certificates of several pairs share the error (caller)",
+        "auditing/sampled.py",
+        ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
+        ("spent=spent, tests=1, certify=certify\n        ):"),
+        ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
+    ),
+    Mutant(
+        "A10",
+        "a direction is named for the dataset on which the event is more likely",
+        "auditing/sampled.py",
+        "direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT",
+        "direction=LEFT_RIGHT if witness.reverse else RIGHT_LEFT",
+        ("soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
+    ),
+    Mutant(
+        "A11",
+        "a claim is refuted by a bound above it, not by one that equals it",
+        "auditing/verdict.py",
+        "best is not None and best.epsilon_lower > claim.epsilon)",
+        "best is not None and best.epsilon_lower >= claim.epsilon)",
+        ("soundness/test_sample_counts.py::test_a_claim_is_refuted_by_a_bound_above_it_and_by_no_other",),
+    ),
+    Mutant(
+        "A12",
+        "samples that can certify the claim at most refute nothing",
+        "auditing/verdict.py",
+        "if most > claim.epsilon:",
+        "if most >= claim.epsilon:",
+        ("soundness/test_sample_counts.py::test_samples_that_can_certify_the_claim_at_most_refute_nothing",),
+    ),
+    Mutant(
+        "A13",
+        "both datasets have streams of their own",
+        "auditing/sampling.py",
+        "SeedSequence([seed, key, index, side, phase, batch, part])",
+        "SeedSequence([seed, key, index, phase, batch, part])",
+        ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
+    ),
+    Mutant(
+        "A14",
+        "audits of one request share its alpha",
+        "auditing/engine.py",
+        "request.alpha * job.tests / max(1, tests)",
+        "request.alpha",
+        ("soundness/test_stakes.py::test_audits_of_one_request_share_its_alpha",),
+    ),
+    Mutant(
+        "A15",
+        "evidence that several audits carry over counts once",
+        "auditing/carry.py",
+        "_cut(known.log_e + log_e - carried)",
+        "_cut(known.log_e + log_e)",
+        ("unit/test_carry.py::test_what_was_carried_to_two_cases_counts_once",),
+    ),
+    Mutant(
+        "A16",
+        "every part of a batch has a stream of its own",
+        "auditing/sampling.py",
+        "side, phase, batch, part])",
+        "side, phase, batch])",
+        ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
+    ),
+    Mutant(
+        "A17",
+        "the shares of a bound that uses all samples sum to at most alpha",
+        "auditing/accounting.py",
+        "first = (0.2 if certify else 0.6) * alpha",
+        "first = (0.4 if certify else 0.6) * alpha",
+        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+    ),
+    Mutant(
+        "A18",
+        "the test of bit patterns is paid for",
+        "auditing/accounting.py",
+        "apart = 0.0 if bits else 0.04 * alpha",
+        "apart = 0.04 * alpha",
+        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+    ),
+    Mutant(
+        "A19",
+        "certificates of several pairs share the error",
+        "auditing/accounting.py",
+        "return self.final / tests if look == LOOKS - 1",
+        "return self.final if look == LOOKS - 1",
+        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+    ),
+    Mutant(
+        "A20",
+        "the evidence of several pairs is averaged, not summed",
+        "auditing/sequential.py",
+        "np.logaddexp.reduce(members, axis=0) - math.log(len(members))",
+        "np.logaddexp.reduce(members, axis=0)",
+        ("soundness/test_stakes.py::test_evidence_of_several_pairs_is_their_average",),
+    ),
+    Mutant(
+        "A21",
+        "evidence of earlier results says nothing about larger epsilons",
+        "auditing/sequential.py",
+        "mean[: self.at + 1] += self.carried.log_e",
+        "mean += self.carried.log_e",
+        ("soundness/test_stakes.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
+    ),
+    Mutant(
+        "A22",
+        "bit patterns are tested against before they teach",
+        "auditing/sequential.py",
+        (
+            "        if track.runs:\n"
+            "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
+            "            stake(track.bits_process, track.bits_witness, sides)\n"
+            "        track.bits.add(*sides)\n"
+        ),
+        (
+            "        track.bits.add(*sides)\n"
+            "        if track.runs:\n"
+            "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
+            "            stake(track.bits_process, track.bits_witness, sides)\n"
+        ),
+        ("soundness/test_stakes.py::test_bit_patterns_are_bet_on_before_they_teach",),
+    ),
+    Mutant(
+        "A23",
+        "every pair has random streams of its own",
+        "auditing/sequential.py",
+        "seed=seed, index=track.index, phase=LEARN, batch=batch",
+        "seed=seed, index=0, phase=LEARN, batch=batch",
+        ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
+    ),
+    Mutant(
+        "A24",
+        "the samples of both datasets are counted",
+        "auditing/sequential.py",
+        "state.runs += 2 * size",
+        "state.runs += size",
+        ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
+    ),
+    Mutant(
+        "A25",
+        "a test counts on the dataset where its event is likelier",
+        "auditing/sequential.py",
+        "top, bottom = reversed(sides) if witness.reverse else sides",
+        "top, bottom = sides",
+        (
+            "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
+            "soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",
+        ),
+    ),
+    Mutant(
+        "A26",
+        "hits are told apart by dataset",
+        "auditing/sampled.py",
+        "numerator, denominator = (1, 0) if witness.reverse else (0, 1)",
+        "numerator, denominator = (0, 0) if witness.reverse else (0, 1)",
+        ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
+    ),
+    Mutant(
+        "A27",
+        "a certificate counts fresh samples alone",
+        "auditing/sampled.py",
+        "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
+        (
+            "hits, done, shown = [witness.y, witness.x] if witness.reverse else [witness.x, witness.y], "
+            "witness.n, [Tally(), Tally()]"
+        ),
+        ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
+    ),
+    Mutant(
+        "A28",
+        "a certificate is weighed at its own share of alpha",
+        "auditing/sampled.py",
+        "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
+        "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
+        ("soundness/test_sample_counts.py::test_bounds_and_p_values_are_those_of_the_counts",),
+    ),
+    Mutant(
+        "A29",
+        "a certificate stops at its looks only",
+        "auditing/sampled.py",
+        ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
+        (
+            "                trail.append((done, hits[numerator], hits[denominator]))\n"
+            "                evidence = (trail[-1], alpha)\n"
+        ),
+        (
+            (
+                "soundness/test_sample_counts.py::test_a_certificate_that_is_cut_short_is_that_of_the_last"
+                "_interim_analysis"
+            ),
+        ),
+    ),
+    Mutant(
+        "A30",
+        "the stake of a certifying batch is a function of earlier samples",
+        "auditing/sampled.py",
+        "x, y = stake(process, seen, sides)",
+        (
+            "x, y = stake(process, _with(seen, *(witness.event.count(s) for s in (sides[::-1] if "
+            "witness.reverse else sides)), sides[0].runs), sides)"
+        ),
+        ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
+    ),
+    Mutant(
+        "A31",
+        "time that ran out is no PASS",
+        "auditing/verdict.py",
+        "if found.cut_short or (found.collected is not None and found.collected.cut_short):",
+        "if found.cut_short:",
+        ("soundness/test_sample_counts.py::test_time_that_runs_out_while_certifying_is_no_pass",),
+    ),
+    Mutant(
+        "A32",
+        "a failure is no PASS",
+        "auditing/verdict.py",
+        ("    if found.crash is not None:\n        return Verdict.INCONCLUSIVE, kind, found.crash\n"),
+        "",
+        ("soundness/test_sample_counts.py::test_a_failure_while_certifying_is_no_pass",),
+    ),
+    Mutant(
+        "A33",
+        "evidence is exact only where every pair has exact distributions",
+        "auditing/verdict.py",
+        "every = found.exact and len(found.exact) >= len(job.case.pairs)",
+        "every = bool(found.exact)",
+        ("soundness/test_exact_evidence.py::test_evidence_is_called_exact_only_where_every_pair_is",),
+    ),
+    Mutant(
+        "A34",
+        "a bound is never rounded up",
+        "auditing/verdict.py",
+        'return f"{math.floor(bound * scale) / scale:.{digits}g}"',
+        'return f"{math.ceil(bound * scale) / scale:.{digits}g}"',
+        ("unit/test_verdict.py::test_a_bound_is_never_rounded_up",),
+    ),
+    Mutant(
+        "A35",
+        "exact evidence looks in both directions",
+        "auditing/exact.py",
+        ("    for direction in (LEFT_RIGHT, RIGHT_LEFT):\n        p, q = comparison.sides(direction)\n        epsilon"),
+        ("    for direction in (LEFT_RIGHT,):\n        p, q = comparison.sides(direction)\n        epsilon"),
+        (
+            "soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",
+            "soundness/test_exact_evidence.py::test_a_violation_in_either_direction_refutes",
+        ),
+    ),
+    Mutant(
+        "A36",
+        "exact evidence refutes where both of its bounds exceed the claim",
+        "auditing/exact.py",
+        "return more and found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
+        "return more or found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
+        ("unit/test_density.py::test_bounds_refute_only_where_both_exceed_the_claim",),
+    ),
+    Mutant(
+        "A37",
+        "the bounds on an exact epsilon are of both directions",
+        "auditing/exact.py",
+        "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]",
+        "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q),)]",
+        (
+            "soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",
+            "soundness/test_exact_evidence.py::test_a_violation_in_either_direction_refutes",
+        ),
+    ),
+    Mutant(
+        "A38",
+        "the label of a direction says which distribution is on top",
+        "auditing/exact.py",
+        "return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)",
+        "return (self.left, self.right) if direction != LEFT_RIGHT else (self.right, self.left)",
+        ("soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",),
+    ),
+    Mutant(
+        "A39",
+        "a proof looks at every pair in both directions",
+        "auditing/sweep.py",
+        "for left, right, top, bottom in ((i, j, p, q), (j, i, q, p)):",
+        "for left, right, top, bottom in ((i, j, p, q),):",
+        ("unit/test_sweep.py::test_the_worst_pair_is_that_of_brute_force",),
+    ),
+    Mutant(
+        "A40",
+        "the bound of a pair is an upper bound",
+        "auditing/sweep.py",
+        "np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)",
+        "np.maximum(laws[0][left] - ratio * laws[1][right], 0.0).sum(axis=1)",
+        ("unit/test_sweep.py::test_no_pair_is_passed_over_where_doubles_around_its_laws_are_far_apart",),
+    ),
+    Mutant(
+        "A41",
+        "a sweep without its last pair proves nothing",
+        "auditing/by_law.py",
+        "if not swept.complete:",
+        "if not swept.complete and swept.worst is None:",
+        ("soundness/test_exact_evidence.py::test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved",),
+    ),
+    Mutant(
+        "A42",
+        "a scope that exceeds the claim is refuted",
+        "auditing/by_law.py",
+        "found.refuted_by_scope = exceeds(worst, job.claim)",
+        "found.refuted_by_scope = False",
+        ("unit/test_verify.py::test_a_claim_that_fails_shows_its_smallest_pair",),
+    ),
+    Mutant(
+        "A43",
+        "declared symmetries are tried before they are used",
+        "auditing/symmetries.py",
+        "if difference is not None:",
+        "if False:",
+        ("unit/test_symmetries.py::test_a_rule_for_ties_is_caught",),
+    ),
+    Mutant(
+        "A44",
+        "laws in a table are rounded outward",
+        "auditing/law_table.py",
+        "max(0.0, around.low), min(1.0, around.high)",
+        "max(0.0, around.high), min(1.0, around.low)",
+        ("unit/test_sweep.py::test_laws_in_a_table_contain_the_exact_ones",),
+    ),
+    Mutant(
+        "A45",
+        "evidence of the same samples is refused",
+        "auditing/carry.py",
+        "if seed in evidence.seeds:",
+        "if False:",
+        ("unit/test_carry.py::test_the_same_runs_twice_are_refused",),
+    ),
+    Mutant(
+        "A46",
+        "evidence is about one claim",
+        "auditing/carry.py",
+        "claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]",
+        "claim = [float(job.claim.epsilon).hex(), 0.0, job.claim.relation.name]",
+        ("unit/test_carry.py::test_what_an_e_value_is_about",),
+    ),
+    Mutant(
+        "A47",
+        "both datasets of a batch are told apart",
+        "auditing/sampling.py",
+        "tallies[i % 2].merge(outputs)",
+        "tallies[0 if i < 2 else i % 2].merge(outputs)",
+        (
+            "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
+            "soundness/test_sample_counts.py::test_outputs_of_every_kind_are_counted_once",
+        ),
+    ),
+    Mutant(
+        "E1",
+        "intervals are open below and closed above",
+        "adversary/event.py",
+        'ends[:, 0], scores, side="left") - 1',
+        'ends[:, 0], scores, side="right") - 1',
+        ("unit/test_event.py::test_intervals_are_open_below_and_closed_above",),
+    ),
+    Mutant(
+        "E2",
+        "outputs that are neither numbers nor outcomes are counted",
+        "adversary/event.py",
+        "for values in outputs.uncounted)",
+        "for values in outputs.blocks)",
+        ("unit/test_event.py",),
+    ),
+    Mutant(
+        "E3",
+        "every range of whole numbers of an event holds its members",
+        "adversary/event.py",
+        "return at >= 0 and value in self.spans[at]",
+        "return at > 0 and value in self.spans[at]",
+        (
+            "unit/test_event.py",
+            "unit/test_span_laws.py",
+        ),
+    ),
+    Mutant(
+        "E4",
+        "a linear score has its bias",
+        "adversary/features.py",
+        "found = np.full(len(columns), self.bias)",
+        "found = np.full(len(columns), 0.0)",
+        ("unit/test_features.py::test_what_does_not_fit_has_no_score",),
+    ),
+    Mutant(
+        "E5",
+        "an output that cannot be read has no score",
+        "adversary/features.py",
+        ("        found[unread] = np.nan\n"),
+        "",
+        ("unit/test_classifiers.py::test_trees_score_nothing_that_was_not_read",),
+    ),
+    Mutant(
+        "E6",
+        "the choice among events is paid for",
+        "adversary/worth.py",
+        "kept = math.sqrt(max(0.0, nats - price) / nats)",
+        "kept = 1.0",
+        ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
+    ),
+    Mutant(
+        "E7",
+        "scores are learned on other folds than those they count",
+        "adversary/blocks.py",
+        "[fold for fold in range(FOLDS) if fold not in folds]",
+        "list(range(FOLDS))",
+        ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
+    ),
+    Mutant(
+        "E8",
+        "a table has no score for values that it does not know",
+        "adversary/features.py",
+        "return np.where(known[at] == keys, points[at], np.nan)",
+        "return points[at]",
+        ("unit/test_features.py::test_tables_know_their_values_alone",),
+    ),
+    Mutant(
+        "E9",
+        "an array of one number is read as that number",
+        "adversary/features.py",
+        "        return _rows(values, 1)",
+        "        return _rows(values, 1) if np.ndim(values) == 1 else np.full((len(values), 1), np.nan)",
+        ("soundness/test_sample_counts.py::test_an_array_of_one_number_is_told_apart_as_its_number_is",),
+    ),
+    Mutant(
+        "E10",
+        "an outcome that comes again is counted again",
+        "adversary/blocks.py",
+        "self._times[:, :, at] += block.times",
+        "self._times[:, :, at] = block.times",
+        ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
+    ),
+    Mutant(
+        "E11",
+        "cells and intervals have the same closed ends",
+        "adversary/scales.py",
+        'np.searchsorted(self.edges, scores, side="left"))',
+        'np.searchsorted(self.edges, scores, side="right"))',
+        ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
+    ),
+    Mutant(
+        "E12",
+        "an output without a score is in no cell",
+        "adversary/scales.py",
+        "return np.where(np.isnan(scores), cells,",
+        "return np.where(np.isnan(scores), cells - 1,",
+        ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
+    ),
+    Mutant(
+        "E13",
+        "of both directions an event is on offer with its own counts",
+        "adversary/candidates.py",
+        "(x, n), (y, m) = sides[::-1] if backwards else sides",
+        "(x, n), (y, m) = sides",
+        (
+            "soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",
+            "soundness/test_learned_counts.py::test_swapping_the_datasets_swaps_the_direction_alone",
+        ),
+    ),
+    Mutant(
+        "E14",
+        "the learned counts are those of the event",
+        "adversary/learner.py",
+        "(x, n), (y, m) = sides[::-1] if chosen.reverse else sides",
+        "(x, n), (y, m) = sides",
+        ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
+    ),
+    Mutant(
+        "E15",
+        "blocks are counted once",
+        "adversary/learner.py",
+        ("        self._uncounted = []\n\n    def _block"),
+        ("\n    def _block"),
+        ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
+    ),
+    Mutant(
+        "E16",
+        "foreseen shares follow the direction",
+        "adversary/tails.py",
+        "return some.swapped() if reverse else some",
+        "return some",
+        ("unit/test_tails.py::test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely",),
+    ),
+    Mutant(
+        "E17",
+        "shrunk shares are between 0 and 1 of their own dataset",
+        "adversary/shrinkage.py",
+        "return order, Foreseen(left / sizes[0], right / sizes[1], error)",
+        "return order, Foreseen(left / sizes[1], right / sizes[0], error)",
+        ("unit/test_shrinkage.py",),
+    ),
+    Mutant(
+        "E18",
+        "the choice of an event is drawn towards the claim",
+        "adversary/worth.py",
+        "p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)",
+        "p, q = p_null + (p - p_null) / max(kept, 0.1), q_null + (q - q_null) / max(kept, 0.1)",
+        ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
+    ),
+    Mutant(
+        "E19",
+        "every fold is counted by a model that did not see it",
+        "adversary/fitting.py",
+        "linear(encoder, js, sample.columns, sample.without(fold))",
+        "linear(encoder, js, sample.columns, sample.whole)",
+        ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
+    ),
+    Mutant(
+        "E20",
+        "an atom of an event is counted as often as it came",
+        "adversary/event.py",
+        "hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)",
+        "hits = sum(1 for atom in self.atoms if atom in outputs.counts)",
+        ("unit/test_event.py",),
+    ),
+    Mutant(
+        "E21",
+        "the expected bound mistrusts training shares",
+        "adversary/worth.py",
+        "betaincinv(q + 1, np.maximum(runs - q, 1e-9), 1 - alpha / 2)",
+        "betaincinv(q + 1, np.maximum(runs - q, 1e-9), alpha / 2)",
+        ("unit/test_learner.py::test_the_expected_bound_is_clopper_pearson_s_on_shares_moved_against_it",),
+    ),
+)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run some mutants; the exit code."""
+    parser = argparse.ArgumentParser(description="Apply small mistakes to the engine and see whether tests notice.")
+    parser.add_argument("ids", nargs="*", help="which mutants; all without any")
+    parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
+    asked = parser.parse_args(words)
+    if unknown := set(asked.ids) - {mutant.id for mutant in MUTANTS}:
+        parser.error(f"there is no mutant {', '.join(sorted(unknown))}; see --list")
+    chosen = [mutant for mutant in MUTANTS if not asked.ids or mutant.id in asked.ids]
+    if asked.list:
+        for mutant in chosen:
+            print(f"{mutant.id:4}  {mutant.file:28}  {mutant.breaks}")
+        return 0
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    for name in PRELOADED:
+        importlib.import_module(name)
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(chosen, _copy(Path(folder)))
+
+
+def _run(chosen: Sequence[Mutant], root: Path) -> int:
+    """Run mutants in a copy of the repository, and print a table."""
+    begun = time.monotonic()
+    tests = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
+    if (failed := _first_failure(root, tests)) is not None:
+        print(f"The tests fail without any mutant: {failed}")
+        return 2
+    print(f"{len(tests)} tests pass without any mutant ({time.monotonic() - begun:.0f} s).")
+    survived = []
+    for mutant in chosen:
+        try:
+            text = mutant.mutated(root)
+        except ValueError as error:
+            print(error)
+            return 2
+        file, begun = root / "dpaudit" / mutant.file, time.monotonic()
+        original = file.read_text(encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
+        failed = _first_failure(root, mutant.tests)
+        file.write_text(original, encoding="utf-8")
+        if failed is None:
+            survived.append(mutant.id)
+        says = f"killed by {failed}" if failed is not None else "SURVIVED"
+        print(f"{mutant.id:4}  {time.monotonic() - begun:5.1f} s  {mutant.breaks}: {says}", flush=True)
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} mutants killed.", *survived)
+    return 1 if survived else 0
+
+
+def _copy(folder: Path) -> Path:
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def _first_failure(root: Path, tests: Sequence[str]) -> str | None:
+    """The first test that fails in a process of its own, or what else ends it; None where all pass."""
+    said = root / "said.txt"
+    process = os.fork()
+    if process == 0:
+        os.setsid()
+        _test(root, tests, said)
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            if status == 0:
+                return None
+            lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
+            short = [line.split(" - ")[0].split("::", 1)[-1] for line in lines if line.startswith(("FAILED", "ERROR"))]
+            return short[0] if short else "\n".join(["the end of the process", *lines[-20:]])
+        time.sleep(0.05)
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return f"its time, {SECONDS} s"
+
+
+def _test(root: Path, tests: Sequence[str], said: Path) -> None:
+    """Run tests of the copy with the code of the copy, and end the process; 0 where all pass."""
+    code = 70
+    try:
+        os.chdir(root)
+        sys.path[:0] = [str(root), str(root / "algorithms"), str(root / "audits")]
+        with said.open("w", encoding="utf-8") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            import pytest
+
+            names = [f"tests/{test}" for test in tests]
+            code = int(pytest.main(["-x", "-q", "-n", "0", "--tb=line", "-p", "no:cacheprovider", *names]))
+            module = sys.modules.get("dpaudit")
+            if module is None or not str(module.__file__).startswith(str(root)):
+                print("FAILED ::these tests imported another dpaudit")
+                code = 70
+            sys.stdout.flush()
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""The list of mutants fits the code: each changes one place, is Python, and names tests that exist."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+from engine_mutants import MUTANTS, ROOT, Mutant
+
+
+@cache
+def names_in(file: str) -> set[str]:
+    """Names of the tests of a file below `tests/`."""
+    tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
+def test_a_mutant_changes_one_place_and_is_python(mutant: Mutant) -> None:
+    changed = mutant.mutated(ROOT)
+    original = (ROOT / "dpaudit" / mutant.file).read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(original))
+    compile(changed, mutant.file, "exec")
+    assert mutant.tests
+    for test in mutant.tests:
+        file, _, name = test.partition("::")
+        assert names_in(file)
+        assert not name or name in names_in(file), f"{file} has no {name}"
+
+
+def test_mutants_have_names_and_purposes_of_their_own() -> None:
+    assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS) >= 51
+    assert len({mutant.breaks for mutant in MUTANTS}) == len(MUTANTS)
+    rooms = {"S": "stats", "I": "interpret", "A": "auditing", "E": "adversary"}
+    assert all(mutant.file.startswith(rooms[mutant.id[0]] + "/") for mutant in MUTANTS)
+
+
+def test_a_mutant_whose_text_is_gone_is_an_error(tmp_path: Path) -> None:
+    mutant = Mutant("S0", "", "stats/some.py", "x = 1", "x = 2", ())
+    (tmp_path / "dpaudit" / "stats").mkdir(parents=True)
+    for text, times in (("y = 1\n", 0), ("x = 1\nx = 1\n", 2)):
+        (tmp_path / "dpaudit" / "stats" / "some.py").write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=rf"S0: the text to replace occurs {times} times"):
+            mutant.mutated(tmp_path)

@@ -1,0 +1,118 @@
+"""What is learned of an event is honest: its counts are those of the past samples, in the direction that it names."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.adversary import Event
+from dpaudit.adversary.blocks import FOLDS, Block, Sample
+from dpaudit.adversary.features import Column, Numbers
+from dpaudit.adversary.learner import Learner, Witness
+from dpaudit.adversary.scales import count, cut
+from dpaudit.adversary.worth import discounted, evidence
+from dpaudit.interpret import Outputs, sample
+from dpaudit.language import BOTTOM, Bernoulli, Laplace, Mechanism, Program
+
+BATCHES = (5, 1, 1, 40, 300, 700, 1_000)
+
+
+@dataclass(frozen=True)
+class Noisy(Mechanism):
+    """A bit with Laplace noise: a real number, a whole one, a response, or ⊥ now and then."""
+
+    kind: str
+
+    def run(self, dataset: Any) -> Program:
+        (bit,) = dataset
+        if self.kind == "response":
+            return Bernoulli(0.6 if bit else 0.3)
+        if self.kind == "whole":
+            return Laplace(2 * bit, 1.0).floor().clip(-8, 9)
+        if self.kind == "sometimes ⊥" and (yield Bernoulli(0.3 if bit else 0.25)):
+            return BOTTOM
+        return Laplace(bit, 1.0)
+
+
+def learned(kind: str, top: int) -> tuple[Learner, list[Outputs], list[Outputs]]:
+    """A learner that has seen all batches, and these, on the left (where the bit is `top`) and on the right."""
+    learner, sides = Learner(seed=3), ([], [])
+    batches: tuple[list[Outputs], list[Outputs]] = sides
+    for number, size in enumerate(BATCHES):
+        for side, bit in enumerate((top, 1 - top)):
+            batches[side].append(sample(Noisy(kind), (bit,), size, seed=np.random.SeedSequence([number, bit])))
+        learner.add(batches[0][-1], batches[1][-1])
+        learner.grow(epsilon=0.5, delta=0.0)
+    return learner, *batches
+
+
+def counted(witness: Witness, left: list[Outputs], right: list[Outputs]) -> tuple[int, int, int, int]:
+    """Hits and samples where the event is more likely, and on the other dataset."""
+    top, bottom = (right, left) if witness.reverse else (left, right)
+    x, y = (sum(witness.event.count(outputs) for outputs in side) for side in (top, bottom))
+    return x, sum(outputs.runs for outputs in top), y, sum(outputs.runs for outputs in bottom)
+
+
+@pytest.mark.parametrize("top", [0, 1])
+@pytest.mark.parametrize("kind", ["real", "whole", "response", "sometimes ⊥"])
+def test_learned_counts_are_those_of_the_event(kind: str, top: int) -> None:
+    learner, left, right = learned(kind, top)
+    witness = learner.certify(epsilon=0.0, delta=0.0, runs=10_000, alpha=0.05, thorough=False)
+    assert witness.family in ("half-line", "atoms")
+    assert (witness.x, witness.n, witness.y, witness.m) == counted(witness, left, right)
+    assert witness.n == witness.m == sum(BATCHES)
+    # the direction is the one in which it is more likely
+    assert witness.x > 1.1 * witness.y
+    assert (witness.p, witness.q) == ((witness.x + 0.5) / (witness.n + 1), (witness.y + 0.5) / (witness.m + 1))
+
+
+def test_cells_hold_the_outputs_that_have_a_score_and_no_others() -> None:
+    """Every half-line of a scale counts what its event does: symbols have no score, and are in none."""
+    values = [0.5, BOTTOM, 2, "x", -1.5, (1.0, 2.0), 7.25, None]
+    times = np.arange(1, 2 * FOLDS * len(values) + 1).reshape(2, FOLDS, len(values))
+    block, axis = Block(values, times), Column(Numbers())
+    (scale,) = cut(Sample.of(Numbers(), [block]), "half-line", axis, both=True)
+    count([scale], block)
+    assert len(scale.edges) >= 3
+    for at, edge in enumerate(scale.edges.tolist()):
+        below = Event(intervals=((-math.inf, edge),), axis=axis).marks(values)
+        above = Event(intervals=((edge, math.inf),), axis=axis).marks(values)
+        assert not (below & above).any()
+        assert (below | above).sum() == 4
+        assert np.array_equal(scale.hits[:, :, : at + 1].sum(axis=2), times[:, :, below].sum(axis=2))
+        assert np.array_equal(scale.hits[:, :, at + 1 :].sum(axis=2), times[:, :, above].sum(axis=2))
+
+
+@pytest.mark.parametrize("kind", ["real", "whole", "response"])
+def test_swapping_the_datasets_swaps_the_direction_alone(kind: str) -> None:
+    one, other = (learned(kind, top)[0].grow(epsilon=0.1, delta=0.0) for top in (0, 1))
+    if kind == "response":
+        # folds are drawn for one dataset after the other, which the event of a single outcome does not feel
+        assert (one.event, one.x, one.n, one.y, one.m) == (other.event, other.x, other.n, other.y, other.m)
+    ratios = [math.log(w.p / w.q) for w in (one, other)]
+    assert ratios[0] == pytest.approx(ratios[1], rel=0.1)
+    assert one.reverse != other.reverse
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+@pytest.mark.parametrize("x", [136_800, 137_500])
+def test_choosing_among_many_events_draws_the_counts_towards_the_claim(x: int, delta: float) -> None:
+    """With a price the counts show so much less against the claim, and with a high one nothing.
+
+    100,000 hits of a million on the other dataset; ε = 0.3 allows 134,986.
+    """
+    n, y, ratio = 1_000_000, 100_000, math.exp(0.3)
+    x += round(n * delta)
+
+    def shown(a: int, b: int) -> float:
+        return float(evidence(np.array([a]), n, np.array([b]), n, ratio=ratio, delta=delta)[0])
+
+    full = shown(x, y)
+    assert full > 3
+    for price in (0.0, 0.5, 2.0, 1e6):
+        left = shown(*discounted(x, n, y, n, price=price, ratio=ratio, delta=delta))
+        assert left == pytest.approx(max(0.0, full - price), abs=0.02)

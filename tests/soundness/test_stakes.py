@@ -1,0 +1,259 @@
+"""Spies for what the theorems of the sequential test assume: predictable stakes, shares of α, averages over pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+from scipy import stats
+
+from dpaudit.adversary import Event
+from dpaudit.auditing import accounting, engine
+from dpaudit.auditing.request import Carried, Request
+from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.auditing.sequential import Sequential
+from dpaudit.auditing.target import Target
+from dpaudit.interpret import Outputs
+from dpaudit.stats.betting import Bets
+
+PAIR = ((0,), (1,))
+ALPHA = 0.01
+
+
+def audit(function: Callable[..., Any], **more: Any) -> Audit:
+    """The only audit of a request."""
+    return engine.run(Request((function,), **{"runs": 1_500, "pair": PAIR, "alpha": ALPHA, **more})).audits[0]
+
+
+# --- a stake is a function of earlier samples -------------------------------------------------------------------------
+
+HISTORIES = [
+    [],
+    [(4, 5, 1, 5)],
+    [(0, 5, 3, 5)],
+    [(4, 5, 0, 5), (1, 1, 0, 1), (3, 4, 1, 4)],
+    [(30, 40, 10, 40), (8, 9, 1, 9)],
+]
+
+
+@pytest.mark.parametrize("history", HISTORIES, ids=len)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.05)])
+def test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim(
+    history: list[tuple[int, int, int, int]], epsilon: float, delta: float
+) -> None:
+    """E[value after a batch | past] ≤ value before it, summed exactly over all outcomes of the batch."""
+    size = 6
+
+    def value(x: int, y: int) -> tuple[float, float]:
+        bets, past = Bets(np.array([epsilon]), delta, at=0), np.zeros(4, dtype=int)
+        for batch in history:
+            bets.bet(*batch, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
+            past += batch
+        before = float(bets.log_values[0])
+        bets.bet(x, size, y, size, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
+        return before, float(bets.log_values[0])
+
+    values = np.array([[value(x, y) for y in range(size + 1)] for x in range(size + 1)])
+    factor = np.exp(values[..., 1] - values[..., 0])
+    counts = np.arange(size + 1)
+    for q in np.linspace(0, (1 - delta) / math.exp(epsilon), 21):
+        p = min(1.0, math.exp(epsilon) * q + delta)
+        chance = np.outer(stats.binom.pmf(counts, size, p), stats.binom.pmf(counts, size, q))
+        assert (chance * factor).sum() <= 1 + 1e-9
+    assert np.ptp(factor) > 0.01, "something is staked"
+
+
+def response(dataset: Any, rng: Generator, size: int) -> Any:
+    """A bit that is 1 with probability .4 or .65; on the record 2 it is the opposite of what it is on 1."""
+    bits = rng.random(size) < (0.4, 0.65, 0.65)[dataset[0]]
+    return (bits != (dataset[0] == 2)).astype(int)
+
+
+def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[tuple[Any, ...]]:
+    """Every bet of an audit: past counts, hits, samples, and the events that were counted for it, in order.
+
+    In the batch of number `changed` the samples of (1,) are those of (2,), where every bit is another one.
+    """
+    seen: list[tuple[Any, ...]] = []
+    counted: list[Event] = []
+    bet, count, runs = Bets.bet, Event.count, Target.runs
+    batch = iter(range(10**9))
+
+    def drawn(self: Target, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        other = tuple(dataset) == (1,) and next(batch) == changed
+        return runs(self, (2,) if other else dataset, size, seed)
+
+    def watched(self: Bets, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
+        seen.append((past, tuple(counted), (x, y), (n, m)))
+        counted.clear()
+        bet(self, x, n, y, m, past=past)
+
+    def noted(self: Event, outputs: Outputs) -> int:
+        counted.append(self)
+        return count(self, outputs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Bets, "bet", watched)
+        patch.setattr(Event, "count", noted)
+        patch.setattr(Target, "runs", drawn)
+        audit(response, epsilon=2.0)
+    return seen
+
+
+@pytest.mark.parametrize("changed", [4, 12, 30, 37])
+def test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do(
+    monkeypatch: pytest.MonkeyPatch, changed: int
+) -> None:
+    """The learning phase has 30 batches and some; the certifying ones follow."""
+    one, other = staked(monkeypatch), staked(monkeypatch, changed)
+    at = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a[2] != b[2])
+    # the first bet that differs has the same past and the same event; only its hits are others
+    assert one[: at + 1] != other[: at + 1]
+    for a, b in zip(one[: at + 1], other[: at + 1], strict=True):
+        assert (a[0], a[1], a[3]) == (b[0], b[1], b[3])
+    # and what a later stake follows from does change
+    assert any(a[0] != b[0] for a, b in zip(one[at + 1 :], other[at + 1 :], strict=False))
+
+
+def test_a_stake_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = 0
+    bets = staked(monkeypatch)
+    assert len(bets) > 30
+    first = bets[0][0][1]
+    for (_, n, _, m), _, _, (fresh, fresh_too) in bets:
+        # the first batch only teaches
+        assert (n, m) == (first + drawn, first + drawn)
+        assert fresh == fresh_too
+        drawn += fresh
+    assert first + drawn == 1_500
+
+
+def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process with a floating-point leak: both e-processes of a batch have the same past."""
+    past: list[tuple[int, int]] = []
+    bet = Bets.bet
+
+    def watched(self: Bets, x: int, n: int, y: int, m: int, **more: Any) -> None:
+        past.append((more["past"][1], n))
+        bet(self, x, n, y, m, **more)
+
+    monkeypatch.setattr(Bets, "bet", watched)
+    audit(lambda data, rng, size: data[0] + rng.laplace(0, 1, size), epsilon=3.0, runs=400)
+    learning = accounting.learning_runs(400)
+    pairs = [both for both in past if both[0] < learning]
+    assert pairs[::2] == pairs[1::2], "one bet for the event, one for the bits, on the same samples with the same past"
+
+
+# --- one α for all that is tried --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tests", [1, 2, 7])
+@pytest.mark.parametrize("certify", [False, True])
+@pytest.mark.parametrize("bits", [False, True])
+def test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
+    parts = accounting.shares(ALPHA, certify=certify, bits=bits)
+    looks = sum(tests * parts.at_look(look, tests) for look in range(accounting.LOOKS))
+    assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.looks, parts.final))
+    assert 0.98 * ALPHA <= parts.sequential + parts.bits + looks <= ALPHA * (1 + 1e-12)
+    # where the bits count, the first e-process has them in it
+    assert (parts.bits == 0) == bits
+
+
+def test_audits_of_one_request_share_its_alpha() -> None:
+    found = engine.run(Request((response, leaky(0), leaky(1)), epsilon=2.0, runs=100, pair=PAIR, alpha=ALPHA)).audits
+    spent = [one.sequential.alpha for one in found if one.sequential is not None]
+    apart = [one.floating_point.alpha for one in found if one.floating_point is not None]
+    assert len(spent) == 3
+    assert sum(spent) + sum(apart) + sum(e.alpha for one in found for e in one.sampled) <= ALPHA * (1 + 1e-9)
+
+
+# --- several pairs ----------------------------------------------------------------------------------------------------
+
+GRID = np.array([0.0, 0.5, 1.0])
+
+
+def sequential(
+    values: list[list[float]], bits: list[float] | None = None, *, carried: float | None = None
+) -> Sequential:
+    """The state of a case in which every pair's e-process has these logarithms."""
+
+    def process(logs: Any) -> Any:
+        array = np.asarray(logs, dtype=np.float64)
+        return SimpleNamespace(log_values=array, log_peaks=np.maximum(array, 0.0))
+
+    tracks: list[Any] = [
+        SimpleNamespace(process=process(logs), bits_process=process([peak] * 3), runs=10, runs_certified=0)
+        for logs, peak in zip(values, bits or [0.0] * len(values), strict=True)
+    ]
+    shares = accounting.shares(ALPHA, certify=False, bits=False)
+    before = None if carried is None else Carried(carried, (1,))
+    start: NDArray[np.float64] = np.zeros(3)
+    return Sequential(tracks, shares, False, before, GRID, 1, start)
+
+
+def test_evidence_of_several_pairs_is_their_average() -> None:
+    """A maximum or a sum of e-values would need no luck on one pair, but on any."""
+    state = sequential([[2.0, 2.0, 2.0], [0.0, 0.0, 0.0], [-5.0, -5.0, -5.0]])
+    assert state.log_e == pytest.approx(math.log((math.exp(2) + 1 + math.exp(-5)) / 3))
+    assert sequential([[0.0, 0.0, 0.0]] * 5).log_e == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 5])
+def test_bit_patterns_of_several_pairs_are_paid_for(pairs: int) -> None:
+    """Each pair is tested at its share: with k of them a peak of ln(k/α) is needed."""
+    share = accounting.shares(ALPHA, certify=False, bits=False).bits
+    enough = math.log(pairs / share)
+    quiet = [0.0] * (pairs - 1)
+    assert sequential([[0.0] * 3] * pairs, [*quiet, enough + 1e-9]).leaks
+    assert not sequential([[0.0] * 3] * pairs, [*quiet, enough - 1e-9]).leaks
+
+
+def test_a_claim_is_refuted_where_the_bound_reaches_it() -> None:
+    """A peak at the claimed ε alone, with none at a smaller one, gives no bound, so it refutes nothing either."""
+    high = 20.0
+    state = sequential([[0.0, high, 0.0]])
+    state.look()
+    assert state.epsilon_lower == 0.0
+    assert not state.refuted
+    state = sequential([[high, high, 0.0]])
+    state.look()
+    assert state.epsilon_lower == 0.5
+    assert state.refuted
+
+
+def test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons() -> None:
+    state = sequential([[1.0, 1.0, 1.0]], carried=20.0)
+    state.look()
+    assert state.log_e == pytest.approx(21.0)
+    assert state.epsilon_lower == 0.5, "nothing is known about ε above the claim that was tested"
+
+
+# --- what the samples say at the end -------------------------------------------------------------------------------
+
+
+def leaky(top: int) -> Callable[..., Any]:
+    """Gives 1 with probability .2 on the dataset (top,), and never on the other."""
+
+    def leak(dataset: Any, rng: Generator, size: int) -> Any:
+        return (rng.random(size) < (0.2 if dataset[0] == top else 0.0)).astype(int)
+
+    return leak
+
+
+@pytest.mark.parametrize("top", [0, 1])
+def test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely(top: int) -> None:
+    found = audit(leaky(top), epsilon=0.5)
+    assert found.verdict is Verdict.FAIL
+    (counts,) = found.sampled
+    assert counts.x / counts.n > counts.y / counts.m
+    # either "1 is more likely on (top,)"; its complement is hardly more likely on the other dataset
+    assert counts.event.spec["atoms"] == [1]
+    assert counts.y == 0
+    assert counts.direction == ("left/right" if top == 0 else "right/left")
+    assert counts.pair.left == [0]
