@@ -81,6 +81,8 @@ def related(
     """
     reached, edge = {left}, [left]
     for _ in range(relation.size):
+        if not edge:
+            return
         steps = dict.fromkeys(other for dataset in edge for other in relation.neighbours(dataset, domain))
         edge = [other for other in steps if other in known and other not in reached]
         reached.update(edge)

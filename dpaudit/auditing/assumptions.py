@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pickle
 import random
+import re
 import site
 import sys
 import sysconfig
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
@@ -27,7 +28,9 @@ from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
+from dpaudit.auditing.fresh_process import FreshProcess, fresh_process
 from dpaudit.auditing.records import AssumptionRecord
+from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.stated import is_reproducible
 from dpaudit.auditing.target import Target, copied, raised
 from dpaudit.errors import DpauditError, MechanismError, OutputError
@@ -50,10 +53,19 @@ SIGNIFICANT = 40
 FAILED_CALLS = 5
 """Calls on each dataset that must all raise before a function is said to fail in every call."""
 
+EARLIEST, LATEST = 6, 6
+"""Units of samples at the beginning and at the end of an audit that are repeated in a fresh process."""
+AT_MOST = 500
+"""Outputs of a unit of a vectorised function that is repeated."""
+DIGITS = 9
+"""Significant digits in which outputs of two processes must agree: they may add numbers up in other orders."""
+
 DETERMINISTIC = (
     "On each dataset the output never varied: the function is deterministic. Does it seed a generator, or draw no "
     "noise?"
 )
+_OWN = "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
+_COPY = "The same seeds give the same outputs in another order and in a fresh copy of the function."
 VARIES, INDEPENDENT, TYPES, SEEDED, INPUT = "varies", "independent", "types", "seeded", "input"
 
 
@@ -98,21 +110,91 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     records = []
     same = all(forth[key].outcome == back[key].outcome for key in plan)
     if same:
-        text = "The same seeds give the same outputs in another order and in a fresh copy of the function."
-        records.append(AssumptionRecord(INDEPENDENT, True, text))
+        records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
         records.append(_influence(fresh, pair, forth, back, seed))
     if target.vectorised and (found := _one_noise(forth)) is not None:
         records = [found]
-    used = any(call.used for call in forth.values())
-    text = "It uses the generator that it is given." if used else (
-        "It never used the generator that it is given: its randomness is its own, or it has none."
-    )
-    records.append(AssumptionRecord(SEEDED, used, text))
+    records.append(_seeded(fresh, pair, forth, seed))
     changed = any(call.changed for call in forth.values())
     text = "It changes its input; every call gets a fresh copy." if changed else "It leaves its input as it is."
     records.append(AssumptionRecord(INPUT, not changed, text))
     return records
+
+
+def _seeded(
+    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], seed: int
+) -> AssumptionRecord:
+    """Whether the generator that it is given is all its randomness."""
+    if not any(call.used for call in forth.values()):
+        return AssumptionRecord(
+            SEEDED, False, "It never used the generator that it is given: its randomness is its own, or it has none."
+        )
+    other = _played(fresh(), pair, list(forth), seed, word=1)
+    if other is not None and all(other[key].outcome == call.outcome for key, call in forth.items()):
+        return AssumptionRecord(SEEDED, True, "It uses the generator that it is given.")
+    return AssumptionRecord(SEEDED, False, (
+        "Part of its randomness is not that of the generator that it is given, such as that of random or numpy.random: "
+        "other runs give other numbers."
+    ))
+
+
+def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
+    """A process in which calls of a function can be repeated; None where that would not test anything."""
+    known = {record.name: record.holds for record in records}
+    return fresh_process(target) if known.get(INDEPENDENT) and known.get(SEEDED) else None
+
+
+def repeated(
+    monitor: Monitor, fresh: FreshProcess | None, records: Sequence[AssumptionRecord]
+) -> list[AssumptionRecord]:
+    """The records, with what a fresh process says of independence; it is ended.
+
+    Args:
+        monitor: has seen the audit's samples.
+        fresh: a process for calls of the same function.
+        records: of the audit until now.
+    """
+    if fresh is None:
+        return list(records)
+    found = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
+    fresh.close()
+    return [found if found and record.name == INDEPENDENT else record for record in records]
+
+
+def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord:
+    """Whether units of samples, repeated in a fresh process, give the same outputs."""
+    seeds, outputs = [unit for unit, _ in units], [outputs for _, outputs in units]
+    there = fresh.repeat(seeds)
+    if there is None:
+        return AssumptionRecord(INDEPENDENT, True, f"{_COPY} It does not run in a fresh process, or not in time.")
+    if _agree(outputs, there):
+        return AssumptionRecord(INDEPENDENT, True, f"{_COPY[:-1]}, and in a fresh process.")
+    # what depends on earlier calls differs here and not in another process; what was drawn at import the other way
+    # round; randomness that is not that of rng differs in both
+    if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):
+        return AssumptionRecord(INDEPENDENT, None, _OWN)
+    return AssumptionRecord(INDEPENDENT, False, (
+        "The same seeds give other outputs in a fresh process: the output depends on earlier calls, or on what was "
+        "drawn once for this process (at import, or the order of a set of strings), so the samples are not independent "
+        "and no bound on ε holds; draw all noise from rng in every call, keep nothing between calls, and set "
+        "PYTHONHASHSEED where the order of a set takes part."
+    ))
+
+
+def _agree(some: Sequence[Outputs], others: Sequence[Outputs] | None) -> bool:
+    return others is not None and list(map(_rounded, some)) == list(map(_rounded, others))
+
+
+def _rounded(outputs: Outputs) -> Counter[str]:
+    """How often each outcome came, as a text in which floats are rounded."""
+    found: Counter[str] = Counter()
+    for outcome, times in outputs.each():
+        found[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", shown(outcome))] += times
+    return found
+
+
+_FLOAT = re.compile(r"\d+\.\d+(e[-+]?\d+)?|\d+e[-+]?\d+")
 
 
 def refutation(records: Sequence[AssumptionRecord]) -> AssumptionRecord | None:
@@ -141,6 +223,18 @@ class Monitor:
     totals: list[int] = field(default_factory=lambda: [0, 0])
     kinds: Kinds = field(default_factory=Kinds)
     mixed: str | None = None
+    earliest: list[tuple[Unit, Outputs]] = field(default_factory=list)
+    latest: deque[tuple[Unit, Outputs]] = field(default_factory=partial(deque, maxlen=LATEST))
+
+    @property
+    def units(self) -> list[tuple[Unit, Outputs]]:
+        """Units of samples that can be repeated, and what they gave."""
+        return [*self.earliest, *self.latest]
+
+    def note(self, unit: Unit, outputs: Outputs) -> None:
+        """A unit of samples and its outputs."""
+        if unit.runs <= AT_MOST:
+            (self.earliest if len(self.earliest) < EARLIEST else self.latest).append((unit, outputs))
 
     def see(self, sides: Sequence[Outputs]) -> None:
         """Samples of both datasets of a pair."""
@@ -273,9 +367,7 @@ def _influence(
     one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
     own = one is None or other is None or one[0, 0].outcome != other[0, 0].outcome
     if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
-        return AssumptionRecord(
-            INDEPENDENT, None, "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
-        )
+        return AssumptionRecord(INDEPENDENT, None, _OWN)
     how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"
     return AssumptionRecord(INDEPENDENT, False, (
         f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε holds; "
@@ -306,24 +398,28 @@ def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
 
 
 def _played(
-    target: Target, pair: Pair, plan: Sequence[tuple[int, int]], seed: int
+    target: Target, pair: Pair, plan: Sequence[tuple[int, int]], seed: int, *, word: int = 0
 ) -> dict[tuple[int, int], _Call] | None:
-    """Calls in this order, by (dataset, number of the seed); None where a copy fails and the function would not."""
+    """Calls in this order, by (dataset, number of the seed); None where a copy fails and the function would not.
+
+    Args:
+        word: what the global generators are seeded with, beside the seed.
+    """
     calls = {}
     for side, at in plan:
         dataset = pair.right if side else pair.left
         try:
-            calls[side, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]))
+            calls[side, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]), word)
         except Exception:
             return None
     return calls
 
 
-def _called(target: Target, dataset: Any, seed: SeedSequence) -> _Call:
+def _called(target: Target, dataset: Any, seed: SeedSequence, word: int) -> _Call:
     rng, records = default_rng(seed), copied(dataset)
     before, state = fingerprint(records), str(rng.bit_generator.state)
     subject: Any = target.subject
-    with _global_seeds(seed), redirect_stdout(sys.stderr):
+    with _global_seeds(seed, word), redirect_stdout(sys.stderr):
         try:
             output = subject(records, rng, AT_ONCE) if target.vectorised else subject(records, rng)
         except (DpauditError, MemoryError):
@@ -336,12 +432,12 @@ def _called(target: Target, dataset: Any, seed: SeedSequence) -> _Call:
 
 
 @contextmanager
-def _global_seeds(seed: SeedSequence) -> Iterator[None]:
+def _global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
     """The global generators of `random` and numpy, seeded inside and as they were afterwards."""
     kept, kept_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    word = int(seed.generate_state(1)[0])
-    random.seed(word)
-    np.random.seed(word)  # noqa: NPY002
+    state = int(seed.generate_state(word + 1)[word])
+    random.seed(state)
+    np.random.seed(state)  # noqa: NPY002
     try:
         yield
     finally:

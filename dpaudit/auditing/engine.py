@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from dpaudit.auditing import chains, loss_pictures, pictures, sampled, search, sequential, worst_pair
 from dpaudit.auditing.accounting import of_night, shares
-from dpaudit.auditing.assumptions import always_fails, examine, refutation, remarks
+from dpaudit.auditing.assumptions import always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.auditing.by_law import by_law
 from dpaudit.auditing.carry import carry_keys, carry_notes, untouched
 from dpaudit.auditing.chain_jobs import all_jobs
@@ -246,6 +246,7 @@ def _sampled(
     parts = shares(work.alpha, certify=request.certify, bits=counted, night=night, carried=before)
     state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried, key=work.key)
     out = found.collected = sampled.Collected(state)
+    fresh = started(job.target, found.assumptions)
     try:
         spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
         if state.refuted and job.records is not None:
@@ -253,9 +254,15 @@ def _sampled(
         yield from sampled.certify(
             job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
         )
+    except KeyboardInterrupt:
+        if fresh is not None:
+            fresh.close()
+            fresh = None
+        raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
         found.assumptions += state.monitor.conclude(job.target.name)
+        found.assumptions = repeated(state.monitor, fresh, found.assumptions)
         if refutation(found.assumptions) is not None:
             # no bound holds, so none is shown
             found.searched += state.runs

@@ -32,6 +32,8 @@ MOST_DOMAIN = 10_000
 """Different records of a scope; of more there are too many pairs, however few records a dataset has."""
 MOST_UNASKED = 1_000
 """Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
+MOST_CHANGED = 10_000
+"""Records in which the datasets of a pair that is searched for may differ."""
 TESTS_OF_FOUND_PAIRS = 3
 """How many of the pairs that a search found are bet on and certified."""
 
@@ -380,6 +382,11 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
     if relation.size > size and relation.kind == "replace-one":
         raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
+    if relation.size > MOST_CHANGED:
+        raise UsageError(
+            f"{relation.name} changes {relation.size} records, and pairs are searched for with at most "
+            f"{MOST_CHANGED:,}; give --pair."
+        )
     # pairs depend on the seed, and not on the runs' streams
     pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
     if not pairs:

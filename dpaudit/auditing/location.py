@@ -12,12 +12,11 @@ from dpaudit.adapters import Adapted
 from dpaudit.auditing import registry
 from dpaudit.auditing.play import Called
 from dpaudit.auditing.records import Location
+from dpaudit.auditing.target import USER_MODULE
 from dpaudit.errors import UsageError
 from dpaudit.language import Game, Mechanism
 
 _INSTALLED = {"site-packages", "dist-packages"}
-_OF_A_FILE = "_dpaudit_user_"
-"""What the module of a "file.py:object" begins with (`dpaudit.auditing.target`)."""
 
 
 def location_of(subject: Any) -> Location | None:
@@ -56,7 +55,7 @@ def _located(text: Any, module: str, name: str, folder: Path) -> Location | None
     if path is None or not Path(path).is_file():
         return None
     lines, first = inspect.getsourcelines(text)
-    own = module.startswith(_OF_A_FILE) or module == "__main__"
+    own = module.startswith(USER_MODULE) or module == "__main__"
     file = Path(path).resolve()
     below = file.relative_to(folder) if file.is_relative_to(folder) else None
     if module.partition(".")[0] in _registered_packages() or below is None or _INSTALLED & set(below.parts):

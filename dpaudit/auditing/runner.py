@@ -123,13 +123,20 @@ class Runner:
             yield
             return
 
+        armed = True
+
         def stop(signum: int, frame: Any) -> None:
-            raise StopNow
+            if armed:
+                raise StopNow
 
         before = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, left, INSIST)
         try:
-            yield
+            try:
+                yield
+            finally:
+                # an assignment is not interrupted, and the calls below must not be: the timer would go on for ever
+                armed = False
         except StopNow:
             raise TimeLimitError(_LIMIT) from None
         finally:

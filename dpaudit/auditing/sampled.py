@@ -128,7 +128,10 @@ def _count(
         for look, size in sizes:
             alpha = state.shares.at_look(look, tests)
             for part in _parts(size - done):
-                sides = draw(job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch)
+                sides = draw(
+                    job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch,
+                    noted=state.monitor.note,
+                )
                 batch += 1
                 state.monitor.see(sides)
                 # the event is fixed, so what it showed until now is what to stake on it next

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from numpy.random import SeedSequence
 
@@ -24,6 +24,10 @@ GROWTH = 1.15
 spends at most a seventh more by waiting for the end of its batch."""
 
 
+REPEATABLE = 10
+"""Calls of a function that are worth repeating to see whether they depend on earlier ones."""
+
+
 def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
     """Sizes that add up to `runs`: a few runs to learn from, then one at a time, then a share of what there is."""
     done = 0
@@ -37,12 +41,14 @@ def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
 
 
 def draw(
-    job: Job, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int
+    job: Job, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
+    noted: Callable[[Unit, Outputs], None] | None = None,
 ) -> Sides:
     """`runs` fresh runs on each side.
 
     Args:
         index: the pair's number; with seed, phase and batch it names the random stream.
+        noted: told of every unit and its outputs.
 
     Raises:
         TimeLimitError: the limit came before all were done.
@@ -50,7 +56,9 @@ def draw(
     """
     key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
     chunk = job.target.chunk or runs
-    sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
+    # the last few calls of a function are a unit of their own, which can be repeated at little cost
+    apart = REPEATABLE if job.target.chunk is not None and runs > 2 * REPEATABLE else 0
+    sizes = [min(chunk, runs - apart - start) for start in range(0, runs - apart, chunk)] + [apart] * bool(apart)
     # both sides of a part follow each other, so that a pool works on both
     units = [
         Unit(dataset, size, SeedSequence([seed, key, index, side, phase, batch, part]))
@@ -60,4 +68,6 @@ def draw(
     tallies = (Tally(), Tally())
     for i, outputs in enumerate(runner.run(job.target, units)):
         tallies[i % 2].merge(outputs)
+        if noted is not None:
+            noted(units[i], outputs)
     return tallies[0].outputs(), tallies[1].outputs()

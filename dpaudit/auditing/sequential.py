@@ -191,7 +191,8 @@ def explore(
             for track in state.tracks:
                 yield Progress(done, job.runs, _what(track, state, done, job.runs), state.epsilon_lower)
                 sides = draw(
-                    job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch
+                    job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch,
+                    noted=state.monitor.note,
                 )
                 state.monitor.see(sides)
                 _bet(track, sides, job)

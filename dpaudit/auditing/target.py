@@ -28,6 +28,8 @@ from dpaudit.language.outputs import Raised
 from dpaudit.language.relation import plain_records
 
 _Made = TypeVar("_Made")
+USER_MODULE = "_dpaudit_user_"
+"""What the names of modules that were given as files begin with."""
 FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
 
 
@@ -145,7 +147,7 @@ def load_object(text: str) -> tuple[Any, str]:
         raise UsageError(f"{text!r} names no object; write module:object or file.py:object.")
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            module = _module_of_file(Path(where)) if where.endswith(".py") else _module(where)
+            module = module_of_file(Path(where)) if where.endswith(".py") else _module(where)
     except DpauditError:
         raise
     except (Exception, SystemExit) as error:
@@ -234,10 +236,15 @@ def _module(name: str) -> ModuleType:
         raise
 
 
-def _module_of_file(path: Path) -> ModuleType:
+def module_of_file(path: Path) -> ModuleType:
+    """Import a file, under a name that no other module has.
+
+    Raises:
+        UsageError: there is none, or it is no Python file; and whatever the file raises.
+    """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
-    name = f"_dpaudit_user_{path.stem}"
+    name = f"{USER_MODULE}{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file.")

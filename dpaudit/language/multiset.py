@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from dpaudit.errors import DatasetError
 from dpaudit.language.records import as_record
 
+_MOST = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class Multiset:
@@ -42,11 +44,14 @@ class Multiset:
         """From value → multiplicity; multiplicities of 0 are dropped.
 
         Raises:
-            DatasetError: a multiplicity that is negative or no whole number, or records without an order.
+            DatasetError: a multiplicity that is negative or no whole number, more records than a signed 64-bit number
+                counts, or records without an order.
         """
         for value, count in multiplicities.items():
             if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
                 raise DatasetError(f"The multiplicity of {value!r} must be a whole number ≥ 0, not {count!r}.")
+        if sum(map(int, multiplicities.values())) > _MOST:
+            raise DatasetError(f"A dataset holds at most {_MOST:,} records.")
         try:
             items = [(v, int(c)) for v, c in multiplicities.items() if c]
             # NaN is neither below nor above other numbers, and would leave the others in no order

@@ -143,6 +143,8 @@ class _Maker:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.at_fault = False
+        self.faults: set[str] = set()
+        """Options whose last value is certainly wrong: an earlier one is not read."""
 
     def line(self) -> Line:
         make = self.rng.choices(
@@ -151,7 +153,7 @@ class _Maker:
         )[0]
         # no shell passes on a NUL
         words = tuple(word.replace("\x00", "\x01") for word in make())
-        return Line(words, self.at_fault)
+        return Line(words, self.at_fault or bool(self.faults))
 
     def some(self, chance: float) -> bool:
         return self.rng.random() < chance
@@ -160,11 +162,17 @@ class _Maker:
         self.at_fault = True
         return self.rng.choice(words)
 
-    def number(self) -> str:
+    def number(self, option: str) -> list[str]:
         kind = self.rng.random()
         if kind < 0.07:
-            return self.wrong(NO_NUMBERS)
-        return self.rng.choice(GOOD_NUMBERS if kind < 0.75 else ODD_NUMBERS)
+            word = self.rng.choice(NO_NUMBERS)
+            self.faults.add(option)
+            return [option, word]
+        return self.right(option, self.rng.choice(GOOD_NUMBERS if kind < 0.75 else ODD_NUMBERS))
+
+    def right(self, option: str, word: str) -> list[str]:
+        self.faults.discard(option)
+        return [option, word]
 
     def dataset(self) -> str:
         return self.wrong(NO_DATASETS) if self.some(0.1) else self.rng.choice(DATASETS)
@@ -183,7 +191,7 @@ class _Maker:
         for _ in range(self.rng.randint(0, most)):
             kind = self.rng.random()
             if kind < 0.5:
-                words += [self.rng.choice(numbers), self.number()]
+                words += self.number(self.rng.choice(numbers))
             elif kind < 0.6:
                 words += ["--relation", self.any_of(RELATIONS)]
             elif kind < 0.7:
@@ -199,10 +207,10 @@ class _Maker:
 
     def quick(self) -> list[str]:
         """So that what is right ends soon; what was said of them before is overridden."""
-        return ["--time", "0.3"] if self.some(0.97) else []
+        return self.right("--time", "0.3") if self.some(0.97) else []
 
     def check(self) -> list[str]:
-        words = ["check", *self.targets(), "--epsilon", self.number() if self.some(0.3) else "1"]
+        words = ["check", *self.targets(), *(self.number("--epsilon") if self.some(0.3) else ["--epsilon", "1"])]
         how = self.rng.random()
         if how < 0.6:
             words += ["--pair", self.dataset(), self.dataset()]
@@ -214,8 +222,8 @@ class _Maker:
         for flag in ("--certify", "--bits", "--no-bits", "--black-box", "--privacy", "--utility", "--expect"):
             words += [flag] if self.some(0.04) else []
         words += ["--evidence", self.any_of([*FILES, *PLACES])] if self.some(0.08) else []
-        words += ["--runs", self.rng.choice(("1", "20", "100"))] if self.some(0.9) else []
-        words += ["--jobs", "1"] if self.some(0.95) else []
+        words += self.right("--runs", self.rng.choice(("1", "20", "100"))) if self.some(0.9) else []
+        words += self.right("--jobs", "1") if self.some(0.95) else []
         return words + self.quick()
 
     def verify(self) -> list[str]:
@@ -223,9 +231,9 @@ class _Maker:
         words += ["--data", self.any_of(DESCRIPTIONS)] if self.some(0.4) else []
         words += self.options(["--domain", "--size", "--groups", "--epsilon", "--delta", "--time", "--jobs"])
         words += [flag for flag in ("--ordered", "--no-symmetries") if self.some(0.1)]
-        words += ["--size", "2"] if self.some(0.8) else []
-        words += ["--domain", "2"] if self.some(0.5) else []
-        return [*words, "--jobs", "1", *self.quick()]
+        words += self.right("--size", "2") if self.some(0.8) else []
+        words += self.right("--domain", "2") if self.some(0.5) else []
+        return [*words, *self.right("--jobs", "1"), *self.quick()]
 
     def worst(self) -> list[str]:
         words = ["worst", *self.targets()]
@@ -233,14 +241,14 @@ class _Maker:
         words += ["--case", self.any_of(["main"])] if self.some(0.1) else []
         words += self.options(["--domain", "--size", "--pairs", "--epsilon", "--delta", "--time", "--seed"])
         words += [flag for flag in ("--ordered", "--scores", "--realised") if self.some(0.1)]
-        words += ["--size", "2"] if self.some(0.8) else []
+        words += self.right("--size", "2") if self.some(0.8) else []
         return words + self.quick()
 
     def compare(self) -> list[str]:
         words = ["compare", self.rng.choice(["interior-points", "interior-point", *WORDS])]
         words += ["--n", self.rng.choice(["10", "10,20", ",", "0", "-1", "x", "", "9" * 30, "1e3", "10,,20", "٣"])]
         words += self.options(["--runs", "--alpha", "--time", "--seed", "--jobs"])
-        return [*words, "--runs", "1", "--jobs", "1", "--time", "0.1"]
+        return [*words, *self.right("--runs", "1"), *self.right("--jobs", "1"), *self.right("--time", "0.1")]
 
     def reads(self) -> list[str]:
         words = ["report", self.any_of([*FILES, *PLACES, "missing.json", "@x"])]

@@ -79,3 +79,9 @@ def test_unorderable_values_of_a_counter() -> None:
 def test_prints_by_multiplicity() -> None:
     assert repr(Multiset.counted({0: 745_000, 3: 1})) == "{0×745,000, 3×1}"
     assert len(Multiset.counted({0: 745_000, 3: 1})) == 745_001
+
+
+def test_more_records_than_can_be_counted_are_refused() -> None:
+    assert len(Multiset.counted({0: 2**63 - 1})) == 2**63 - 1
+    with pytest.raises(DatasetError, match="at most 9,223,372,036,854,775,807 records"):
+        Multiset.counted({0: 2**63 - 1, 1: 1})

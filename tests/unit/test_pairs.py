@@ -26,6 +26,11 @@ def test_every_pair_is_every_related_pair_once(
     assert set(found) == expected
 
 
+def test_groups_larger_than_any_dataset_are_all_pairs() -> None:
+    huge = list(every_pair(ADD_REMOVE_ONE.group(10**22), (0, 1), 2, ordered=True))
+    assert huge == list(every_pair(ADD_REMOVE_ONE.group(4), (0, 1), 2, ordered=True))
+
+
 def test_a_domain_with_repetitions() -> None:
     pairs = list(every_pair(REPLACE_ONE, (0, 1, 1, 0), 2, ordered=False))
     assert len(pairs) == 2

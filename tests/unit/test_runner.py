@@ -122,6 +122,20 @@ def test_even_a_bare_except_is_told_again(monkeypatch: pytest.MonkeyPatch) -> No
         once()
 
 
+def test_a_limit_that_comes_while_it_is_lifted_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_timer = signal.setitimer
+
+    def late(which: int, seconds: float, interval: float = 0.0) -> Any:
+        if not seconds:
+            signal.raise_signal(signal.SIGALRM)
+        return set_timer(which, seconds, interval)
+
+    monkeypatch.setattr(signal, "setitimer", late)
+    with Runner(seconds=50).limited():
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_the_handler_of_before_is_put_back() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with Runner(1, 5.0).limited():
