@@ -130,9 +130,10 @@ class Runner:
                 raise StopNow
 
         before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, left, INSIST)
         try:
             try:
+                # the limit may come as soon as the timer is set
+                signal.setitimer(signal.ITIMER_REAL, left, INSIST)
                 yield
             finally:
                 # an assignment is not interrupted, and the calls below must not be: the timer would go on for ever

@@ -58,7 +58,7 @@ NUMBERS = [
 
 CLAIMS_AND_PAIRS = [
     ("--pair [0] [1]", "What does fair claim? Give --epsilon"),
-    ("--epsilon 1 --data integers(0,1) --relation add-remove-one:10001", "searched for with at most 10,000; give --pair"),
+    ("--epsilon 1 --data integers(0,1) --relation add-remove-one:10001", "with at most 10,000; give --pair"),
     ('--epsilon 1 --pair \'{"multiset":[[1,9223372036854775808]]}\' [1]', "at most 9,223,372,036,854,775,807 records"),
     ("--epsilon 1", "Give --pair"),
     ("--epsilon 1 --pair [0]", "requires 2 arguments"),

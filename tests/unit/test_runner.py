@@ -136,6 +136,21 @@ def test_a_limit_that_comes_while_it_is_lifted_stops_nothing(monkeypatch: pytest
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_a_limit_that_comes_while_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_timer = signal.setitimer
+
+    def early(which: int, seconds: float, interval: float = 0.0) -> Any:
+        before = set_timer(which, seconds, interval)
+        if seconds:
+            signal.raise_signal(signal.SIGALRM)
+        return before
+
+    monkeypatch.setattr(signal, "setitimer", early)
+    with pytest.raises(TimeLimitError), Runner(seconds=50).limited():
+        pytest.fail("the limit had come")
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_the_handler_of_before_is_put_back() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with Runner(1, 5.0).limited():
