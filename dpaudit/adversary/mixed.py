@@ -26,6 +26,8 @@ SYMBOLS = 12
 """The most frequent symbols have columns of their own; the others share what is left."""
 
 
+LARGEST = 1e150
+"""Numbers beyond it count as it: their sums and differences would not be finite."""
 CHUNK = 1 << 16
 """Outputs that are encoded at once: every one takes hundreds of bytes on the way."""
 _PLAIN = frozenset({float, int, bool, str, type(None), Bottom})
@@ -207,7 +209,7 @@ def _symbol(leaf: Any) -> str | None:
 
 
 def _placed(columns: Sequence[_Column], places: int) -> Floats:
-    """The numbers of every output in their places, NaN elsewhere, shape (r, places)."""
+    """The numbers of every output in their places, infinite ones as ±LARGEST, NaN elsewhere, shape (r, places)."""
     numbers = np.full((len(columns[0][0]), places), np.nan)
     for i, (leaves, kinds) in enumerate(columns[:places]):
         if kinds <= _NUMBERS:
@@ -220,7 +222,8 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
                 numbers[:, i] = [leaf if type(leaf) is float else math.nan for leaf in leaves]
         else:
             numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
-    return numbers
+    clipped: Floats = np.clip(numbers, -LARGEST, LARGEST)
+    return clipped
 
 
 def _number(leaf: Any) -> float:

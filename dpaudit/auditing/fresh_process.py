@@ -6,6 +6,7 @@ the audit goes on, and makes a child of its own for every audit, so that no audi
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -143,6 +144,7 @@ class _Server:
                 # Ctrl-C is for the process that audits; when that ends, so does the server, whose line is closed then
                 start_new_session=True,
             )
+        atexit.register(self.kill)
 
     @property
     def usable(self) -> bool:
@@ -167,6 +169,9 @@ class _Server:
 
     def kill(self) -> None:
         """End it and its child; the next function gets another server."""
+        atexit.unregister(self.kill)
+        if self.owner != os.getpid():
+            return
         with suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

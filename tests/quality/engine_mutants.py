@@ -514,7 +514,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "I13",
-        "a law in doubles is none in balls",
+        "a law in doubles is not in intervals",
         "interpret/law.py",
         "key: Hashable = (arithmetic, mechanism, dataset,",
         "key: Hashable = (mechanism, dataset,",
@@ -823,7 +823,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A25",
-        "a test counts on the dataset where its event is likelier",
+        "a test counts on the dataset where its event is more likely",
         "auditing/sequential.py",
         "top, bottom = reversed(sides) if witness.reverse else sides",
         "top, bottom = sides",
@@ -834,7 +834,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A26",
-        "hits are told apart by dataset",
+        "hits are counted by dataset",
         "auditing/sampled.py",
         "numerator, denominator = (1, 0) if witness.reverse else (0, 1)",
         "numerator, denominator = (0, 0) if witness.reverse else (0, 1)",
@@ -1022,7 +1022,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A47",
-        "both datasets of a batch are told apart",
+        "the two datasets of a batch are kept separate",
         "auditing/sampling.py",
         "tallies[i % 2].merge(outputs)",
         "tallies[0 if i < 2 else i % 2].merge(outputs)",

@@ -192,7 +192,7 @@ LABELS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("labels", [labels for labels in LABELS if labels != "strings"])
 def test_relabelling_outputs_leaves_the_audit_as_it_is(labels: str) -> None:
-    """Few outcomes are told apart by what they are alone, so that a bijection changes nothing at all."""
+    """Few outcomes are distinguished by their identity alone, so a bijection changes nothing at all."""
 
     def named(outcomes: tuple[Any, ...]) -> Callable[..., Any]:
         def subject(dataset: Any, rng: np.random.Generator) -> Any:

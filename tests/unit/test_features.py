@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -92,3 +93,12 @@ def test_flat() -> None:
     assert flat((1, (2.0, ("x",)))) == (1, 2.0, "x")
     assert flat("ab") == ("a", "b")
     assert flat(None) == (None,)
+
+
+def test_numbers_beyond_doubles_have_finite_features() -> None:
+    values = [("a", number) for number in (math.inf, -math.inf, 1e308, -1e308, 10**400, 5e-324)]
+    with np.errstate(all="raise"):
+        encoder = Mixed.of(values)
+        features = encoder.encode(values)
+    assert np.isfinite(features).all()
+    assert len(np.unique(features, axis=0)) >= 3
