@@ -14,10 +14,14 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
 from typing import Any, ClassVar
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -339,10 +343,17 @@ def _libraries(with_trees: bool) -> Any:
     return ThreadpoolController()
 
 
+def has_parts(value: Any) -> bool:
+    """Whether an outcome has parts that tell more than the outcome itself: letters, members, fields."""
+    return isinstance(value, str | bytes | PurePath) or _parted(value)
+
+
 def flat(value: Any) -> tuple[Any, ...]:
-    """The leaves of an outcome: of tuples, dataclasses and structures at any depth; a string's letters."""
-    if isinstance(value, str):
-        return tuple(value)
+    """The leaves of an outcome: of tuples, sets, dataclasses and structures at any depth; the letters of a text."""
+    if isinstance(value, bytes):
+        return tuple(value.decode("latin-1"))
+    if isinstance(value, str | PurePath):
+        return tuple(str(value))
     if not _parted(value):
         return (value,)
     leaves: list[Any] = []
@@ -357,17 +368,25 @@ def flat(value: Any) -> tuple[Any, ...]:
 
 def _parted(value: Any) -> bool:
     """Whether an outcome has parts; an atom such as ⊥ has none."""
-    return isinstance(value, tuple) or (is_dataclass(value) and not isinstance(value, type | Raised))
+    return isinstance(value, tuple | frozenset) or (is_dataclass(value) and not isinstance(value, type | Raised))
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return value
+    if isinstance(value, frozenset):
+        return tuple(sorted(value, key=_rank))
     if isinstance(value, Structure):
         # a dict's keys tell it from another dict; names of fields are the same in all of a kind
         keyed = value.kind in KEYED
-        return tuple(leaf for name, part in value.parts for leaf in ((shown(name), part) if keyed else (part,)))
+        return tuple(leaf for key, part in value.parts for leaf in ((key, part) if keyed else (part,)))
     return tuple(getattr(value, part.name) for part in fields(value))
+
+
+def _rank(member: Any) -> tuple[float, str]:
+    """Numbers first, by size."""
+    number = as_number(member)
+    return (math.inf, shown(member)) if math.isnan(number) else (number, "")
 
 
 KEYED = frozenset({"dict", "Series"})
@@ -376,15 +395,30 @@ KEYED = frozenset({"dict", "Series"})
 def as_number(value: Any) -> float:
     """The number that an outcome is, NaN if it is none, or no finite one that a float can hold.
 
-    True is 1, as to Python: what is equal is one outcome, and must be read alike.
+    True is 1, as to Python: what is equal is one outcome, and must be read alike. A date or time is its seconds.
     """
-    if not isinstance(value, int | float | Fraction | Decimal):
-        return math.nan
     try:
-        number = float(value)
+        number = float(value) if isinstance(value, int | float | Fraction | Decimal) else _seconds(value)
     except OverflowError:
         return math.nan
     return number if math.isfinite(number) else math.nan
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime):
+        begin = datetime(1970, 1, 1, tzinfo=None if value.utcoffset() is None else UTC)
+        return (value - begin).total_seconds()
+    if isinstance(value, date):
+        return 86_400.0 * value.toordinal()
+    if isinstance(value, time):
+        return 3600.0 * value.hour + 60 * value.minute + value.second + value.microsecond / 1e6
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return float(value.astype(np.int64))
+    if isinstance(value, UUID | IPv4Address | IPv6Address):
+        return float(int(value))
+    return math.nan
 
 
 def _arrays(values: Values) -> list[tuple[NDArray[np.int64], Floats]]:
@@ -396,7 +430,15 @@ def _arrays(values: Values) -> list[tuple[NDArray[np.int64], Floats]]:
         shape = () if not math.isnan(as_number(value)) else real_shape(value) or _vector_shape(value)
         if shape is not None:
             shapes.setdefault(shape, []).append(i)
-    return [(np.array(at), np.array([values[i] for i in at], dtype=np.float64)) for at in shapes.values()]
+    return [(np.array(at), _numbers([values[i] for i in at])) for at in shapes.values()]
+
+
+def _numbers(values: list[Any]) -> Floats:
+    """Numbers, or vectors or arrays of them, of one shape."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):  # dates among them
+        return np.array([list(map(as_number, v)) if type(v) is tuple else as_number(v) for v in values])
 
 
 def _vector_shape(value: Hashable) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.adversary.bits import Bits, most_floats
 from dpaudit.adversary.blocks import FOLDS, Block, Sample, capped
 from dpaudit.adversary.classifiers import linear, mean_linear, table, trees
-from dpaudit.adversary.features import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors
+from dpaudit.adversary.features import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
 from dpaudit.adversary.mixed import Mixed
 from dpaudit.adversary.scales import Scale, cut
 
@@ -50,7 +50,7 @@ def fitted(
         density = Density(log_ratio)
         scales += cut(Sample.of(density, blocks), "density", Column(density))
     shapes = {block.shape for block in rows}
-    numbers = sum(isinstance(value, int | float) and not isinstance(value, bool) for value in atoms.values)
+    numbers = sum(not isinstance(value, bool) and not math.isnan(as_number(value)) for value in atoms.values)
     if shapes & {(), (1,), None} or numbers >= NUMBERS:
         plain = Numbers()
         scales += cut(Sample.of(plain, blocks), "half-line", Column(plain), both=True, binned=True, unscored=True)
@@ -66,7 +66,7 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
         left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
         return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
-    if parted or sum(isinstance(value, tuple | str) for value in atoms.values) >= FEATURED_ATOMS:
+    if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
         blocks = [atoms, *rows] if len(atoms.values) else rows
         return Mixed.of([value for block in blocks for value in block.listed(LOOKED_AT // len(blocks) + 1)])
     return None

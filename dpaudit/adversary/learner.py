@@ -21,7 +21,8 @@ from dpaudit.adversary.blocks import FOLDS, Atoms, Block, joined
 from dpaudit.adversary.candidates import Candidates, Hope, Offers, Worth, atom_sets, half_lines, unions
 from dpaudit.adversary.event import Event
 from dpaudit.adversary.features import Floats, Values, one_thread
-from dpaudit.adversary.fitting import FITTED, fitted
+from dpaudit.adversary.fitting import FITTED, LOOKED_AT, fitted
+from dpaudit.adversary.mixed import unread
 from dpaudit.adversary.scales import Scale, count
 from dpaudit.adversary.worth import CHOICE, RARITY, discounted, evidence, expected_bound, foreseen_bound, score_bound
 from dpaudit.interpret import Outputs
@@ -40,6 +41,8 @@ FORESIGHT = 0.5
 """Standard errors by which a foreseen log-ratio is mistrusted, and more for what its scale costs. A posterior needs no
 discount for the choice among thresholds; this is for priors that are not quite right. At 0 kinks were taken for the
 start of a slope (Laplace noise), at 1 rare events and small differences between atoms lost."""
+FEW_ALIKE = 5
+"""Outputs that are alike from which they can be counted."""
 CHUNK = 1 << 16
 """Outputs in a block, at most."""
 
@@ -193,6 +196,24 @@ class Learner:
         hits, sizes = (a for a in np.unique(np.stack([hits, np.where(reverse, n, m)]), axis=1))
         limits: Floats = np.where(hits >= sizes, 1.0, special.betaincinv(hits + 1, np.maximum(sizes - hits, 1), 0.95))
         return limits
+
+    def unread(self) -> tuple[float, str]:
+        """The share of past outputs that nothing is learned from, and the type of a part that is not read.
+
+        That are outputs with such a part of which there are hardly two alike. Of many outputs the first are looked at.
+        """
+        hidden = total = 0
+        kind = ""
+        for block in [self._atoms.block, *(block for block in self._rows if block.shape is None)]:
+            times = block.times.sum(axis=(0, 1))[:LOOKED_AT]
+            for value, often in zip(block.listed(LOOKED_AT), times.tolist(), strict=True):
+                total += often
+                name = unread(value) if often < FEW_ALIKE else None
+                if name is not None:
+                    hidden += often
+                    kind = name
+        total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)
+        return (hidden / total if total else 0.0), kind
 
     def _best(self, worth: Worth, hope: Hope | None = None) -> tuple[Witness, float]:
         """The candidate that is worth most, and what its choice costs a bet; no output at all when there is none.

@@ -204,8 +204,18 @@ def _symbol(leaf: Any) -> str | None:
     if isinstance(leaf, Decimal) and leaf.is_finite() and leaf == leaf.to_integral_value():
         return str(int(leaf))
     # the text of any other object might show its address
-    known = isinstance(leaf, str | bytes | Enum | type(None) | frozenset | Raised)
-    return shown(leaf) if known else type(leaf).__name__
+    return shown(leaf) if isinstance(leaf, _SYMBOLS) else type(leaf).__name__
+
+
+_SYMBOLS = (str, bytes, Enum, type(None), frozenset, Raised)
+
+
+def unread(value: Hashable) -> str | None:
+    """The type of a part of an outcome that no encoder reads, if there is one; the outcome can be counted, no more."""
+    if type(value) in _PLAIN and type(value) is not int:
+        return None
+    leaves = (leaf for leaf in flat(value) if type(leaf) is not float and not isinstance(leaf, _SYMBOLS))
+    return next((type(leaf).__name__ for leaf in leaves if math.isnan(as_number(leaf))), None)
 
 
 def _placed(columns: Sequence[_Column], places: int) -> Floats:

@@ -34,9 +34,11 @@ from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.stated import is_reproducible
 from dpaudit.auditing.target import Target, copied, raised
 from dpaudit.errors import DpauditError, MechanismError, OutputError
-from dpaudit.interpret import Outputs
+from dpaudit.interpret import Outputs, outcomes
+from dpaudit.language import Claim
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.outputs import Kinds, Raised, canonical, real_shape, shown
+from dpaudit.language.outputs import Kinds, Raised, canonical, likeness, real_shape, shown
+from dpaudit.stats import clopper_pearson
 
 SEEDS = 2
 """Generators that a function is called with on each dataset, in two orders."""
@@ -57,6 +59,8 @@ EARLIEST, LATEST = 6, 6
 """Units of samples at the beginning and at the end of an audit that are repeated in a fresh process."""
 AT_MOST = 500
 """Outputs of a unit of a vectorised function that is repeated."""
+SIGNS = 0.001
+"""Error of the bound on what the signs of zeros show."""
 DIGITS = 9
 """Significant digits in which outputs of two processes must agree: they may add numbers up in other orders."""
 
@@ -80,6 +84,10 @@ class _Call:
     @property
     def failed(self) -> bool:
         return isinstance(self.outcome, Raised)
+
+    def same(self, other: _Call) -> bool:
+        """Whether both gave one outcome; classes of two copies of a function are two classes."""
+        return self.outcome == other.outcome or likeness(self.outcome) == likeness(other.outcome)
 
 
 def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
@@ -108,7 +116,7 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     if all(call.failed for call in forth.values()):
         _refuse_if_always_failing(fresh(), pair, seed)
     records = []
-    same = all(forth[key].outcome == back[key].outcome for key in plan)
+    same = all(forth[key].same(back[key]) for key in plan)
     if same:
         records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
@@ -131,7 +139,7 @@ def _seeded(
             SEEDED, False, "It never used the generator that it is given: its randomness is its own, or it has none."
         )
     other = _played(fresh(), pair, list(forth), seed, word=1)
-    if other is not None and all(other[key].outcome == call.outcome for key, call in forth.items()):
+    if other is not None and all(other[key].same(call) for key, call in forth.items()):
         return AssumptionRecord(SEEDED, True, "It uses the generator that it is given.")
     return AssumptionRecord(SEEDED, False, (
         "Part of its randomness is not that of the generator that it is given, such as that of random or numpy.random: "
@@ -190,7 +198,7 @@ def _rounded(outputs: Outputs) -> Counter[str]:
     """How often each outcome came, as a text in which floats are rounded."""
     found: Counter[str] = Counter()
     for outcome, times in outputs.each():
-        found[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", shown(outcome))] += times
+        found[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", likeness(outcome))] += times
     return found
 
 
@@ -221,8 +229,10 @@ class Monitor:
     kept: list[int] = field(default_factory=lambda: [0, 0])
     failures: list[Counter[Raised]] = field(default_factory=lambda: [Counter(), Counter()])
     totals: list[int] = field(default_factory=lambda: [0, 0])
-    kinds: Kinds = field(default_factory=Kinds)
+    kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
     mixed: str | None = None
+    minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
+    """Real outputs with −0.0 in them."""
     earliest: list[tuple[Unit, Outputs]] = field(default_factory=list)
     latest: deque[tuple[Unit, Outputs]] = field(default_factory=partial(deque, maxlen=LATEST))
 
@@ -245,7 +255,12 @@ class Monitor:
                 if isinstance(outcome, Raised):
                     self.failures[side][outcome] += times
                 self._kind(outcome)
+            for outcome in outputs.others:
+                self._kind(outcome)
             for block in outputs.blocks:
+                minus = (block == 0) & np.signbit(block)
+                self.minus_zeros[side] += int(minus.reshape(len(block), -1).any(axis=1).sum())
+                self._whole(block)
                 if self.kept[side] < KEPT and block.ndim == 1:
                     self.values[side].append(block[: KEPT - self.kept[side]])
                     self.kept[side] += len(self.values[side][-1])
@@ -267,20 +282,27 @@ class Monitor:
             and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
         )
 
+    def _whole(self, block: NDArray[np.float64]) -> None:
+        """The kinds of those reals that an integer may equal."""
+        whole = block[(block == np.floor(block)).reshape(len(block), -1).all(axis=1)]
+        for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
+            self._kind(outcome)
+
     def _kind(self, outcome: Hashable) -> None:
-        if len(self.kinds.known) < KEPT:
+        if self.mixed is None and len(self.kinds.known) < KEPT:
             try:
                 self.kinds.see(outcome)
             except OutputError as error:
                 self.mixed = str(error)
 
-    def conclude(self, name: str) -> list[AssumptionRecord]:
+    def conclude(self, name: str, claim: Claim) -> list[AssumptionRecord]:
         """What the samples say of the assumptions."""
         records: list[AssumptionRecord] = []
         if all(self.totals):
             records.append(self._varies())
-        if self.mixed is not None:
-            records.append(AssumptionRecord(TYPES, False, self.mixed))
+        mixed = self.mixed or self._signs(claim)
+        if mixed is not None:
+            records.append(AssumptionRecord(TYPES, False, mixed))
         repeated = self._repeated()
         if repeated is not None:
             records.append(AssumptionRecord(INDEPENDENT, False, (
@@ -289,6 +311,22 @@ class Monitor:
                 f"holds. Let every call of {name} draw its noise afresh from rng."
             )))
         return records
+
+    def _signs(self, claim: Claim) -> str | None:
+        """Why the signs of zeros are not what the claim allows; events do not see them."""
+        if not all(self.totals) or claim.delta >= 1:
+            return None
+        for one, other in ((0, 1), (1, 0)):
+            low = clopper_pearson.epsilon_lower(
+                self.minus_zeros[one], self.totals[one], self.minus_zeros[other], self.totals[other],
+                delta=claim.delta, alpha=SIGNS,
+            )
+            if low > claim.epsilon:
+                return (
+                    "The outputs include 0.0 and -0.0, with other probabilities than the claim allows; Python calls "
+                    "them equal and an attacker can tell them apart; return x + 0.0."
+                )
+        return None
 
     def _varies(self) -> AssumptionRecord:
         if self.constant:
@@ -365,7 +403,7 @@ def _influence(
 ) -> AssumptionRecord:
     """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
     one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
-    own = one is None or other is None or one[0, 0].outcome != other[0, 0].outcome
+    own = one is None or other is None or not one[0, 0].same(other[0, 0])
     if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"

@@ -261,7 +261,7 @@ def _sampled(
         raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
-        found.assumptions += state.monitor.conclude(job.target.name)
+        found.assumptions += state.monitor.conclude(job.target.name, job.claim)
         found.assumptions = repeated(state.monitor, fresh, found.assumptions)
         if refutation(found.assumptions) is not None:
             # no bound holds, so none is shown

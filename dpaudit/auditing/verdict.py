@@ -31,6 +31,8 @@ _CONSTANT = (
     "Nothing was tested. Is a `return` missing, or the dataset not read? Of a function that is meant to be constant, "
     "say so: `f.constant = True`."
 )
+UNREAD = 0.01
+"""Share of outputs that may be of types that no event reads."""
 SMALLEST = 0.1
 """The ε of which a multiple must be seen where the claim is ε = 0."""
 POSSIBLE_RUNS = 10**12
@@ -128,7 +130,7 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     blind = _blind(job, best)
     if blind is not None:
         return Verdict.INCONCLUSIVE, kind, blind
-    weak = _weak(job, found.collected, request)
+    weak = _unread(found.collected) or _weak(job, found.collected, request)
     if weak is not None:
         return Verdict.INCONCLUSIVE, kind, weak
     return Verdict.PASS, kind, (
@@ -160,6 +162,18 @@ def _blind(job: Job, best: SampledEvidence) -> str | None:
     return (
         f"{best.n:,} runs a side can certify at most ε = {most:.3g}, which is no more than the claimed "
         f"{claim.epsilon:g}; {remedy}."
+    )
+
+
+def _unread(collected: Collected) -> str | None:
+    """The remedy where much of the outputs is nothing that an event could be made from: then it was not tested."""
+    share, kind = max(track.learner.unread() for track in collected.sequential.tracks)
+    if share <= UNREAD:
+        return None
+    return (
+        f"{100 * share:.3g} % of the outputs have parts of type {kind} that dpaudit does not read, and hardly two of "
+        "them are equal, so they were not tested; return numbers, texts, dates, or tuples, sets, dicts, arrays or "
+        "dataclasses of these."
     )
 
 

@@ -7,6 +7,9 @@ that: whether an output lies in an event must not depend on the other outputs, n
 from __future__ import annotations
 
 import dataclasses
+import re
+from array import array
+from collections import deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -31,6 +34,8 @@ class Bottom(Enum):
 
 
 BOTTOM = Bottom.BOTTOM
+LONGEST = 1_000
+"""Bits of an integer that is written as a decimal."""
 
 
 class NotANumber(Enum):
@@ -117,42 +122,51 @@ def equals_itself_alone(thing: Any) -> bool:
     return type(thing).__eq__ is inherited and not isinstance(thing, Enum | type)
 
 
-def signature(outcome: Hashable) -> Hashable:
-    """What tells apart outcomes that Python calls equal: 1, 1.0 and True, 0.0 and −0.0, also inside tuples.
-
-    None for all whole numbers, strings and other outcomes that equal none of another type.
-    """
-    if isinstance(outcome, bool):
-        return "bool"
-    if isinstance(outcome, float):
-        return "float" if outcome or str(outcome) == "0.0" else "−0.0"
-    if isinstance(outcome, tuple):
-        parts = tuple(map(signature, outcome))
-        return parts if any(part is not None for part in parts) else None
-    return None
-
-
 @dataclass
 class Kinds:
-    """Refuses outcomes that Python calls equal and that are not the same: an output distribution would add them up."""
+    """Refuses outcomes that Python calls equal and that an attacker can tell apart by their text, such as 1 and True.
 
-    known: dict[Hashable, Hashable] = field(default_factory=dict)
+    An output distribution, and a count, add them up.
+
+    Args:
+        zeros: whether 0.0 and −0.0 are two values.
+        known: the outcomes until now, with their texts.
+    """
+
+    zeros: bool = True
+    known: dict[Hashable, str | None] = field(default_factory=dict)
 
     def see(self, outcome: Hashable) -> None:
         """One more outcome.
 
         Raises:
-            OutputError: another one before equals it and is of another type.
+            OutputError: another one before equals it and is another value.
         """
-        if type(outcome) is str:
-            return
-        kind = signature(outcome)
-        before = self.known.setdefault(outcome, kind)
-        if before != kind:
+        # the text of an integer or a string follows from its value
+        text = None if type(outcome) in (int, str) else likeness(outcome)
+        if text is not None and not self.zeros:
+            text = _MINUS_ZERO.sub("0.0", text)
+        before = self.known.setdefault(outcome, text)
+        if before != text:
+            plain = next(shown(one) for one in self.known if one == outcome) if before is None else before
             raise OutputError(
-                f"The outputs include {shown(outcome)} as {before or 'int'} and as {kind or 'int'}, which Python calls "
-                "equal and an attacker can tell apart; return one type."
+                f"The outputs include {plain} and {shown(outcome)}, which Python calls equal and an attacker can tell "
+                "apart; return one type."
             )
+
+
+def likeness(outcome: Any) -> str:
+    """A text that is the same for the same outcome of another process, or of another copy of its class."""
+    if isinstance(outcome, tuple):
+        return f"{type(outcome).__qualname__}({', '.join(map(likeness, outcome))})"
+    text = shown(outcome)
+    if " at 0x" in text:
+        text = f"{type(outcome).__qualname__}{_ADDRESS.sub('', repr(getattr(outcome, '__dict__', text)))}"
+    return text
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MINUS_ZERO = re.compile(r"-0\.0(?![\d.e])")
 
 
 def shown(outcome: Any) -> str:
@@ -162,12 +176,14 @@ def shown(outcome: Any) -> str:
     if type(outcome) is tuple:
         inside = ", ".join(map(shown, outcome))
         return f"({inside},)" if len(outcome) == 1 else f"({inside})"
+    if type(outcome) is int and outcome.bit_length() > LONGEST:
+        return hex(outcome)  # Python refuses to write longer ones as decimals
     return repr(outcome)
 
 
 def label(outcome: Any) -> str:
     """The text of an outcome where it stands alone: a string without its quotes."""
-    return shown(outcome) if isinstance(outcome, tuple | frozenset) else str(outcome)
+    return shown(outcome) if isinstance(outcome, tuple | frozenset) or type(outcome) is int else str(outcome)
 
 
 def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
@@ -190,12 +206,16 @@ def _numpy_scalar(output: np.generic) -> Hashable:
         return canonical(complex(output))
     if isinstance(output, np.floating) and output != output:
         return NAN
+    if isinstance(output, np.longdouble):
+        return canonical(float(output))
     item = output.item()
     # a date of a unit that Python's lacks stays what it is
     return output if isinstance(item, np.generic) else canonical(item)
 
 
 def _array(output: np.ndarray[Any, Any]) -> Hashable:
+    if output is np.ma.masked:
+        return Structure("masked", ())
     if isinstance(output, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(output)
         return Structure("masked array", (("data", _array(output.filled())), ("mask", _array(mask))))
@@ -217,7 +237,7 @@ def _other(output: Any) -> Hashable:
         return canonical(base.__new__(base, output))
     if isinstance(output, tuple) and hasattr(output, "_fields"):
         return _named(output, list(zip(output._fields, output, strict=True)))
-    if isinstance(output, tuple | list):
+    if isinstance(output, tuple | list | deque | array):
         return tuple(map(canonical, output))
     if isinstance(output, bytearray | memoryview):
         return bytes(output)
@@ -261,6 +281,9 @@ def _pandas(output: Any) -> Hashable:
         return _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
     if name in ("NaTType", "NAType"):
         return Structure(name.removesuffix("Type"), ())
+    if name == "Interval":
+        ends = (("left", canonical(output.left)), ("right", canonical(output.right)))
+        return Structure("Interval", (*ends, ("closed", output.closed)))
     if hasattr(output, "tolist") and hasattr(output, "dtype"):
         return tuple(map(canonical, output.tolist()))
     if equals_itself_alone(output) or not _hashes(output):
