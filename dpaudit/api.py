@@ -46,6 +46,7 @@ class Settings(TypedDict, total=False):
     groups: int | None
     runs: int | None
     seconds: float | None
+    call_seconds: float | None
     alpha: float
     seed: int
     jobs: int
@@ -61,7 +62,7 @@ class Settings(TypedDict, total=False):
 
 
 _P = ParamSpec("_P")
-_OTHERWISE = {"time": "seconds", "param": "parameters", "n": "sizes"}
+_OTHERWISE = {"time": "seconds", "call_time": "call_seconds", "param": "parameters", "n": "sizes"}
 """Options of the command line whose arguments are called otherwise here."""
 
 
@@ -103,6 +104,7 @@ def audit(
     groups: int | None = None,
     runs: int | None = None,
     seconds: float | None = None,
+    call_seconds: float | None = None,
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
@@ -133,6 +135,9 @@ def audit(
             audit for each.
         runs: runs a side and pair at most; a refutation stops earlier.
         seconds: time limit.
+        call_seconds: how long one call of a function f(dataset, rng) may take; that it took longer is an outcome, as an
+            exception is. The clock decides about it, so results are not reproducible to the last count. POSIX only,
+            in the main thread.
         alpha: family-wise error over everything tried, in (0, 0.5).
         seed: same seed, same result.
         jobs: worker processes.
@@ -166,6 +171,7 @@ def audit(
         alpha=alpha,
         runs=runs,
         seconds=seconds,
+        call_seconds=call_seconds,
         jobs=jobs,
         pair=datasets,
         data=described,

@@ -131,6 +131,7 @@ def on_found_pairs(
         runs=request.runs or DEFAULT_RUNS,
         key=None if kept_for is None else database_key(target, claim, where=kept_for),
         size=size,
+        call_seconds=request.call_seconds,
         seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
         tell=tell,
     )

@@ -29,7 +29,7 @@ from dpaudit.cli_options import Changed, Jobs, Quiet, Relation, Seconds, algorit
 from dpaudit.cli_requests import check_request, compare_request, parameter, verify_request, worst_request
 from dpaudit.cli_run import code_of, compared, finish, run, written
 from dpaudit.cli_terminal import OutConsole, complain, say, settle_terminal, show, unwritable
-from dpaudit.errors import DpauditError, InternalError, UsageError
+from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
 from dpaudit.language.checks import whole
 from dpaudit.reporting import files
 from dpaudit.reporting.cards import card_rows, sizes_block
@@ -177,6 +177,10 @@ def check_command(
     param: Changed = None,
     runs: Annotated[int | None, typer.Option(help="Runs a side and pair at most; a refutation stops earlier.")] = None,
     time: Seconds = None,
+    call_time: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="A call of a function that takes longer is an outcome, as an error is."),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
     certify: Annotated[
         bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
@@ -206,8 +210,8 @@ def check_command(
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     request = check_request(
-        targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, alpha, certify, bits,
-        min_power, black_box, evidence, seed, jobs, privacy, utility, game, groups,
+        targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, call_time, alpha,
+        certify, bits, min_power, black_box, evidence, seed, jobs, privacy, utility, game, groups,
     )
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
@@ -396,6 +400,12 @@ def main() -> None:
             command.invoke(context)
     except typer.Exit as ended:
         code = ended.exit_code
+    except SystemExit as ended:
+        if "_DPAUDIT_COMPLETE" in os.environ:
+            raise
+        # somebody else's code, where nobody expects it to end the process: an exit code of its own would say anything
+        complain(str(MechanismError(f"Something called sys.exit({ended.code!r}) while dpaudit ran.")))
+        code = 4
     except DpauditError as error:
         complain(str(error))
         code = error.exit_code

@@ -60,6 +60,7 @@ _UNSET: Mapping[str, str] = MappingProxyType(
         "seed": "0",
         "runs": f"each case's own ({DEFAULT_RUNS} for functions)",
         "time": "no limit",
+        "call_time": "no limit",
         "jobs": f"all cores ({os.cpu_count() or 1})",
         "bits": "false",
         "min_power": f"{DEFAULT_MIN_POWER}",

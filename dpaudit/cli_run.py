@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json as json_module
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,9 +13,11 @@ from rich.console import Console
 
 from dpaudit import config
 from dpaudit.auditing import engine, store
-from dpaudit.auditing.events import CheckFinished
+from dpaudit.auditing.call_time import BY_THE_CLOCK
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Result
+from dpaudit.auditing.resumed import resumed
 from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.cli_terminal import OutConsole, complain
 from dpaudit.errors import ReportError, UsageError
@@ -24,6 +27,7 @@ from dpaudit.reporting.contest import contest_block
 from dpaudit.reporting.event_log import EventLog
 from dpaudit.reporting.faults import exit_code
 from dpaudit.reporting.files import Outputs
+from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
 
 
 def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = False) -> None:
@@ -75,16 +79,26 @@ def run(
     # what the report tells to type must not depend on the folder it is typed in
     request = replace(request, spelled=frozenset(config.read().values))
     out = OutConsole(stderr=stdout_taken)
+    one = supervised()
+    before = one.before if one is not None else None
+    known = resumed(before)
+    if before is not None:
+        log.go_on(before.lines)
     with (
-        contextlib.closing(engine.check(request, only=only)) as stream,
+        contextlib.closing(engine.check(request, only=only, resumed=known)) as stream,
         ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter,
     ):
         event = next(stream)
         while True:
             try:
-                log.on(event)
-                if not (stdout_taken and quiet):
-                    reporter.on(event)
+                if known.told(event):
+                    reporter.count(event)
+                else:
+                    log.on(event)
+                    if not (stdout_taken and quiet):
+                        reporter.on(event)
+                if one is not None:
+                    _tell(one, event, log.written, kept=known.told(event))
                 if isinstance(event, CheckFinished):
                     return event.result, out.failures
                 event = next(stream)
@@ -93,6 +107,22 @@ def run(
                     return replace(event.result, interrupted=True), out.failures
                 # it came while something was shown: the engine ends the stream with what is finished
                 event = stream.throw(KeyboardInterrupt)
+
+
+def _tell(one: Supervised, event: Event, lines: int, *, kept: bool) -> None:
+    """Tell the supervisor what runs now, and what has ended."""
+    match event:
+        case CheckStarted():
+            one.tell(phase=AUDITING)
+        case AuditStarted():
+            one.running(replay=event.replay, name=f"{event.name} ({event.case})" if event.case else event.name)
+        case AuditFinished():
+            one.running()
+            if not kept:
+                one.keep(pickle.dumps((event.audit, event.seconds)))
+        case CheckFinished():
+            one.tell(phase=WRITING)
+    one.tell(lines=lines)
 
 
 def _keep(result: Result) -> None:
@@ -122,15 +152,16 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
     if audit_texts(result) == [kept]:
         return True, "Reproduced: the same result."
     (audit,) = result.every
-    if not any(OWN_RANDOMNESS in note for note in audit.notes):
+    old = json_module.loads(kept)
+    before, now = old["verdict"], audit.verdict.value
+    if any(OWN_RANDOMNESS in note for note in audit.notes):
+        why = f"{audit.name} draws its randomness itself"
+    elif any(BY_THE_CLOCK in note for note in (*audit.notes, *old["notes"])):
+        why = f"the clock decides which calls of {audit.name} take too long"
+    else:
         return False, "NOT reproduced: the result differs."
-    before, now = json_module.loads(kept)["verdict"], audit.verdict.value
     if before == now:
-        return True, (
-            f"Not reproduced: {audit.name} draws its randomness itself, so that the numbers differ; the verdict is "
-            f"{now} again."
-        )
+        return True, f"Not reproduced: {why}, so that the numbers differ; the verdict is {now} again."
     return False, (
-        f"NOT reproduced: the verdict was {before} and is {now}; {audit.name} draws its randomness itself, so that no "
-        "two audits of it have the same runs."
+        f"NOT reproduced: the verdict was {before} and is {now}; {why}, so that no two audits of it have the same runs."
     )

@@ -32,6 +32,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "seed": Setting(int, "same seed, same result"),
         "runs": Setting(int, "runs a side and pair at most"),
         "time": Setting(float, "time limit in seconds"),
+        "call_time": Setting(float, "seconds that one call of a function may take; longer ones are an outcome"),
         "jobs": Setting(int, "worker processes"),
         "bits": Setting(bool, "whether the low bits of doubles count in the verdict"),
         "min_power": Setting(float, "PASS needs samples that would have refuted so many times the claimed ε"),

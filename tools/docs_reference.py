@@ -77,13 +77,31 @@ def _configuration() -> str:
     )
 
 
+_PROCESSES = """\
+The `dpaudit` command runs in two processes: one audits, and one supervises it. If a mechanism calls `os._exit`, crashes
+the process or gets it killed, the supervisor says which audit was running and how it ended, records that audit as
+crashed, and starts another process for the remaining audits. The results of audits that had ended are kept, every
+output file is written, and the exit code is 4. A process that does not react to `--time` is killed 5 seconds later, and
+one that does not react to a second Ctrl-C 3 seconds later. If the import of your file ends the process, there is
+nothing to audit, and the exit code is 4.
+
+Set `DPAUDIT_ONE_PROCESS=1` to run in one process, for a debugger that attaches by process id or for a profiler.
+
+In Python and pytest the process is yours: a mechanism that calls `os._exit` ends your program. With `pytest -n 1`
+(pytest-xdist) tests run in a worker process, and pytest reports a worker that was lost as a failure of its test.
+"""
+
+
 def _exit_codes() -> str:
     rows = [
         ["0", "no audit FAILs (with `--expect`: every verdict is the one that the catalogue expects)"],
         ["1", "some audit FAILs"],
         ["2", "usage or configuration: an option, a name, a file, a dataset cannot be used as given"],
         ["3", "some audit is INCONCLUSIVE, none FAILs; or a time limit came before anything was found"],
-        ["4", "a mechanism raised or misbehaved, or dpaudit itself failed (`DPAUDIT_TRACEBACK=1` shows where)"],
+        [
+            "4", "a mechanism raised or misbehaved, ended or crashed dpaudit's process, or hung beyond the time limit; "
+            "or dpaudit itself failed (`DPAUDIT_TRACEBACK=1` shows where)",
+        ],
         ["130", "interrupted"],
     ]
     errors = [
@@ -92,7 +110,8 @@ def _exit_codes() -> str:
     ]
     return (
         "# Exit codes and errors\n\n" + table(["code", "means"], rows)
-        + "\nA crash (4) weighs more than a FAIL (1), a FAIL more than an INCONCLUSIVE (3).\n\n## Errors in Python\n\n"
+        + "\nA crash (4) weighs more than a FAIL (1), a FAIL more than an INCONCLUSIVE (3).\n\n"
+        "## Mechanisms that end the process\n\n" + _PROCESSES + "\n## Errors in Python\n\n"
         "Everything that is somebody's mistake, and no bug of dpaudit's, is raised as one tree, `dpaudit.errors`:\n\n"
         + table(["class", "is a", "exit code", "means"], errors)
     )

@@ -28,16 +28,18 @@ from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
+from dpaudit.auditing.call_time import BY_THE_CLOCK
 from dpaudit.auditing.fresh_process import FreshProcess, fresh_process
 from dpaudit.auditing.records import AssumptionRecord
 from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.stated import is_reproducible
-from dpaudit.auditing.target import Target, copied, raised
+from dpaudit.auditing.target import Target, copied
 from dpaudit.errors import DpauditError, MechanismError, OutputError
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Claim
+from dpaudit.language.failures import raised
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.outputs import Kinds, Raised, canonical, likeness, real_shape, shown
+from dpaudit.language.outputs import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
 from dpaudit.stats import clopper_pearson
 
 SEEDS = 2
@@ -85,10 +87,6 @@ class _Call:
     def failed(self) -> bool:
         return isinstance(self.outcome, Raised)
 
-    def same(self, other: _Call) -> bool:
-        """Whether both gave one outcome; classes of two copies of a function are two classes."""
-        return self.outcome == other.outcome or likeness(self.outcome) == likeness(other.outcome)
-
 
 def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
@@ -116,7 +114,7 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     if all(call.failed for call in forth.values()):
         _refuse_if_always_failing(fresh(), pair, seed)
     records = []
-    same = all(forth[key].same(back[key]) for key in plan)
+    same = all(_alike(forth[key], back[key]) for key in plan)
     if same:
         records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
@@ -139,7 +137,7 @@ def _seeded(
             SEEDED, False, "It never used the generator that it is given: its randomness is its own, or it has none."
         )
     other = _played(fresh(), pair, list(forth), seed, word=1)
-    if other is not None and all(other[key].same(call) for key, call in forth.items()):
+    if other is not None and all(_alike(other[key], call) for key, call in forth.items()):
         return AssumptionRecord(SEEDED, True, "It uses the generator that it is given.")
     return AssumptionRecord(SEEDED, False, (
         "Part of its randomness is not that of the generator that it is given, such as that of random or numpy.random: "
@@ -149,6 +147,9 @@ def _seeded(
 
 def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
     """A process in which calls of a function can be repeated; None where that would not test anything."""
+    if target.call_seconds is not None:
+        # the clock decides which calls take too long, and another process has another one
+        return None
     known = {record.name: record.holds for record in records}
     return fresh_process(target) if known.get(INDEPENDENT) and known.get(SEEDED) else None
 
@@ -346,7 +347,8 @@ class Monitor:
             f"{self.totals[1]:,} on D′ (as in {kind.where.rstrip('.')})"
             for kind in kinds
         ]
-        return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(parts)}."]
+        by_the_clock = f" {BY_THE_CLOCK}" if any(isinstance(kind, TookLonger) for kind in kinds) else ""
+        return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(parts)}.{by_the_clock}"]
 
     def _repeated(self) -> float | None:
         """A value that shows that outputs are drawn from a store; None where none does.
@@ -394,7 +396,17 @@ def _refuse_if_always_failing(target: Target, pair: Pair, seed: int) -> None:
 
 def always_fails(name: str, failure: Raised) -> MechanismError:
     """The error of a function that raised in every call."""
+    if isinstance(failure, TookLonger):
+        return MechanismError(f"{name} {failure!r} in every call ({failure.where}).")
     return MechanismError(f"{name} raised {failure.where.rstrip('.')} in every call.")
+
+
+def only_failures(outcomes: Any) -> Raised | None:
+    """One of the outcomes, where all of them are failures."""
+    if isinstance(outcomes, np.ndarray) or not len(outcomes):
+        return None
+    first = outcomes[0]
+    return first if isinstance(first, Raised) and all(isinstance(one, Raised) for one in outcomes) else None
 
 
 def _influence(
@@ -403,7 +415,7 @@ def _influence(
 ) -> AssumptionRecord:
     """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
     one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
-    own = one is None or other is None or not one[0, 0].same(other[0, 0])
+    own = one is None or other is None or not _alike(one[0, 0], other[0, 0])
     if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"
@@ -411,6 +423,16 @@ def _influence(
         f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε holds; "
         "remove caches and state that is kept between calls, and draw fresh noise from rng in every call."
     ))
+
+
+def _alike(one: _Call, other: _Call) -> bool:
+    """Whether two calls gave the same, as far as can be known: the clock decides which calls take too long.
+
+    Classes of two copies of a function are two classes.
+    """
+    if any(isinstance(call.outcome, TookLonger) for call in (one, other)):
+        return True
+    return one.outcome == other.outcome or likeness(one.outcome) == likeness(other.outcome)
 
 
 def _changes(calls: dict[tuple[int, int], _Call], side: int) -> bool:
@@ -458,14 +480,17 @@ def _called(target: Target, dataset: Any, seed: SeedSequence, word: int) -> _Cal
     before, state = fingerprint(records), str(rng.bit_generator.state)
     subject: Any = target.subject
     with _global_seeds(seed, word), redirect_stdout(sys.stderr):
-        try:
-            output = subject(records, rng, AT_ONCE) if target.vectorised else subject(records, rng)
-        except (DpauditError, MemoryError):
-            raise
-        except Exception as error:
-            outcome: Hashable = raised(error)
+        if not target.vectorised:
+            outcome = canonical(target.outcome(records, rng))
         else:
-            outcome = canonical(output)
+            try:
+                output = subject(records, rng, AT_ONCE)
+            except (DpauditError, MemoryError):
+                raise
+            except Exception as error:
+                outcome = raised(error)
+            else:
+                outcome = canonical(output)
     return _Call(outcome, str(rng.bit_generator.state) != state, fingerprint(records) != before)
 
 

@@ -8,11 +8,14 @@ import sys
 from collections.abc import Generator
 from dataclasses import replace
 
+import numpy as np
+
 from dpaudit.adversary import Pair
+from dpaudit.auditing.assumptions import always_fails, only_failures
 from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.density import REAL_NOISE, Losses, look
 from dpaudit.auditing.events import Event, Progress
-from dpaudit.auditing.exact import finite, worse
+from dpaudit.auditing.exact import Comparison, finite, worse
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.results import ExactEvidence, Proof
@@ -22,6 +25,7 @@ from dpaudit.auditing.verdict import Findings, at_least
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.interpret import LawCache
 from dpaudit.language import Mechanism
+from dpaudit.language.outputs import Raised
 
 SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
@@ -38,10 +42,11 @@ def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
     if mechanism is None or not job.case.exact or job.black_box:
         return
     cache = found.laws
+    failing: list[Raised | None] = []
     try:
         for pair in job.case.pairs:
             with runner.limited():
-                exact = _compare(job, pair, cache, found)
+                exact = _compare(job, pair, cache, found, failing)
             found.exact.append(exact)
             yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
     except NotEnumerableError as error:
@@ -49,26 +54,52 @@ def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
             raise
         found.notes.append(f"No exact law: {error}")
         return
+    if failing and all(failing):
+        # laws of nothing but failures say nothing
+        found.exact.clear()
+        found.worst = found.comparison = found.worst_pair = found.delta = None
+        raise always_fails(job.target.name, next(one for one in failing if one is not None))
     if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
+        found.notes += _failures(found)
         return
     try:
         yield from _exhaust(job, cache, found, runner)
+        found.notes += _failures(found)
     except (NotEnumerableError, MechanismError) as error:
         if not job.scope_unasked:
             raise
         found.notes.append(f"Not every pair of {job.case.scope} could be compared by exact laws: {error}")
 
 
-def _compare(job: Job, pair: Pair, cache: LawCache, found: Findings) -> ExactEvidence:
+def _compare(
+    job: Job, pair: Pair, cache: LawCache, found: Findings, failing: list[Raised | None] | None = None
+) -> ExactEvidence:
+    """The laws of a pair; to `failing` goes a failure where there are nothing but failures, and None elsewhere."""
     assert job.target.mechanism is not None
     with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
         comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
     if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
         found.notes.append(REAL_NOISE)
+    if failing is not None:
+        failing.append(only_failures(comparison.values) if isinstance(comparison, Comparison) else None)
     found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
     if worse(exact, found.worst):
         found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
     return exact
+
+
+def _failures(found: Findings) -> list[str]:
+    """How probable failures are on both datasets of the worst pair; nothing where none is."""
+    comparison = found.comparison
+    if not isinstance(comparison, Comparison) or isinstance(comparison.values, np.ndarray):
+        return []
+    each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
+    parts = [
+        f"{value!r} with probability {p:.4g} on D and {q:.4g} on D′ (as in {value.where.rstrip('.')})"
+        for value, p, q in each
+        if isinstance(value, Raised) and (p or q)
+    ]
+    return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(sorted(parts))}."] if parts else []
 
 
 def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:

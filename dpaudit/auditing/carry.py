@@ -45,7 +45,9 @@ def carry_key(job: Job, *, bits: bool) -> CarryKey:
     except NoKeyError as error:
         return CarryKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
-    text = json.dumps([job.target.name, code, claim, bits or job.case.bits])
+    # calls that may take only so long have other outcomes
+    limit = [] if job.target.call_seconds is None else [job.target.call_seconds]
+    text = json.dumps([job.target.name, code, claim, bits or job.case.bits, *limit])
     return CarryKey(hashlib.sha256(text.encode()).hexdigest()[:16])
 
 

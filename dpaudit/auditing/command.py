@@ -54,6 +54,8 @@ def command_line(request: Request) -> str:
         words += ["--runs", str(request.runs)]
     if request.seconds is not None:
         words += ["--time", repr(float(request.seconds))]
+    if request.call_seconds is not None:
+        words += ["--call-time", repr(float(request.call_seconds))]
     spelled = request.spelled if request.every is None and request.seek is None else frozenset()
     if request.alpha != DEFAULT_ALPHA or "alpha" in spelled:
         words += ["--alpha", repr(float(request.alpha))]

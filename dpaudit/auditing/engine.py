@@ -7,8 +7,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Generator
-from datetime import UTC, datetime
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from dpaudit.auditing import chains, loss_pictures, pictures, sampled, search, s
 from dpaudit.auditing.accounting import of_night, shares
 from dpaudit.auditing.assumptions import always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.auditing.by_law import by_law
+from dpaudit.auditing.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.auditing.carry import carry_keys, carry_notes, untouched
 from dpaudit.auditing.chain_jobs import all_jobs
 from dpaudit.auditing.command import command_line
@@ -44,6 +45,7 @@ from dpaudit.auditing.results import (
     Timings,
     UtilityAudit,
 )
+from dpaudit.auditing.resumed import Resumed
 from dpaudit.auditing.runner import WORTH_A_POOL, Runner
 from dpaudit.auditing.side_by_side import Found, Work, portable, side_by_side
 from dpaudit.auditing.utility import UtilityJob, try_promise, undecided, utility_jobs
@@ -55,14 +57,18 @@ PAIRS_EXAMINED = 8
 """Pairs of a search on which every call must fail before a function is said to fail always."""
 
 Steps: TypeAlias = Generator[Event, None, Found]
+NOTHING_DONE = Resumed()
 
 
-def check(request: Request, *, only: str | None = None) -> Generator[Event, None, None]:
+def check(
+    request: Request, *, only: str | None = None, resumed: Resumed = NOTHING_DONE
+) -> Generator[Event, None, None]:
     """Audit everything that a request names.
 
     Args:
         request: what to check.
         only: the replay id of the one case to run; its share of α stays as it was.
+        resumed: what an earlier process did of this request; its events are yielded again, but nothing is run again.
 
     Yields:
         Events, the last of which is `CheckFinished` with the result. An interrupt (KeyboardInterrupt) ends the
@@ -79,8 +85,8 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
     keys = carry_keys(jobs, request, only=only)
     notes = carry_notes(jobs, request, keys)
     every = [job for job in every if only in (None, job.replay)]
-    started, clock = datetime.now(UTC), time.monotonic()
-    runner = Runner(request.jobs, request.seconds)
+    started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
+    runner = Runner(request.jobs, request.seconds, clock)
     audits: list[Audit] = []
     utility: list[UtilityAudit] = []
     seconds: dict[str, float] = {}
@@ -102,20 +108,19 @@ def check(request: Request, *, only: str | None = None) -> Generator[Event, None
             for key in [keys.get(job.replay)]
         ]
         while work:
+            if work[0].job.replay in resumed.ended or work[0].job.replay in resumed.lost:
+                steps = _done(work.pop(0), request, resumed)
+                yield from _recorded(steps, audits, utility, seconds)
+                continue
+            if resumed.interrupted:
+                raise KeyboardInterrupt
             several = request.every is None and runner.jobs > 1 and len(work) > 1
             if several and time.monotonic() - clock > WORTH_A_POOL and all(portable(one.job) for one in work):
                 steps = _side_by_side(work, request, runner)
                 work = []
             else:
                 steps = _timed(work.pop(0), request, runner)
-            for event in steps:
-                if isinstance(event, AuditFinished):
-                    if isinstance(event.audit, Audit):
-                        audits.append(event.audit)
-                    else:
-                        utility.append(event.audit)
-                    seconds[event.audit.replay] = event.seconds
-                yield event
+            yield from _recorded(steps, audits, utility, seconds)
         last = result()
         if request.versus is not None:
             last = timed(contest_of(request.versus), request.versus, last)
@@ -151,6 +156,30 @@ def environment() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "unknown"
     return found
+
+
+def _recorded(
+    steps: Iterator[Event], audits: list[Audit], utility: list[UtilityAudit], seconds: dict[str, float]
+) -> Generator[Event, None, None]:
+    """The steps, and what ends in them put down."""
+    for event in steps:
+        if isinstance(event, AuditFinished):
+            if isinstance(event.audit, Audit):
+                audits.append(event.audit)
+            else:
+                utility.append(event.audit)
+            seconds[event.audit.replay] = event.seconds
+        yield event
+
+
+def _done(work: Work, request: Request, resumed: Resumed) -> Iterator[Event]:
+    """What an earlier process did of a case: its result, or how it ended that process."""
+    yield _started(work.job)
+    if (found := resumed.ended.get(work.job.replay)) is not None:
+        yield AuditFinished(*found)
+    else:
+        error = MechanismError(resumed.lost[work.job.replay])
+        yield AuditFinished(_gave_up(request, work, error), 0.0)
 
 
 def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, None, None]:
@@ -205,6 +234,8 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         night = max((carried.night for carried in request.carried.values()), default=1)
         return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
     found = Findings(notes=[work.note] if work.note else [])
+    if request.call_seconds is not None and job.target.mechanism is not None:
+        found.notes.append(OF_FUNCTIONS_ALONE)
     try:
         if job.tests and job.case.pairs:
             # before the search: a function that fails in every call, or keeps its answers, is told at once

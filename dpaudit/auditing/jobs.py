@@ -17,6 +17,7 @@ from dpaudit.adversary.describe import Records, SampledFrom
 from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.auditing import registry
+from dpaudit.auditing.call_time import refuse_without_timer
 from dpaudit.auditing.contest import Contest, bouts
 from dpaudit.auditing.job import Hunt, Job
 from dpaudit.auditing.plan import Case, Plan, Scope
@@ -266,7 +267,9 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
         target = Target(name, source, subject)
     else:
         own, card = stated_claim(subject, name), None
-        target = function_target(subject, name, getattr(subject, "source", source))
+        if request.call_seconds is not None:
+            refuse_without_timer()
+        target = function_target(subject, name, getattr(subject, "source", source), request.call_seconds)
     claim = _claim(request, own, name)
     if request.game is not None:
         return _played(request, Play.parse(request.game), subject, name, changed)

@@ -16,6 +16,8 @@ DEFAULT_MIN_POWER = 2.0
 """A sampled PASS needs samples that would have refuted so many times the claimed ε."""
 LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
+LONGEST_CALL = 1e8
+"""Seconds that timers take."""
 DEFAULT_RUNS = 100_000
 DEFAULT_SIZE = 10
 DEFAULT_DOMAIN = 8
@@ -133,6 +135,7 @@ class Request:
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
         runs: runs a side and pair at most, learning included; None for each case's own.
         seconds: time limit; None for none.
+        call_seconds: how long one call of a function may take before that is its outcome; None for any time.
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
@@ -164,6 +167,7 @@ class Request:
     alpha: float = DEFAULT_ALPHA
     runs: int | None = None
     seconds: float | None = None
+    call_seconds: float | None = None
     jobs: int = 1
     epsilon: float | None = None
     delta: float | None = None
@@ -204,6 +208,12 @@ class Request:
             whole("--runs", self.runs, least=1)
         if self.seconds is not None:
             positive("--time", self.seconds)
+        if self.call_seconds is not None:
+            positive("--call-time", self.call_seconds)
+            if self.call_seconds >= LONGEST_CALL:
+                raise UsageError(f"--call-time must be below {LONGEST_CALL:g} seconds, not {self.call_seconds!r}.")
+            if self.game is not None:
+                raise UsageError("--call-time is about calls of the audited function; leave --game or --call-time out.")
         if not self.min_power > 1:
             raise UsageError(f"--min-power must be a number above 1, not {self.min_power!r}.")
         if self.epsilon is not None:
@@ -254,6 +264,7 @@ class Request:
             "alpha": self.alpha,
             "runs": self.runs,
             "seconds": self.seconds,
+            **({} if self.call_seconds is None else {"call_seconds": self.call_seconds}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "relation": self.relation,

@@ -21,6 +21,7 @@ from dpaudit.auditing.crash import StopNow, blamed
 from dpaudit.auditing.target import Target
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
+from dpaudit.supervision import until
 
 WORTH_A_POOL = 3.0
 """Seconds of work left that are worth starting worker processes for."""
@@ -111,38 +112,55 @@ class Runner:
             yield outputs
 
     @contextlib.contextmanager
-    def limited(self) -> Iterator[None]:
-        """Interrupt what runs inside when the limit comes (in the main thread; elsewhere it is only checked before)."""
+    def limited(self, grace: float = 0.0) -> Iterator[None]:
+        """Interrupt what runs inside when the limit comes (in the main thread; elsewhere it is only checked before).
+
+        Args:
+            grace: so many seconds later, where processes that have the same limit are waited for.
+        """
         left = self.left
         if left is None:
             yield
             return
+        left += grace
         if left <= 0:
             raise TimeLimitError(_LIMIT)
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             yield
             return
 
-        armed = True
+        # around the timer: what the supervisor is told must not be interrupted either
+        with until(left), _timer(left):
+            yield
 
-        def stop(signum: int, frame: Any) -> None:
-            if armed:
-                raise StopNow
 
-        before = signal.signal(signal.SIGALRM, stop)
+@contextlib.contextmanager
+def _timer(left: float) -> Iterator[None]:
+    """Interrupt what runs inside after so many seconds.
+
+    Raises:
+        TimeLimitError: it was interrupted.
+    """
+    armed = True
+
+    def stop(signum: int, frame: Any) -> None:
+        if armed:
+            raise StopNow
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
         try:
-            try:
-                # the limit may come as soon as the timer is set
-                signal.setitimer(signal.ITIMER_REAL, left, INSIST)
-                yield
-            finally:
-                # an assignment is not interrupted, and the calls below must not be: the timer would go on for ever
-                armed = False
-        except StopNow:
-            raise TimeLimitError(_LIMIT) from None
+            # the limit may come as soon as the timer is set
+            signal.setitimer(signal.ITIMER_REAL, left, INSIST)
+            yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            # an assignment is not interrupted, and the calls below must not be: the timer would go on for ever
+            armed = False
+    except StopNow:
+        raise TimeLimitError(_LIMIT) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _run_pickled(payload: bytes, unit: Unit) -> Outputs:

@@ -57,7 +57,7 @@ def draw(
     key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
     chunk = job.target.chunk or runs
     # the last few calls of a function are a unit of their own, which can be repeated at little cost
-    apart = REPEATABLE if job.target.chunk is not None and runs > 2 * REPEATABLE else 0
+    apart = REPEATABLE if noted is not None and job.target.chunk is not None and runs > 2 * REPEATABLE else 0
     sizes = [min(chunk, runs - apart - start) for start in range(0, runs - apart, chunk)] + [apart] * bool(apart)
     # both sides of a part follow each other, so that a pool works on both
     units = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,7 +16,8 @@ from dpaudit.auditing.job import Job
 from dpaudit.auditing.results import Audit, UtilityAudit
 from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.utility import UtilityJob
-from dpaudit.errors import MechanismError
+from dpaudit.errors import MechanismError, TimeLimitError
+from dpaudit.supervision import LIMIT_GRACE
 
 
 @dataclass(frozen=True)
@@ -61,23 +63,40 @@ def side_by_side(
     ended = set[int]()
     pool = runner.parallel(return_as="generator_unordered", batch_size=1)
     try:
-        for at, found, seconds in pool(
-            delayed(_one)(at, payload, deadline) for at, payload in enumerate(payloads)
-        ):
-            ended.add(at)
-            yield at, found, seconds
-        return
+        steps = iter(pool(delayed(_one)(at, payload, deadline) for at, payload in enumerate(payloads)))
+        while True:
+            with runner.limited(LIMIT_GRACE):
+                step = next(steps, None)
+            if step is None:
+                return
+            ended.add(step[0])
+            yield step
     except TerminatedWorkerError:
         # a mechanism took its process with it; alone it can be told which
         left = [at for at in range(len(work)) if at not in ended]
+    except TimeLimitError:
+        # every worker has the same limit: those that do not react to it hang, with all signals ignored
+        runner.close()
+        for at in range(len(work)):
+            if at not in ended:
+                why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+                yield at, gave_up(work[at], MechanismError(why)), 0.0
+        return
     for at in left:
         try:
-            ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
+            with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
+                ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
         except TerminatedWorkerError:
-            job = work[at].job
-            name = job.name if isinstance(job, UtilityJob) else job.target.name
-            found, seconds = gave_up(work[at], MechanismError(f"{name} ended its worker process.")), 0.0
+            found, seconds = gave_up(work[at], MechanismError(f"{_name(work[at])} ended its worker process.")), 0.0
+        except TimeLimitError:
+            runner.close()
+            why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+            found, seconds = gave_up(work[at], MechanismError(why)), 0.0
         yield at, found, seconds
+
+
+def _name(work: Work) -> str:
+    return work.job.name if isinstance(work.job, UtilityJob) else work.job.target.name
 
 
 def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:

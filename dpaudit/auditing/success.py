@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import MechanismError, NotEnumerableError
 from dpaudit.interpret import ball_law, sample
 from dpaudit.interpret.balls import PRECISION
+from dpaudit.interpret.walk import refuse_failures
 from dpaudit.language import Instance, Span, Trial
 
 MOST_PATHS = 200_000
@@ -31,8 +32,10 @@ class Judged(Trial):
         """`size` independent trials, in no order."""
         hits = 0
         for instance, times in sample(self.instances, (), size, seed=rng).each():
+            refuse_failures(self.instances.name, [instance])
             given = checked(instance)
             outputs = sample(self.subject, given.dataset, times, seed=rng)
+            refuse_failures(self.subject.name, outputs.counts)
             hits += sum(count for value, count in outputs.each() if self.goal.reached(given, value))
         return np.arange(size) < hits
 
@@ -48,8 +51,10 @@ def exactly(trial: Trial) -> tuple[float, float, float]:
         raise NotEnumerableError(f"There are more than {MOST_INSTANCES:,} different inputs; runs draw some of them.")
     with ctx.workprec(PRECISION):
         total = arb(0)
+        refuse_failures(trial.instances.name, instances.values)
         for instance, mass in instances.as_dict().items():
             law = ball_law(trial.subject, checked(instance).dataset, path_limit=MOST_PATHS)
+            refuse_failures(trial.subject.name, law.values)
             for value, p in law.as_dict().items():
                 share = _share(trial, checked(instance), value)
                 total += mass * p * share

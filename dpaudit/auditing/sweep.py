@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs import related
+from dpaudit.auditing.assumptions import always_fails, only_failures
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.exact import LEFT_RIGHT, RIGHT_LEFT, TOLERANCE
 from dpaudit.auditing.law_table import LawTable, law_table
@@ -111,9 +112,12 @@ def sweep(
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
         SymmetryError: the mechanism declares a symmetry that it does not have.
+        MechanismError: it raises on every path on every dataset.
         UsageError: the scope is too large.
     """
     table = yield from law_table(mechanism, claim.relation, scope, runner, name)
+    if (failure := only_failures(table.outcomes)) is not None:
+        raise always_fails(name, failure)
     search = _Search(mechanism, table, claim)
     pairs, complete, counted = 0, table.complete, _Counted()
     for i, j in _pairs(table, scope, claim, counted):

@@ -19,13 +19,15 @@ import cloudpickle
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from dpaudit.auditing.crash import blamed, described, frames, sentence
+from dpaudit.auditing.call_time import called_within
+from dpaudit.auditing.crash import blamed, described, sentence
 from dpaudit.auditing.stated import is_portable
-from dpaudit.errors import DpauditError, OutputError, ParameterError, UsageError
+from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
-from dpaudit.language.outputs import Raised
+from dpaudit.language.failures import frames, raised
 from dpaudit.language.relation import plain_records
+from dpaudit.supervision import importing
 
 _Made = TypeVar("_Made")
 USER_MODULE = "_dpaudit_user_"
@@ -48,6 +50,8 @@ class Target:
     source: str
     subject: Mechanism | Callable[..., Any]
     vectorised: bool = False
+    call_seconds: float | None = None
+    """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
 
     @property
     def mechanism(self) -> Mechanism | None:
@@ -79,7 +83,7 @@ class Target:
     def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         rng, tally = default_rng(seed), Tally()
         if self.vectorised:
-            tally.add_many(self._rows(function(copied(dataset), rng, size), size))
+            tally.add_many(self._rows(self._several(copied(dataset), rng, size), size))
         else:
             for _ in range(size):
                 # counted at once: the function may use the same object for its next output
@@ -87,18 +91,44 @@ class Target:
         return tally.outputs()
 
     def once(self, dataset: Any, rng: Generator) -> Any:
-        """One output of a function that takes no size; where it raises, an attacker sees that, and it is the outcome.
+        """One output of a function that takes no size.
+
+        Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
 
         Raises:
             DpauditError: the function is an adapter, and refuses the dataset.
         """
         assert not isinstance(self.subject, Mechanism)
+        return self.outcome(copied(dataset), rng)
+
+    def outcome(self, records: Any, rng: Generator) -> Any:
+        """As `once`, on these very records."""
+        function: Any = self.subject
         try:
-            return self.subject(copied(dataset), rng)
+            if self.call_seconds is None:
+                return function(records, rng)
+            return called_within(self.call_seconds, lambda: function(records, rng))
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
             return raised(error)
+
+    def _several(self, records: Any, rng: Generator, size: int) -> Any:
+        """What a function that takes a size returns.
+
+        Raises:
+            MechanismError: it raised; that cannot be told to be one sample's.
+        """
+        function: Any = self.subject
+        try:
+            return function(records, rng, size)
+        except (DpauditError, MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            raise MechanismError(
+                f"{self.name} raised {described(error)} ({frames(error)}), and a failure takes all samples of its call "
+                "with it; write it as f(dataset, rng), one output at a time, to have failures counted as outcomes."
+            ) from error
 
     def _rows(self, drawn: Any, size: int) -> Any:
         """An array or list of one output per run, of which nobody else holds the array."""
@@ -111,11 +141,13 @@ class Target:
         return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
 
 
-def function_target(function: Callable[..., Any], name: str, source: str) -> Target:
+def function_target(
+    function: Callable[..., Any], name: str, source: str, call_seconds: float | None = None
+) -> Target:
     """A target from a function; its form is read off its parameters.
 
     Raises:
-        UsageError: it takes other arguments.
+        UsageError: it takes other arguments, or it takes a size and the time of its calls is to be limited.
     """
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         kind = "coroutine" if inspect.iscoroutinefunction(function) else "generator"
@@ -125,7 +157,7 @@ def function_target(function: Callable[..., Any], name: str, source: str) -> Tar
     except (TypeError, ValueError):
         raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return Target(name, source, function)
+        return Target(name, source, function, call_seconds=call_seconds)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
@@ -133,7 +165,12 @@ def function_target(function: Callable[..., Any], name: str, source: str) -> Tar
     if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
         shown = ", ".join(p.name for p in parameters) or "nothing"
         raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
-    return Target(name, source, function, vectorised)
+    if vectorised and call_seconds is not None:
+        raise UsageError(
+            f"{name} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
+            "f(dataset, rng) to have such calls counted, or leave --call-time out."
+        )
+    return Target(name, source, function, vectorised, call_seconds)
 
 
 def load_object(text: str) -> tuple[Any, str]:
@@ -146,7 +183,7 @@ def load_object(text: str) -> tuple[Any, str]:
     if not where or not attribute:
         raise UsageError(f"{text!r} names no object; write module:object or file.py:object.")
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), importing(where):
             module = module_of_file(Path(where)) if where.endswith(".py") else _module(where)
     except DpauditError:
         raise
@@ -214,11 +251,6 @@ def copied(dataset: Any) -> list[Any]:
     """A fresh list of the records: a function that changes its input must not change the next run's."""
     records = list(plain_records(dataset))
     return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)
-
-
-def raised(error: Exception) -> Raised:
-    """The outcome of a call that raised."""
-    return Raised(type(error).__name__, f"{described(error)} ({frames(error)})")
 
 
 _IMMUTABLE = frozenset({int, float, bool, str, bytes, type(None)})

@@ -14,7 +14,7 @@ from dpaudit.errors import NotEnumerableError
 from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.balls import PRECISION, Ball, probabilities
 from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
-from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
+from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.fingerprint import fingerprint
@@ -402,7 +402,7 @@ def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None
         mixture.add_law(_law(end.mechanism, end.dataset, budget), mass)
     elif isinstance(end, Then):
         for value, p in _branches(end.base, budget, where):
-            _mix(end.continuation(value), mass * p, mixture, budget, where)
+            _mix(continued(end, value), mass * p, mixture, budget, where)
     elif isinstance(end, Finite) and end.finite:
         mixture.add_all(end.values, budget.arithmetic.probabilities(end), mass)
     elif isinstance(end, Distribution):

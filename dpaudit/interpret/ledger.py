@@ -9,7 +9,7 @@ from typing import Any
 from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.interpret.sample import split
-from dpaudit.interpret.walk import Last, Run, blaming
+from dpaudit.interpret.walk import Last, Run, blaming, continued
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
 from dpaudit.language.relation import plain_records
@@ -109,7 +109,7 @@ def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple
         return _record(node.mechanism, node.dataset, rng, drawn=drawn)
     if isinstance(node, Then) and node.claim is None:
         inner, value = spend(node.base, rng, drawn=True)
-        following = node.continuation(value)
+        following = continued(node, value)
         if not isinstance(following, Distribution | Applied):
             return inner, following
         rest, value = spend(following, rng, drawn=drawn)

@@ -27,7 +27,7 @@ from numpy.random import Generator, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.forms import Form, Notebook, exact, is_form
-from dpaudit.interpret.walk import Last, Run, Watch
+from dpaudit.interpret.walk import Last, Run, Watch, refuse_failures
 from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.outputs import canonical
@@ -238,6 +238,7 @@ def _output(mechanism: Mechanism, dataset: Any, walk: _Walk) -> Any:
     run = Run(mechanism, dataset)
     while not isinstance(run.node, Last):
         run.send(walk.value(run.node), ())
+    refuse_failures(mechanism.name, [run.node.value])
     return walk.end(run.node.value)
 
 

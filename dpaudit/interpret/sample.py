@@ -12,7 +12,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError
-from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming
+from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
@@ -230,7 +230,7 @@ def _finish(end: Any, size: int, rng: Generator, tally: Tally) -> None:
         tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))
     elif isinstance(end, Then):
         for value, times in split(end.base, size, rng):
-            _finish(end.continuation(value), times, rng, tally)
+            _finish(continued(end, value), times, rng, tally)
     elif isinstance(end, Finite) and end.finite:
         for value, times in end.grouped(rng, size):
             tally.add(value, times)

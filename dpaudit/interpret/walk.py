@@ -8,7 +8,7 @@ again, and a `Watch` runs some finished paths once more.
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,10 @@ import numpy as np
 
 from dpaudit.errors import DpauditError, MechanismError, NondeterministicMechanismError
 from dpaudit.language import Applied, Distribution, Mechanism
+from dpaudit.language.distributions import Then
+from dpaudit.language.failures import raised
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.outputs import Raised
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Step:
 
 
 Path = tuple[Step, ...]
+_NOT_ITS_OWN = (DpauditError, MemoryError, RecursionError)
+"""Exceptions that say nothing about what the text does."""
 
 
 class Run:
@@ -48,16 +53,21 @@ class Run:
 
     Raises:
         NondeterministicMechanismError: the text asks for other draws than it did before on the same path.
-        MechanismError: the text raised.
+        MechanismError: the text yielded something else than a draw, or it caught the failure of a sub-mechanism.
+
+    A path on which the text raises ends there: the failure is its output, which an attacker sees. Errors of dpaudit's
+    own, and lack of memory or stack, are none of the text's and go on.
     """
 
     def __init__(self, mechanism: Mechanism, dataset: Any, path: Path = ()) -> None:
         self._mechanism = mechanism
         self._program: Generator[Any, Any, Any] | None = None
         self.path: Path = ()
-        with blaming(mechanism):
-            started = mechanism.run(dataset)
         self.node: Distribution | Applied | Last
+        try:
+            started = mechanism.run(dataset)
+        except Exception as error:
+            started = _failure(mechanism, error)
         if isinstance(started, Generator):
             self._program = started
             self._advance(None, first=True)
@@ -71,7 +81,33 @@ class Run:
     def send(self, value: Any, image: Hashable | None = None) -> None:
         """Go on with the value that the present draw gave."""
         self.path = (*self.path, Step(fingerprint(self.node) if image is None else image, value))
-        self._advance(value)
+        # its type alone: a draw that stands for all its values (`released`) must not be asked what it is
+        if type(value) is Raised:
+            self._fail(value)
+        else:
+            self._advance(value)
+
+    def _fail(self, failure: Raised) -> None:
+        """The draw is a sub-mechanism that raised: so does this one, where the sub-mechanism stands."""
+        assert self._program is not None
+        self.node = Last(failure)
+        if failure.cause is None:
+            self._program.close()
+            return
+        try:
+            self._program.throw(failure.cause.with_traceback(None))
+        except StopIteration:
+            pass
+        except Exception as error:
+            if error is not failure.cause:
+                # an exception of its own in place of that one
+                self.node = Last(_failure(self._mechanism, error))
+            failure.cause.__traceback__ = failure.cause.__context__ = None
+            return
+        raise MechanismError(
+            f"{self._mechanism.name} catches {failure.error} of a sub-mechanism (draw {len(self.path)}), which cannot "
+            "be followed; let the sub-mechanism return a value, such as None, where it fails."
+        )
 
     def _advance(self, value: Any, *, first: bool = False) -> None:
         assert self._program is not None
@@ -80,10 +116,9 @@ class Run:
         except StopIteration as stop:
             self.node = Last(stop.value)
             return
-        except DpauditError:
-            raise
         except Exception as error:
-            raise _blame(self._mechanism, error) from error
+            self.node = Last(_failure(self._mechanism, error))
+            return
         if not isinstance(node, Distribution | Applied):
             raise MechanismError(
                 f"{self._mechanism.name} yielded {node!r}, which is neither a distribution nor an applied mechanism "
@@ -150,6 +185,38 @@ def blaming(mechanism: Mechanism) -> Iterator[None]:
         raise
     except Exception as error:
         raise _blame(mechanism, error) from error
+
+
+def continued(draw: Then, value: Any) -> Any:
+    """What follows on a value of a draw: a draw, an output, or a failure, which is an output."""
+    if type(value) is Raised:
+        return value
+    try:
+        return draw.continuation(value)
+    except _NOT_ITS_OWN:
+        raise
+    except Exception as error:
+        return raised(error)
+
+
+def refuse_failures(name: str, outcomes: Iterable[Any]) -> None:
+    """Refuse outcomes of a mechanism that are failures, where nobody asks what an attacker sees.
+
+    Raises:
+        MechanismError: one is.
+    """
+    for outcome in outcomes:
+        if type(outcome) is Raised:
+            raise MechanismError(f"{name} raised {outcome.where.rstrip('.')}.")
+
+
+def _failure(mechanism: Mechanism, error: Exception) -> Raised:
+    """The failure that an exception of the text is; raises those that are not the text's own."""
+    if isinstance(error, DpauditError):
+        raise error
+    if isinstance(error, _NOT_ITS_OWN):
+        raise _blame(mechanism, error) from error
+    return raised(error)
 
 
 def _global_generators() -> Hashable:

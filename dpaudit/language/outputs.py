@@ -74,7 +74,7 @@ class Structure:
 
 @dataclass(frozen=True)
 class Raised:
-    """The outcome of a call that raised: an attacker sees that it did.
+    """The outcome of a call, or of an execution path, that raised: an attacker sees that it did.
 
     Args:
         error: the name of the exception's class.
@@ -83,9 +83,23 @@ class Raised:
 
     error: str
     where: str = field(default="", compare=False)
+    cause: Exception | None = field(default=None, compare=False)
+    """The exception itself, in the process where it was raised."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the exception, which may not pickle."""
+        return type(self), (self.error, self.where)
 
     def __repr__(self) -> str:
         return f"raises {self.error}"
+
+
+@dataclass(frozen=True)
+class TookLonger(Raised):
+    """The outcome of a call that took longer than it may; `error` is how long that is, such as "0.5 s"."""
+
+    def __repr__(self) -> str:
+        return f"took longer than {self.error}"
 
 
 def canonical(output: Any) -> Hashable:
@@ -308,5 +322,5 @@ def _hashes(output: Any) -> bool:
     return True
 
 
-_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised})
+_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger})
 _REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"

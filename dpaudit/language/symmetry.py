@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.language.outputs import canonical
+from dpaudit.language.outputs import Raised, canonical
 from dpaudit.language.spans import Span
 
 
@@ -43,8 +43,8 @@ class Symmetry:
         return self.output is None or self.cuts is not None
 
     def on(self, outcome: Any) -> Hashable:
-        """An outcome of a law, moved; a span must not reach over a cut."""
-        if self.output is None:
+        """An outcome of a law, moved; a span must not reach over a cut. A failure stays as it is."""
+        if self.output is None or isinstance(outcome, Raised):
             moved: Hashable = outcome
             return moved
         if isinstance(outcome, Span):

@@ -18,6 +18,7 @@ KEYWORDS: Mapping[str, str] = {
     "groups": "group privacy instead, for groups of 2 up to so many",
     "runs": "runs a side and pair at most",
     "time": "time limit of this audit in seconds",
+    "call_time": "seconds that one call of a function may take; a longer one is an outcome",
     "bits": "whether the low bits of doubles count in the verdict",
     "min_power": "PASS needs runs that would have refuted so many times the claimed ε; 2 without it",
     "black_box": "whether a mechanism's own law and density are left alone",

@@ -117,6 +117,7 @@ class Auditor:
             alpha=alpha,
             runs=runs,
             seconds=words.pop("time", settings.seconds),
+            call_seconds=words.pop("call_time", settings.call_seconds),
             jobs=settings.jobs,
             pair=None if pair is None else (as_dataset(pair[0]), as_dataset(pair[1])),
             data=described,

@@ -28,6 +28,7 @@ class Settings:
         seed: whole number ≥ 0, from which every audit's own is derived.
         runs: runs a side and pair at most, where a test does not say.
         seconds: time limit of one audit; None for none.
+        call_seconds: how long one call of a function may take, where a test does not say; None for any time.
         jobs: worker processes of one audit.
         bits: whether the low bits of doubles count in the verdict, where a test does not say.
         min_power: PASS needs runs that would have refuted so many times the claimed ε, where a test does not say.
@@ -41,6 +42,7 @@ class Settings:
     seed: int = 0
     runs: int = DEFAULT_RUNS
     seconds: float | None = None
+    call_seconds: float | None = None
     jobs: int = 1
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
@@ -93,6 +95,7 @@ class Settings:
             seed=chosen("seed", 0),
             runs=chosen("runs", DEFAULT_RUNS),
             seconds=chosen("time", None),
+            call_seconds=values.get("call_time"),
             jobs=values.get("jobs", 1),
             bits=values.get("bits", False),
             min_power=values.get("min_power", DEFAULT_MIN_POWER),

@@ -58,6 +58,12 @@ class ConsoleReporter:
         """Take the progress bar away, whatever happened."""
         self.close()
 
+    def count(self, event: events.Event) -> None:
+        """Take note of an event that another process has shown."""
+        if isinstance(event, events.CheckStarted):
+            self._announced = event.audits
+        self._begun += isinstance(event, events.AuditStarted)
+
     def on(self, event: events.Event) -> None:
         """Show one event of the stream."""
         match event:

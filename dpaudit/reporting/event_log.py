@@ -29,7 +29,9 @@ class EventLog:
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
         self._file: FileIO | None = None
-        self._written = 0
+        self.written = 0
+        """Lines so far."""
+        self._goes_on = False
         self.failure: ReportError | None = None
         """Why the lines end early; None where they do not."""
 
@@ -46,15 +48,19 @@ class EventLog:
             with contextlib.suppress(OSError):
                 self._file.close()
 
+    def go_on(self, lines: int) -> None:
+        """Another process has written so many lines: keep them, and count on from there."""
+        self.written, self._goes_on = lines, lines > 0
+
     def on(self, event: Event) -> None:
         """Append one event."""
         path = self._outputs.events
         if path is None or self.failure is not None:
             return
         try:
-            line = to_line(event, self._written)
+            line = to_line(event, self.written)
             # first: an interrupt on the way leaves a gap, and not a number twice
-            self._written += 1
+            self.written += 1
             self._append(path, line)
         except OSError as error:
             self.failure = ReportError(f"Cannot write {path}: {error.strerror or error}.")
@@ -68,7 +74,7 @@ class EventLog:
         if self._file is None:
             if self._outputs.report:
                 Path(self._outputs.report).mkdir(exist_ok=True)
-            self._file = FileIO(path, "w")
+            self._file = FileIO(path, "a" if self._goes_on else "w")
         rest = memoryview(encoded(line))
         try:
             while rest:

@@ -75,6 +75,7 @@ def find_pairs(
     key: bytes | None = None,
     size: int | None = None,
     seconds: float | None = None,
+    call_seconds: float | None = None,
     tell: Callable[[Event], object] | None = None,
 ) -> list[_Key]:
     """The pairs of neighbours on which a claim seems to be broken most, worst first.
@@ -98,6 +99,7 @@ def find_pairs(
             which the search begins; None to keep nothing. `database_key` makes one.
         size: records of a dataset, at most, where `data` is of records.
         seconds: time limit, after which the best so far are returned.
+        call_seconds: how long one call of a function may take before that is its outcome.
         tell: is called with the events of the search: that it begins, and after every pair how far it is.
 
     Raises:
@@ -107,7 +109,7 @@ def find_pairs(
     whole("seed", seed, least=0)
     claim = claim.under(relation) if claim.relation != relation else claim
     pairs = _pairs(data, relation, size)
-    target = _target(f)
+    target = _target(f, call_seconds)
     subject = target.mechanism if target.mechanism is not None else _NoMechanism()
     case = Case("a search by Hypothesis", subject, (), claim, whole("runs", runs, least=1))
     job, runner = Job(target, case, claim, None, None, 0, ""), Runner(seconds=seconds)
@@ -397,18 +399,18 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
-def _target(f: Mechanism | Callable[..., Any] | str) -> Target:
+def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None = None) -> Target:
     if isinstance(f, str):
         named = ":" not in f and not f.endswith(".py")
         found = registry.plan(registry.canonical_name(f)).cases()[0].mechanism if named else load_object(f)[0]
-        return _target(found)
+        return _target(found, call_seconds)
     if isinstance(f, type) and issubclass(f, Mechanism):
         return _target(instantiate(f, {}))
     if isinstance(f, Mechanism):
         return Target(f.name, "", f)
     if not callable(f):
         raise UsageError(f"{f!r} is a {type(f).__name__}; dpaudit checks functions and mechanisms.")
-    return function_target(f, getattr(f, "__name__", type(f).__name__), "python")
+    return function_target(f, getattr(f, "__name__", type(f).__name__), "python", call_seconds)
 
 
 def _named(f: Callable[..., Any]) -> str:

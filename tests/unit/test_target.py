@@ -245,9 +245,11 @@ def test_nobody_is_blamed_for(error: BaseException) -> None:
         runs(lambda d, rng: _raise(error))
 
 
-def test_mechanisms_are_blamed_alike() -> None:
-    with pytest.raises(MechanismError, match="raised RuntimeError: no ones, please"):
-        Target("Breaks", "here", Breaks()).runs((1,), 5, SEED)
+def test_exceptions_of_mechanisms_are_outcomes_too() -> None:
+    ((outcome, times),) = Target("Breaks", "here", Breaks()).runs((1,), 5, SEED).counts.items()
+    assert (outcome, times) == (Raised("RuntimeError"), 5)
+    assert isinstance(outcome, Raised)
+    assert outcome.where.startswith("RuntimeError: no ones, please (")
 
 
 # --- loading ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""What an earlier process has done of a request, for the one that goes on (`dpaudit.supervision`)."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field
+
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckStarted, Event
+from dpaudit.auditing.results import Audit, UtilityAudit
+from dpaudit.supervision import Before
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """What is done.
+
+    Args:
+        ended: replay id → audit and the seconds that it took.
+        lost: replay id of an audit that its process did not survive → how the process ended.
+        seconds: since the first process began; they count for the time limit.
+        interrupted: whether nothing more is to be audited.
+    """
+
+    ended: dict[str, tuple[Audit | UtilityAudit, float]] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    interrupted: bool = False
+    goes_on: bool = False
+    """Whether there was an earlier process."""
+
+    def told(self, event: Event) -> bool:
+        """Whether an earlier process has shown and logged this event."""
+        match event:
+            case CheckStarted():
+                return self.goes_on
+            case AuditStarted():
+                return event.replay in self.ended or event.replay in self.lost
+            case AuditFinished():
+                return event.audit.replay in self.ended
+        return False
+
+
+def resumed(before: Before | None) -> Resumed:
+    """What is done, from what the supervisor has kept of earlier processes."""
+    if before is None:
+        return Resumed()
+    each: list[tuple[Audit | UtilityAudit, float]] = [pickle.loads(one) for one in before.ended]
+    ended = {audit.replay: (audit, seconds) for audit, seconds in each}
+    return Resumed(ended, dict(before.lost), before.seconds, before.interrupted, goes_on=True)
