@@ -246,7 +246,7 @@ def verify(
     parameters: dict[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Prove or refute a claim on a small scope, by the exact laws of all its datasets in ball arithmetic.
+    """Prove or refute a claim on a small scope, by the exact laws of all its datasets in interval arithmetic.
 
     Args:
         target: a catalogue name, or a mechanism that has a law.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from dpaudit.language import (
     UtilityClaim,
     all_but,
     checks,
+    log,
 )
 
 _INPUTS = "a dataset that the quality scores; epsilon > 0, 0 < delta < 1, a 1-sensitive quality over a finite set H"
@@ -86,7 +86,7 @@ class ADist(Mechanism):
     @property
     def threshold(self) -> float:
         """(1/ε)·log(1/δ): a noisy gap below it gives ⊥; in units of the score."""
-        return math.log(1 / self.delta, self.log_base) / self.epsilon
+        return log(1 / self.delta, self.log_base) / self.epsilon
 
     def promise(self, beta: float) -> UtilityClaim:
         """Proposition 3.28(ii) for a beta in (0, 1): with gap ≥ (1/ε)·log(1/(βδ)), h₁ with probability ≥ 1 − β.
@@ -95,7 +95,7 @@ class ADist(Mechanism):
         where log is natural).
         """
         checks.probability("beta", beta, open_ends=True)
-        lead = math.log(1 / (beta * self.delta), self.log_base) / self.epsilon
+        lead = log(1 / (beta * self.delta), self.log_base) / self.epsilon
         return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii)")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -183,12 +183,12 @@ class ADistCorrected(Mechanism):
     @property
     def threshold(self) -> float:
         """2 + (2/ε)·ln(1/δ): a noisy gap below it gives ⊥; in units of the score."""
-        return 2 + 2 / self.epsilon * math.log(1 / self.delta)
+        return 2 + 2 / self.epsilon * log(1 / self.delta)
 
     def promise(self, beta: float) -> UtilityClaim:
         """With gap ≥ 2 + (2/ε)·ln(1/(βδ)), h₁ with probability ≥ 1 − β, for a beta in (0, 1)."""
         checks.probability("beta", beta, open_ends=True)
-        lead = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
+        lead = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
         return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), mended")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from dpaudit.language import (
     Program,
     UtilityClaim,
     checks,
+    log,
 )
 from dpaudit_algorithms.laplace_mechanism import Query
 from dpaudit_algorithms.sparse_vector_outputs import ABOVE, BELOW, Outputs, noisy_answers
@@ -126,7 +126,7 @@ class AboveThreshold(Mechanism):
     @property
     def alpha(self) -> float:
         """α = 8(ln k + ln(2/β))/ε, Theorem 3.24."""
-        return 8 * (math.log(len(self.queries)) + math.log(2 / self.beta)) / self.epsilon
+        return 8 * (log(len(self.queries)) + log(2 / self.beta)) / self.epsilon
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """(α, β)-accurate where all queries but the last are below T − α, whatever the number of records."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -25,7 +24,9 @@ from dpaudit.language import (
     Program,
     Samples,
     checks,
+    log,
     queries_of,
+    sqrt,
 )
 from dpaudit_algorithms.analysts import Overfitter
 from dpaudit_algorithms.statistical_queries import NaiveAnswers, NoisyAnswers
@@ -179,8 +180,8 @@ def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Cou
     the others make the sum n (a is near the mean).
     """
     mean = records / cells
-    r = np.arange(min(records, int(mean + 20 * math.sqrt(mean) + 60)) + 1)
-    masses = np.exp(r * math.log(mean) - mean - gammaln(r + 1))
+    r = np.arange(min(records, int(mean + 20 * sqrt(mean) + 60)) + 1)
+    masses = np.exp(r * log(mean) - mean - gammaln(r + 1))
     r, masses = r[masses > NEVER / cells], masses[masses > NEVER / cells]
     # cells of a or a + 1 records settle the sum: given all others, one number of them is right, with a binomial's mass
     a = min(int(mean), records - 1)
@@ -188,7 +189,7 @@ def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Cou
     share = float(masses[r == a + 1].sum() / masses[pair].sum())
     others = masses[~pair] / masses.sum()
     left = float(masses[pair].sum() / masses.sum())
-    fewest = max(0, int(cells * left - 20 * math.sqrt(cells * left * (1 - left)) - 1))
+    fewest = max(0, int(cells * left - 20 * sqrt(cells * left * (1 - left)) - 1))
     highest = float(stats.binom.pmf(int((fewest + 1) * share), fewest, share))  # the fewer the cells, the higher
     found: list[Counts] = []
     while len(found) < size:

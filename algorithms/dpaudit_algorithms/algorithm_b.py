@@ -6,10 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
-
-import numpy as np
 
 from dpaudit.language import (
     THESIS,
@@ -27,13 +24,21 @@ from dpaudit.language import (
     Predicate,
     Program,
     SampleSize,
+    Scores,
     Softmax,
     Uniform,
     UtilityClaim,
     all_but,
     as_written,
+    cached,
     checks,
+    exp,
+    expm1,
     independent,
+    log,
+    log1p,
+    tanh,
+    to_float,
 )
 from dpaudit_algorithms.composition import claim_of
 from dpaudit_algorithms.predicates import Generalises
@@ -63,7 +68,7 @@ class Witnesses(Mechanism):
 
     def run(self, dataset: Any) -> Program:
         weights = [Fraction(w) for w in self.population.weights]
-        one = Categorical(self.population.points, [float(w / sum(weights)) for w in weights])
+        one = Categorical(self.population.points, [to_float(w / sum(weights)) for w in weights])
         sample = yield independent(one, self.parts * self.records)
         coin = yield Bernoulli(0.5)
         # the coin decides which of the two is looked at
@@ -179,12 +184,12 @@ class AlgorithmB(Mechanism):
     @property
     def gap(self) -> float:
         """e^{2ε} − 1 + Tδ: what Lemma 4.2 says of B."""
-        return math.expm1(2 * self.epsilon) + self.parts * self.delta
+        return expm1(2 * self.epsilon) + self.parts * self.delta
 
     @property
     def sharpened(self) -> float:
         """tanh(ε) + 2Tδ/(1 + e^{2ε}): Lemma 4.2 sharpened, of B."""
-        return math.tanh(self.epsilon) + 2 * self.parts * self.delta / (1 + math.exp(2 * self.epsilon))
+        return tanh(self.epsilon) + 2 * self.parts * self.delta / (1 + exp(2 * self.epsilon))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """|E[h*(S_t*) − h*(D)]| ≤ e^{2ε} − 1 + Tδ on T·n records, from above and below; then the same sharpened."""
@@ -217,7 +222,7 @@ class AlgorithmB(Mechanism):
     @property
     def printed_size(self) -> int:
         """The least n ≥ ln(2εk/δ)/ε²."""
-        return math.ceil(math.log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2)
+        return math.ceil(log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
@@ -241,7 +246,7 @@ class AlgorithmB(Mechanism):
     @property
     def some_is_far(self) -> float:
         """1 − (1 − δ/ε)^T: what the proof bounds by 1/2 from below, and 1 − (4/5)^4 = 0.5904 where δ < ε/4."""
-        return -math.expm1(self.parts * math.log1p(-self.delta / self.epsilon)) if self.delta < self.epsilon else 1.0
+        return -expm1(self.parts * log1p(-self.delta / self.epsilon)) if self.delta < self.epsilon else 1.0
 
     def closing_size(self, some: float) -> int:
         """The least n > 2·ln(2Tk)/(ε·(10ε·some − (e^{2ε} − 1) − Tδ)): from it on the two bounds contradict each other.
@@ -255,7 +260,7 @@ class AlgorithmB(Mechanism):
         room = 10 * self.epsilon * some - self.gap
         if room <= 0:
             raise ParameterError(f"The bounds never contradict each other with some = {some!r}.")
-        return math.floor(2 * math.log(2 * self.parts * self.k) / (self.epsilon * room)) + 1
+        return math.floor(2 * log(2 * self.parts * self.k) / (self.epsilon * room)) + 1
 
     def run(self, S: Any) -> Program:
         databases = self._split(in_order(S))
@@ -282,7 +287,7 @@ class AlgorithmB(Mechanism):
         where = {x: i for i, x in enumerate(self.population.points)}
         n = len(databases[0])
         scores = [sum(table[where[x]] for x in databases[t - 1]) - n * _mass(self.population, table) for table, t in F]
-        return Softmax(np.array([float(score) for score in scores]), self.epsilon / 2, F)
+        return Scores([to_float(score) for score in scores], F).softmax(self.epsilon / 2)
 
 
 @dataclass(frozen=True)
@@ -294,7 +299,7 @@ class _Tabled(Predicate):
         return self.table[self.points.index(x)]
 
 
-@lru_cache(maxsize=4096)
+@cached(maxsize=4096)
 def _mass(population: Population, table: Table) -> Fraction:
     return population.mass(_Tabled(population.points, table))
 
@@ -326,11 +331,11 @@ class SoftChoice(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """E[f(Y)] ≥ max f − ln|F|/η, as the probability that f(Y) is at least a uniform one of 1/unit, …, 1."""
-        promised = max(self.values) / self.unit - math.log(len(self.values)) / self.eta
+        promised = max(self.values) / self.unit - log(len(self.values)) / self.eta
         return (UtilityClaim(ReachesDrawn(self.values), max(0.0, promised), "§4.2, Claim 4.4"),)
 
     def run(self, dataset: Any) -> Softmax:
-        return Softmax(np.array(self.values) / self.unit, self.eta)
+        return Scores([to_float(Fraction(v, self.unit)) for v in self.values]).softmax(self.eta)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -24,7 +22,9 @@ from dpaudit.language import (
     Symmetry,
     UtilityClaim,
     all_but,
+    cached,
     checks,
+    log,
 )
 
 
@@ -90,7 +90,7 @@ class ChoosingMechanism(Mechanism):
     @property
     def log_term(self) -> float:
         """ln(4k/(βεδ)), on which every bound of the mechanism is built."""
-        return math.log(4 * (self.quality.growth or 1) / (self.beta * self.epsilon * self.delta))
+        return log(4 * (self.quality.growth or 1) / (self.beta * self.epsilon * self.delta))
 
     @property
     def threshold(self) -> float:
@@ -104,7 +104,7 @@ class ChoosingMechanism(Mechanism):
         supported = UtilityClaim(promised, probability, "§7.3.1, Lemma 7.11")
         if records < 1:
             return (supported,)
-        below = 16 / self.epsilon * (self.log_term + math.log(records))
+        below = 16 / self.epsilon * (self.log_term + log(records))
         return UtilityClaim(NearBestOrBottom(self.quality, below), probability, "§7.3.1, Lemma 7.10"), supported
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
@@ -126,7 +126,7 @@ class ChoosingMechanism(Mechanism):
         return supported.softmax(self.epsilon / 4)
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _supported(scores: AnyScores) -> AnyScores:
     """G(S) with its scores."""
     return scores.at_least(1)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Card, Categorical, Claim, DatasetError, Mechanism, Product, checks
+from dpaudit.language import THESIS, Card, Categorical, Claim, DatasetError, Mechanism, Product, checks, exp
 
 SURELY_0, LIKELY_0, LIKELY_1, SURELY_1 = range(4)
 """The four outputs, numbered as by Kairouz, Oh and Viswanath."""
@@ -64,8 +63,8 @@ class DominatingMechanism(Mechanism):
         return Product(tuple(self._answer(b) for b in bits(S)))
 
     def _answer(self, b: int) -> Categorical:
-        truth = (1 - self.delta) / (1 + math.exp(-self.epsilon))
-        lie = (1 - self.delta) * math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
+        truth = (1 - self.delta) / (1 + exp(-self.epsilon))
+        lie = (1 - self.delta) * exp(-self.epsilon) / (1 + exp(-self.epsilon))
         if b:
             return Categorical((LIKELY_0, LIKELY_1, SURELY_1), (lie, truth, self.delta))
         return Categorical((SURELY_0, LIKELY_0, LIKELY_1), (self.delta, truth, lie))

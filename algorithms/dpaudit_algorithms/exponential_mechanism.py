@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,6 +21,8 @@ from dpaudit.language import (
     UtilityClaim,
     all_but,
     checks,
+    exp,
+    log,
 )
 
 
@@ -69,7 +70,7 @@ class ExponentialMechanism(Mechanism):
 
     def promise(self, solutions: int, below: float) -> UtilityClaim:
         """Proposition 3.27(ii) for |H| = `solutions` and Δm = `below` > 0, in units of the score."""
-        failure = solutions * math.exp(-self.epsilon * below / 2)
+        failure = solutions * exp(-self.epsilon * below / 2)
         return UtilityClaim(NearBest(self.quality, below), all_but(failure), "§3.5.2, Proposition 3.27(ii)")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -77,7 +78,7 @@ class ExponentialMechanism(Mechanism):
         solutions = self.quality.how_many
         if solutions is None:
             return ()
-        return (self.promise(solutions, 2 / self.epsilon * math.log(solutions / BETA)),)
+        return (self.promise(solutions, 2 / self.epsilon * log(solutions / BETA)),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """All those of the quality: the weight exp(ε·q/2) of a solution is a function of its score."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -25,7 +24,11 @@ from dpaudit.language import (
     SampleSize,
     Scores,
     UtilityClaim,
+    cached,
     checks,
+    exp,
+    expm1,
+    log,
 )
 
 _INPUTS = "n labelled examples (x, y), x in X, y in {0, 1}; 0 < epsilon ≤ 1, a finite class H of concepts"
@@ -49,7 +52,7 @@ class TrainingScore(Quality):
         return _training_score(self.concepts, Multiset.of(dataset))
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def _training_score(concepts: ConceptClass, dataset: Multiset) -> Scores:
     names = tuple(concepts.concepts)
     return Scores([-concepts.wrong(h, dataset) for h in names], names)
@@ -96,7 +99,7 @@ class _FiniteClassLearner(Mechanism):
     @property
     def printed_size(self) -> int:
         """The least n ≥ 16·ln(8|H|)/ε, at which Lemma 3.2 with a = ln 8 promises training error ≤ 1/8."""
-        return math.ceil(16 * math.log(8 * self.size) / self.epsilon)
+        return math.ceil(16 * log(8 * self.size) / self.epsilon)
 
     def _printed(self, records: int) -> list[UtilityClaim]:
         """Theorem 3.3, and Lemma 3.2 with a = ln 8 where it promises anything of n examples that some h labels."""
@@ -104,7 +107,7 @@ class _FiniteClassLearner(Mechanism):
         if records >= self.printed_size:
             good = GeneralisationError(self.concepts, 0.25)
             promises.append(UtilityClaim(good, 0.75, "§3, Theorem 3.3, with the constants of its proof"))
-        gap = 2 * math.log(8 * self.size) / self.epsilon
+        gap = 2 * log(8 * self.size) / self.epsilon
         if records > gap:
             few = EmpiricalError(self.concepts, gap / records)
             promises.append(UtilityClaim(few, 0.875, "§3, Lemma 3.2 with a = ln 8"))
@@ -151,12 +154,12 @@ class FiniteClassLearner(_FiniteClassLearner):
 
         By the Chernoff bound that it names, Pr[Bin(n, p) ≤ np/2] ≤ e^{−np/8}, which is e^{−n/32} at p = 1/4.
         """
-        promised = max(0.0, 1 - self.size * math.exp(-records / 8))
+        promised = max(0.0, 1 - self.size * exp(-records / 8))
         return UtilityClaim(NoBadSample(self.concepts), promised, "§3, proof of Theorem 3.3, Pr[S ∈ S_bad]")
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        logs = math.log(8 * self.size)
+        logs = log(8 * self.size)
         proof = "§3, proof of Theorem 3.3"
         return (
             SampleSize(
@@ -220,7 +223,7 @@ class FiniteClassLearnerCorrected(_FiniteClassLearner):
     @property
     def kept(self) -> float:
         """q = 1 − (1 − e^{−ε/2})/4: by what an example lowers the mean weight of a concept of error 1/4."""
-        return 1 + math.expm1(-self.epsilon / 2) / 4
+        return 1 + expm1(-self.epsilon / 2) / 4
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """As printed, and error ≤ 1/4 with probability at least 1 − (|H| − 1)·q^n for every n."""
@@ -230,13 +233,13 @@ class FiniteClassLearnerCorrected(_FiniteClassLearner):
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
         """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, whatever the output."""
-        promised = max(0.0, 1 - self.size * math.exp(-records / 32))
+        promised = max(0.0, 1 - self.size * exp(-records / 32))
         return UtilityClaim(NoBadSample(self.concepts), promised, "§3, proof of Theorem 3.3, Pr[S ∈ S_bad], mended")
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        enough = math.log(4 * max(1, self.size - 1)) / -math.log(self.kept)
-        proof = max(32.0, 16 / self.epsilon) * math.log(8 * self.size)
+        enough = log(4 * max(1, self.size - 1)) / -log(self.kept)
+        proof = max(32.0, 16 / self.epsilon) * log(8 * self.size)
         return (
             SampleSize(
                 self.printed_size, "O(log|H|/ε); 16·ln(8|H|)/ε by its proof", _LEARNER, "§3, Theorem 3.3"
@@ -270,6 +273,6 @@ def lemma_3_2(size: int, epsilon: float, a: float) -> tuple[float, float]:
         ParameterError: an argument outside its range.
     """
     checks.whole("size", size, least=1)
-    gap = 2 * (math.log(size) + checks.positive("a", a)) / checks.positive("epsilon", epsilon)
-    weight = (size - 1) * math.exp(-epsilon * gap / 2)
-    return weight / (1 + weight), math.exp(-a)
+    gap = 2 * (log(size) + checks.positive("a", a)) / checks.positive("epsilon", epsilon)
+    weight = (size - 1) * exp(-epsilon * gap / 2)
+    return weight / (1 + weight), exp(-a)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -17,8 +15,10 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Symmetry,
+    cached,
     checks,
     exchanges,
+    exp,
 )
 
 
@@ -81,13 +81,13 @@ class GroupPrivacy(Mechanism):
         return Bernoulli(*_grown(self.epsilon, self.delta, self.start, ones))
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def _grown(epsilon: float, delta: float, start: float, ones: int) -> tuple[float, float]:
     """p(ones) and 1 − p(ones), each to its own relative precision."""
     p, rest = start, 1 - start
     for _ in range(ones):
-        rising = math.exp(epsilon) * p + delta
-        falling = math.exp(-epsilon) * (rest - delta)
+        rising = exp(epsilon) * p + delta
+        falling = exp(-epsilon) * (rest - delta)
         if rising <= 1 - falling:
             p, rest = rising, 1 - rising
         else:

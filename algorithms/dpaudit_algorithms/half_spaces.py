@@ -29,6 +29,7 @@ from dpaudit.language import (
     Program,
     UtilityClaim,
     checks,
+    to_float,
 )
 
 Plane: TypeAlias = tuple[int, int]
@@ -249,7 +250,7 @@ def largest(
     taken[inside] = np.minimum(copies[inside], kept - before[: len(inside)])
     left = copies - taken
     (at,) = np.nonzero(left)
-    others = Categorical(at, left[at] / left.sum()) if len(at) else None
+    others = Categorical(at, [to_float(Fraction(n, int(left.sum()))) for n in left[at].tolist()]) if len(at) else None
     return tuple((j, int(taken[j])) for j in inside.tolist()), others
 
 

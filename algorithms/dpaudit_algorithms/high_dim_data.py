@@ -25,6 +25,7 @@ from dpaudit.language import (
     NoisyCopies,
     ParameterError,
     UtilityClaim,
+    cached,
     checks,
 )
 from dpaudit_algorithms.half_spaces import CAPPED, RELATION, one_of
@@ -268,13 +269,13 @@ class HoldsBestAngle(Goal):
 # --- which angles are near a point -----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=65536)
+@cached(maxsize=65536)
 def counted(data: _MakeHighDimData, x: Point, y: int) -> tuple[int, ...]:
     """As `MakeHighDimData.counted`."""
     return tuple(j for j in near(data, x) if _label(data, j, x) == y)
 
 
-@lru_cache(maxsize=65536)
+@cached(maxsize=65536)
 def near(data: _MakeHighDimData, x: Point) -> tuple[int, ...]:
     """The indices j of the angles with |φ_i(x) − jγ| < γ."""
     i = data.i

@@ -30,6 +30,9 @@ from dpaudit.language import (
     all_but,
     as_written,
     checks,
+    exp,
+    log,
+    log2,
 )
 from dpaudit_algorithms.composition import claim_of
 from dpaudit_algorithms.half_spaces import CAPPED, RELATION, TIES, labelled, largest, one_of
@@ -193,7 +196,7 @@ class AHighH(Mechanism):
         if self.budget == "printed":
             return Claim(self.epsilon, self.delta)
         assert self.delta_prime is not None
-        epsilon = self.constant * self.epsilon / math.log2(1 / self.delta_prime)
+        epsilon = self.constant * self.epsilon / log2(1 / self.delta_prime)
         return Claim(epsilon, (self.delta - self.delta_prime) / (2 * (self.dimension - 1)))
 
     @property
@@ -338,7 +341,7 @@ class AHighHCorrected(Mechanism):
     def failure(self, records: int) -> float:
         """β for so many examples; above 1 where nothing is promised."""
         d = self.dimension
-        return d * (2 * self.reach + 1) * math.exp(-self.epsilon * self.alpha * records / (2 * d * d))
+        return d * (2 * self.reach + 1) * exp(-self.epsilon * self.alpha * records / (2 * d * d))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """The bound above."""
@@ -351,7 +354,7 @@ class AHighHCorrected(Mechanism):
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """The number from which on β is 0.05."""
         d = self.dimension
-        least = 2 * d * d / (self.alpha * self.epsilon) * math.log(d * (2 * self.reach + 1) / BETA)
+        least = 2 * d * d / (self.alpha * self.epsilon) * log(d * (2 * self.reach + 1) / BETA)
         formula = f"(2d²/(αε))·ln(d(2B + 1)/β), B = {self.reach}, α = {self.alpha:g}, β = {BETA:g}"
         promise = f"empirical error ≤ α with probability at least {1 - BETA:g}"
         return (SampleSize(math.ceil(least), formula, promise, "§3.2, Theorem 21, mended"),)

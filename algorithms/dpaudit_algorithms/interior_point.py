@@ -25,6 +25,8 @@ from dpaudit.language import (
     UtilityClaim,
     all_but,
     checks,
+    exp,
+    log,
     step_scores,
 )
 
@@ -214,11 +216,11 @@ class InteriorPointByMedianCorrected(Mechanism):
 
 
 def _interior(epsilon: float, domain: int, records: int, place: str) -> tuple[UtilityClaim, ...]:
-    return (UtilityClaim(InteriorPoint(), all_but(domain * math.exp(-epsilon * records / 4)), place),)
+    return (UtilityClaim(InteriorPoint(), all_but(domain * exp(-epsilon * records / 4)), place),)
 
 
 def _enough(epsilon: float, domain: int, place: str) -> tuple[SampleSize, ...]:
-    records = math.ceil(4 * math.log(domain / BETA) / epsilon)
+    records = math.ceil(4 * log(domain / BETA) / epsilon)
     promise = f"an interior point with probability at least {1 - BETA:g}"
     return (SampleSize(records, f"4·ln(|X|/β)/ε, β = {BETA:g}", promise, place),)
 

@@ -22,6 +22,7 @@ from dpaudit.language import (
     SampleSize,
     UtilityClaim,
     checks,
+    log2,
     log_star,
     step_scores,
 )
@@ -129,7 +130,7 @@ class InteriorPointByRecConcave(Mechanism):
         """log…log T, N times."""
         iterated = float(self.size - 1)
         for _ in range(self.calls):
-            iterated = math.log2(iterated)
+            iterated = log2(iterated)
         return iterated
 
     @property
@@ -145,7 +146,7 @@ class InteriorPointByRecConcave(Mechanism):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """The least n whose promise ⌈n/2⌉ is enough for β."""
-        r = math.ceil(self._unit * (math.log2(6 * self.calls / (self.beta * self.delta)) + self._logs()))
+        r = math.ceil(self._unit * (log2(6 * self.calls / (self.beta * self.delta)) + self._logs()))
         formula = "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)"
         return (SampleSize(2 * r - 1, formula, "an interior point with probability 1 − β", _PLACE),)
 

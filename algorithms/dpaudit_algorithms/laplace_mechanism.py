@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +26,8 @@ from dpaudit.language import (
     all_but,
     checks,
     exchanges,
+    exp,
+    log,
 )
 
 _UNCOUNTED = "exchange of records that are not counted"
@@ -205,7 +206,7 @@ class LaplaceMechanism(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Theorem 3.25 with the Δ at which its bound is 0.05, whatever the number of records."""
-        return (self.promise(self.scale * math.log(self.query.coordinates / BETA)),)
+        return (self.promise(self.scale * log(self.query.coordinates / BETA)),)
 
     def run(self, S: Any) -> Laplace | Product:
         noisy = tuple(Laplace(answer, self.scale) for answer in self.query(S))
@@ -271,4 +272,4 @@ class LaplaceMechanismRounded(Mechanism):
 
 def tail_bound(epsilon: float, sensitivity: float, coordinates: int, off_by: float) -> float:
     """ℓ·exp(−εΔ/k): bounds the probability that some coordinate is off by more than Δ.  Source: Theorem 3.25."""
-    return min(1.0, coordinates * math.exp(-epsilon * off_by / sensitivity))
+    return min(1.0, coordinates * exp(-epsilon * off_by / sensitivity))

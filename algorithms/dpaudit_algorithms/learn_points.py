@@ -29,6 +29,8 @@ from dpaudit.language import (
     all_but,
     checks,
     exchanges,
+    exp,
+    log,
     step_scores,
 )
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
@@ -136,8 +138,8 @@ class LearnPoints(Mechanism):
             ParameterError: alpha or beta outside (0, 1).
         """
         _check_accuracy(alpha, beta)
-        answers = 8 / (alpha * self.epsilon) * math.log(4 / (beta * self.delta))
-        return math.ceil(max(answers, 16 / alpha * math.log(2 / beta)))
+        answers = 8 / (alpha * self.epsilon) * log(4 / (beta * self.delta))
+        return math.ceil(max(answers, 16 / alpha * log(2 / beta)))
 
     def promise(self, alpha: float, records: int) -> UtilityClaim | None:
         """Lemma 6.2 for this alpha in (0, 1), with the least β that |X| and so many examples afford; None if it is ≥ 1.
@@ -145,7 +147,7 @@ class LearnPoints(Mechanism):
         Raises:
             ParameterError: alpha outside (0, 1).
         """
-        answers = 4 / self.delta * math.exp(-alpha * self.epsilon * records / 8)
+        answers = 4 / self.delta * exp(-alpha * self.epsilon * records / 8)
         return _accurate(self.domain, alpha, records, answers, "§6.2, Lemma 6.2")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -243,8 +245,8 @@ class LearnPointsCorrected(Mechanism):
             ParameterError: alpha or beta outside (0, 1).
         """
         _check_accuracy(alpha, beta)
-        gap = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
-        return math.ceil(max(16 / alpha * math.log(2 / beta), 4 * gap / alpha))
+        gap = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
+        return math.ceil(max(16 / alpha * log(2 / beta), 4 * gap / alpha))
 
     def promise(self, alpha: float, records: int) -> UtilityClaim | None:
         """The lemma above, with the least β that |X|, δ and so many examples afford; None if it is ≥ 1.
@@ -252,7 +254,7 @@ class LearnPointsCorrected(Mechanism):
         Raises:
             ParameterError: alpha outside (0, 1).
         """
-        answers = math.exp(min(500.0, -self.epsilon / 2 * (alpha * records / 4 - 2))) / self.delta
+        answers = exp(min(500.0, -self.epsilon / 2 * (alpha * records / 4 - 2))) / self.delta
         return _accurate(self.domain, alpha, records, max(answers, self.delta), "§6.2, Lemma 6.2, mended")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -288,7 +290,7 @@ def _check_accuracy(alpha: float, beta: float) -> None:
 def _accurate(domain: int, alpha: float, records: int, beta: float, place: str) -> UtilityClaim | None:
     """α-good with probability 1 − β, where β is at least what |X| and the Chernoff bound ask for."""
     checks.probability("alpha", alpha, open_ends=True)
-    beta = max(beta, 2 / (alpha * domain), 2 * math.exp(-alpha * records / 16))
+    beta = max(beta, 2 / (alpha * domain), 2 * exp(-alpha * records / 16))
     return UtilityClaim(GeneralisationError(Points(domain), alpha), all_but(beta), place) if beta < 1 else None
 
 

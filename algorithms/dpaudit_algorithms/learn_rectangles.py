@@ -26,6 +26,8 @@ from dpaudit.language import (
     UtilityClaim,
     all_but,
     checks,
+    exp,
+    to_float,
 )
 from dpaudit_algorithms.query_release import exactly
 from dpaudit_algorithms.release_thresholds import ReleaseThresholds, equal_parts, least_records
@@ -235,7 +237,7 @@ class LearnRectangles(Mechanism):
 
     def threshold(self, records: int, many: int) -> float:
         """t for `many` cells, in examples."""
-        return float(exactly(self.alpha) * records / (8 * self.dimension * many))
+        return to_float(exactly(self.alpha) * records / (8 * self.dimension * many))
 
     def significant(self, axis: int, parts: tuple[Cell, ...], records: int) -> SignificantCells:
         """The histogram of an axis with these cells."""
@@ -254,13 +256,13 @@ class LearnRectangles(Mechanism):
     def failure(self, records: int) -> float:
         """The bound on the probability that the training error is above α/2; at least 1 where it says nothing."""
         ell, K, scale = self.dimension, self.most_cells, 2 / self.part.epsilon
-        noise = 2 * math.exp(-self.threshold(records, K) / scale) / (1 + math.exp(-1 / scale))
+        noise = 2 * exp(-self.threshold(records, K) / scale) / (1 + exp(-1 / scale))
         return ell * self.release.failure(records) + ell * K * noise
 
     def overfits(self, records: int) -> float:
         """β′ of Theorem 3.17 for so many examples."""
         power = records * self.alpha / (64 * self.concepts.vc) if self.concepts.vc else math.inf
-        return 512 / self.alpha * math.exp(-min(power, 700.0))
+        return 512 / self.alpha * exp(-min(power, 700.0))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Training error ≤ α/2 on examples of a rectangle, and generalisation error ≤ α, with the least β for each."""

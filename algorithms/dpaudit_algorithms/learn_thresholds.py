@@ -33,8 +33,13 @@ from dpaudit.language import (
     Thresholds,
     UtilityClaim,
     all_but,
+    as_written,
     checks,
     exchanges,
+    exp,
+    exp2,
+    log,
+    log2,
     log_star,
     step_scores,
 )
@@ -157,14 +162,14 @@ class _LearnThresholds(Mechanism):
             ParameterError: beta outside (0, 1).
         """
         checks.probability("beta", beta, open_ends=True)
-        logs = math.log2(12 * self.depth / (beta * self.delta)) + iterated_log(self.size, self.depth)
+        logs = log2(12 * self.depth / (as_written(beta) * self.delta)) + iterated_log(self.size, self.depth)
         return math.ceil((1 << 3 * self.depth) * 72 * self.depth / (self.alpha * self.epsilon) * logs)
 
     def _least_beta(self, records: int) -> float:
         """The β that so many records afford, by the printed sample size."""
         given = records * self.alpha * self.epsilon / ((1 << 3 * self.depth) * 72 * self.depth)
         power = given - iterated_log(self.size, self.depth)
-        return 12 * self.depth / self.delta * math.exp2(min(1000.0, -power))
+        return 12 * self.depth / self.delta * exp2(min(1000.0, -power))
 
     @property
     def _place(self) -> str:
@@ -293,15 +298,15 @@ class LearnThresholdsCorrected(_LearnThresholds):
             ParameterError: beta outside (0, 1).
         """
         N, printed = self.depth, super().sample_size(beta)
-        clear = 2 + 6 * N / self.epsilon * math.log(12 * N**2 / (beta * self.delta)) if N > 1 else 0.0
-        others = max(8 / self.alpha * math.log(4 / beta), (2 << 3 * (N - 1)) / (3 * self.alpha) * clear)
+        clear = 2 + 6 * N / self.epsilon * log(12 * N**2 / (as_written(beta) * self.delta)) if N > 1 else 0.0
+        others = max(8 / self.alpha * log(4 / as_written(beta)), (2 << 3 * (N - 1)) / (3 * self.alpha) * clear)
         return max(printed, math.ceil(others))
 
     def _least_beta(self, records: int) -> float:
-        N, found = self.depth, [super()._least_beta(records), 4 * math.exp(-self.alpha * records / 8)]
+        N, found = self.depth, [super()._least_beta(records), 4 * exp(-self.alpha * records / 8)]
         if N > 1:
             clear = 3 * self.alpha * records / (2 << 3 * (N - 1))
-            found.append(12 * N**2 / self.delta * math.exp(min(500.0, -self.epsilon / (6 * N) * (clear - 2))))
+            found.append(12 * N**2 / self.delta * exp(min(500.0, -self.epsilon / (6 * N) * (clear - 2))))
         return max(found)
 
     @property

@@ -23,6 +23,7 @@ from dpaudit.language import (
     UtilityClaim,
     as_written,
     checks,
+    log,
 )
 from dpaudit_algorithms.composition import claim_of
 from dpaudit_algorithms.subsampling import least_rows, replace_one_claim, rows_drawn
@@ -234,7 +235,7 @@ class PacLearner(Mechanism):
     @property
     def samples(self) -> int:
         """max{n, ⌈4·ln(2/β′)/α⌉}."""
-        return max(self.n, math.ceil(4 * math.log(2 / self.beta_prime) / self.alpha))
+        return max(self.n, math.ceil(4 * log(2 / self.beta_prime) / self.alpha))
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:

@@ -24,7 +24,10 @@ from dpaudit.language import (
     as_written,
     checks,
     error,
+    exp,
+    fsum,
     labels_at,
+    log,
     truth_of,
 )
 
@@ -63,7 +66,7 @@ class Round:
     @cached_property
     def error(self) -> float:
         """error_{D_t}(c, h_t)."""
-        return math.fsum(compress(self.masses, self.wrong))
+        return fsum(compress(self.masses, self.wrong))
 
     @property
     def good(self) -> bool:
@@ -75,7 +78,7 @@ class Round:
         """D_{t+1}: twice the mass where h_t errs, 1 − ε_t/(1 − ε_t) times it elsewhere, ε_t its error ≤ 1/4."""
         less = 1 - self.error / (1 - self.error)
         masses = [2 * m if wrong else less * m for m, wrong in zip(self.masses, self.wrong, strict=True)]
-        total = math.fsum(masses)
+        total = fsum(masses)
         return tuple(m / total for m in masses)
 
 
@@ -94,7 +97,7 @@ class Start:
     @cached_property
     def masses(self) -> tuple[float, ...]:
         """D(x) at each point."""
-        total = math.fsum(self.truth.weights)
+        total = fsum(self.truth.weights)
         return tuple(float(w) / total for w in self.truth.weights)
 
     @cached_property
@@ -285,9 +288,9 @@ def last_errors(representation: Representation, truth: Truth, names: Sequence[An
     for one in reversed(start.rounds(representation.labelling, names)):
         last = [inside and wrong for inside, wrong in zip(left, one.wrong, strict=True)]
         left = [inside and not wrong for inside, wrong in zip(left, one.wrong, strict=True)]
-        first = math.fsum(compress(start.masses, last))
+        first = fsum(compress(start.masses, last))
         if first:
-            found.append((first, math.fsum(compress(one.masses, last))))
+            found.append((first, fsum(compress(one.masses, last))))
     return found[::-1]
 
 
@@ -302,7 +305,7 @@ def growth(T: int, *, printed: bool = False) -> Fraction | float:
         printed: (4/3)^{T/2}, which counts t itself among the rounds that double.
     """
     if printed:
-        return math.exp(T / 2 * math.log(4 / 3))
+        return exp(T / 2 * log(4 / 3))
     return Fraction(2) ** ((T + 1) // 2 - 1) * Fraction(2, 3) ** (T // 2)
 
 
@@ -317,7 +320,7 @@ def error_bound(T: int, *, printed: bool = False) -> Fraction | float:
         printed: (T/8)·(3/4)^{T/2}, the sum of what is printed of D(R_t).
     """
     if printed:
-        return T / 8 * math.exp(T / 2 * math.log(0.75))
+        return T / 8 * exp(T / 2 * log(0.75))
     return Fraction(1, 2) ** ((T + 1) // 2) * Fraction(3, 2) ** (T // 2)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,9 @@ from dpaudit.language import (
     UtilityClaim,
     all_but,
     bounds,
+    cached,
     checks,
+    exp,
 )
 from dpaudit_algorithms.mixtures_class import ASSUMED, STEPS, Errors, Hypothesis
 from dpaudit_algorithms.mixtures_data import NearErm
@@ -209,7 +210,7 @@ class LearnHalf(Mechanism):
 
     def failure(self, alpha: float, size: int, records: int) -> float:
         """|𝒢|·e^{−εnα/2}: what Lemma 4.6's proof gives for errors of more than the best plus αn."""
-        return size * math.exp(max(-700.0, -self.epsilon * records * alpha / 2))
+        return size * exp(max(-700.0, -self.epsilon * records * alpha / 2))
 
     def promise(self, alpha: float, S: Any) -> UtilityClaim:
         """Claim 4.7 on this dataset: err^ ≤ that of the best halfspace + alpha, but for |𝒢|·e^{−εnα/2}.
@@ -226,7 +227,7 @@ class LearnHalf(Mechanism):
         if not records:
             return ()
         log_size = bounds.log_hypotheses(self.dimension, records)
-        failure = math.exp(min(0.0, log_size - self.epsilon * records * ALPHA / 2))
+        failure = exp(min(0.0, log_size - self.epsilon * records * ALPHA / 2))
         claim = UtilityClaim(NearErm(self, ALPHA), all_but(failure), "§4, Claim 4.7, with the constants of its proof")
         return (claim,) if failure < 1 else ()
 
@@ -251,12 +252,12 @@ def private_points(S: Any) -> tuple[Any, ...]:
     return tuple(sorted({x for x, _, p in _records(S).values if p == "priv"}))
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _levels(learner: LearnHalf, S: Multiset) -> Errors:
     return Errors(S, learner.dimension, learner.supports, learner.empty_subset, learner.all_ones, learner.private_label)
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _chooser(learner: LearnHalf, S: Multiset) -> LevelSoftmax | None:
     levels = _levels(learner, S)
     _ = levels.examples  # refuses what is no example

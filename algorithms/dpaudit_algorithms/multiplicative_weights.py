@@ -27,7 +27,14 @@ from dpaudit.language import (
     SampleSize,
     UtilityClaim,
     all_but,
+    cached,
     checks,
+    exp,
+    fsum,
+    log,
+    log2,
+    sqrt,
+    to_float,
 )
 from dpaudit.language.interaction import Answering
 from dpaudit_algorithms.numeric_sparse import ROOT_512, SparseNoise
@@ -45,15 +52,15 @@ def values(query: Predicate, points: Points) -> tuple[int, ...]:
     return tuple(query(x) for x in points)
 
 
-@lru_cache(maxsize=4096)
+@cached(maxsize=4096)
 def shared(query: Predicate, held: Multiset) -> float:
     """f(S)."""
-    return float(query.share(held))
+    return to_float(query.share(held))
 
 
 def mean(f: tuple[int, ...], x: Weights) -> float:
     """f(x^t), the weight of the points with f = 1."""
-    return math.fsum(weight for weight, inside in zip(x, f, strict=True) if inside)
+    return fsum(weight for weight, inside in zip(x, f, strict=True) if inside)
 
 
 def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
@@ -62,8 +69,8 @@ def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
     Source: Dwork and Roth, section 4.2.1, Algorithm 5.
     """
     lost = 1 if v < mean(f, x) else 0
-    moved = [weight * math.exp(-eta) if inside == lost else weight for weight, inside in zip(x, f, strict=True)]
-    total = math.fsum(moved)
+    moved = [weight * exp(-eta) if inside == lost else weight for weight, inside in zip(x, f, strict=True)]
+    total = fsum(moved)
     return tuple(weight / total for weight in moved)
 
 
@@ -76,7 +83,7 @@ def potential(records: Multiset, points: Points, x: Weights) -> float:
     """Ψ = KL(records ‖ x), in nats.  Source: Dwork and Roth, proof of Theorem 4.10."""
     n = len(records)
     at = dict(zip(points, x, strict=True))
-    return math.fsum(times / n * math.log(times / n / at[record]) for record, times in records.items)
+    return fsum(times / n * log(times / n / at[record]) for record, times in records.items)
 
 
 @dataclass(frozen=True)
@@ -171,7 +178,7 @@ class PrivateMultiplicativeWeights(Interactive):
     @property
     def updates(self) -> int:
         """c = 4·ln|X|/α², rounded up."""
-        return math.ceil(4 * math.log(len(self.points)) / self.alpha**2) if self.c is None else self.c
+        return math.ceil(4 * log(len(self.points)) / self.alpha**2) if self.c is None else self.c
 
     @cached_property
     def noise(self) -> SparseNoise:
@@ -184,10 +191,10 @@ class PrivateMultiplicativeWeights(Interactive):
         if self.threshold is not None:
             return self.threshold
         c = self.updates
-        logs = math.log(2 * self.analyst.rounds) + math.log(4 * c / self.beta)
+        logs = log(2 * self.analyst.rounds) + log(4 * c / self.beta)
         if not self.delta:
             return 18 * c * logs / (self.epsilon * self.records)
-        root = math.sqrt(c * math.log(2 / self.delta))
+        root = sqrt(c * log(2 / self.delta))
         return 2 * (1 + ROOT_512) * root * logs / (self.epsilon * self.records)
 
     def printed_records(self) -> int:
@@ -195,9 +202,9 @@ class PrivateMultiplicativeWeights(Interactive):
 
         Λ = ln|Q| + ln(32·ln|X|/(α²β)). The printed α² of the second is α in what its c and T give; it asks for more.
         """
-        size = math.log(len(self.points))
-        logs = math.log(self.analyst.rounds) + math.log(32 * size / (self.alpha**2 * self.beta))
-        factor = 2 * (1 + ROOT_512) * math.sqrt(size * math.log(2 / self.delta)) if self.delta else 32 * size
+        size = log(len(self.points))
+        logs = log(self.analyst.rounds) + log(32 * size / (self.alpha**2 * self.beta))
+        factor = 2 * (1 + ROOT_512) * sqrt(size * log(2 / self.delta)) if self.delta else 32 * size
         return math.ceil(factor * logs / (self.epsilon * self.alpha**3))
 
     @property
@@ -224,7 +231,7 @@ class PrivateMultiplicativeWeights(Interactive):
             return ()
         goal = AccurateAnswers(self.analyst, 3 * self.alpha, "sample")
         sample = UtilityClaim(goal, all_but(self.beta), self._theorem)
-        enough = self.records >= math.log2(2 * self.analyst.rounds / self.beta) / self.epsilon**2
+        enough = self.records >= log2(2 * self.analyst.rounds / self.beta) / self.epsilon**2
         if self.delta or not enough or self.epsilon >= 1 / 3 or self.beta >= 1 / 4 or self.analyst.population is None:
             return (sample,)
         on_D = AccurateAnswers(self.analyst, 3 * self.alpha + 10 * self.epsilon)
@@ -240,7 +247,7 @@ class PrivateMultiplicativeWeights(Interactive):
         noise, f = self.noise, values(query, self.points)
         if count >= self.updates:  # NumericSparse has halted
             return BOTTOM, state
-        here, there = mean(f, x), float(query.share(S))
+        here, there = mean(f, x), to_float(query.share(S))
         told: list[float | None] = [None, None]
         # f'_{2i−1} = f_i − f_i(x^t), f'_{2i} = f_i(x^t) − f_i
         for which, gap in enumerate((there - here, here - there)):

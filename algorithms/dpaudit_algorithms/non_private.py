@@ -23,6 +23,8 @@ from dpaudit.language import (
     SampleSize,
     UtilityClaim,
     checks,
+    exp,
+    log,
 )
 
 Hypothesis = tuple[int, ...]
@@ -135,7 +137,7 @@ class EmpiricalRiskMinimizer(Mechanism):
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Error ≤ 1/4 with probability at least 1 − |H|·e^{−n/4}; for thresholds with 3/4 from n = 10 on."""
         good = GeneralisationError(self.concepts, 0.25)
-        finite = 1 - len(self.hypotheses) * math.exp(-records / 4)
+        finite = 1 - len(self.hypotheses) * exp(-records / 4)
         promises = [UtilityClaim(good, max(0.0, finite), "§2, proof of Theorem 2.1")]
         if self.concepts.monotone and records >= ROUGHLY:
             promises.append(UtilityClaim(good, 0.75, '§2, Theorem 2.2, "roughly 10"'))
@@ -144,7 +146,7 @@ class EmpiricalRiskMinimizer(Mechanism):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         learner = "a PAC learner: error ≤ 1/4 with probability at least 3/4"
-        finite = math.ceil(4 * math.log(4 * len(self.hypotheses)))
+        finite = math.ceil(4 * log(4 * len(self.hypotheses)))
         sizes = [SampleSize(finite, "O(log|H|); 4·ln(4|H|) by its proof", learner, "§2, Theorem 2.1")]
         if self.concepts.monotone:
             sizes.append(SampleSize(ROUGHLY, 'O(1), "roughly 10"', learner, "§2, Theorem 2.2"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,12 +23,15 @@ from dpaudit.language import (
     Program,
     UtilityClaim,
     checks,
+    expm1,
+    log,
+    sqrt,
 )
 from dpaudit_algorithms.laplace_mechanism import Query
 from dpaudit_algorithms.sparse_vector_outputs import BELOW, Outputs
 
 Floats = NDArray[np.float64]
-ROOT_512 = math.sqrt(512)
+ROOT_512 = sqrt(512)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class SparseNoise:
 
     def sigma(self, epsilon: float) -> float:
         """σ(ε), for sensitivity 1."""
-        return math.sqrt(32 * self.c * math.log(2 / self.delta)) / epsilon if self.delta else 2 * self.c / epsilon
+        return sqrt(32 * self.c * log(2 / self.delta)) / epsilon if self.delta else 2 * self.c / epsilon
 
     @cached_property
     def threshold(self) -> float:
@@ -101,11 +103,11 @@ class SparseNoise:
         √(c·ln(2/δ))·(ln k + ln(4c/β))·√512·ε/ε₁, divided by ε; the last factor is √512 + 1 as printed, and mended
         √512·9/8. The printed α is too small for the releases if δ > 0, the mended one is not (`NumericSparse`).
         """
-        logs = math.log(k) + math.log(4 * self.c / beta)
+        logs = log(k) + log(4 * self.c / beta)
         if not self.delta:
             return self.unit * 9 * self.c * logs / self.epsilon
         factor = ROOT_512 + 1 if self.printed else 9 * ROOT_512 / 8
-        return self.unit * logs * math.sqrt(self.c * math.log(2 / self.delta)) * factor / self.epsilon
+        return self.unit * logs * sqrt(self.c * log(2 / self.delta)) * factor / self.epsilon
 
     @property
     def composed(self) -> float:
@@ -122,7 +124,7 @@ class SparseNoise:
         basic = self.c * each
         if not self.delta:
             return basic
-        advanced = math.sqrt(2 * self.c * math.log(2 / self.delta)) * each + basic * math.expm1(min(each, 700.0))
+        advanced = sqrt(2 * self.c * log(2 / self.delta)) * each + basic * expm1(min(each, 700.0))
         return min(basic, advanced)
 
 

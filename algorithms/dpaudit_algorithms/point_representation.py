@@ -26,6 +26,9 @@ from dpaudit.language import (
     UtilityClaim,
     as_written,
     checks,
+    expm1,
+    log,
+    log1p,
     next_prime,
 )
 
@@ -68,23 +71,23 @@ class _PointRepresentation(Representation):
         """How many hypotheses are drawn: ⌈(4/α)·ln(1/β)⌉, unless another number was given."""
         if self.hypotheses is not None:
             return self.hypotheses
-        return max(1, math.ceil(4 / self.alpha * math.log(1 / self.beta)))
+        return max(1, math.ceil(4 / self.alpha * log(1 / self.beta)))
 
     @property
     def printed_size(self) -> float:
         """ln(4/α) + ln ln(1/β)."""
-        return math.log(4 / self.alpha) + math.log(math.log(1 / self.beta))
+        return log(4 / self.alpha) + log(log(1 / self.beta))
 
     @property
     def size(self) -> float:
         """ln M."""
-        return math.log(self.M)
+        return log(self.M)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """It represents POINT_X, where M is as printed; and with any M, as far as the proof goes: 1 − (1 − α/4)^M."""
         proof = UtilityClaim(
             Represents(self.concepts, self.alpha),
-            -math.expm1(self.M * math.log1p(-self.alpha / 4)),
+            -expm1(self.M * log1p(-self.alpha / 4)),
             "§5.3, proof of Claim 5.19: a hypothesis is α-good with probability at least α/4",
         )
         return (self.represents, proof) if self.hypotheses is None else (proof,)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpaudit.language import THESIS, Card, Categorical, Claim, Mechanism, ParameterError, Product, Program
+from dpaudit.language import THESIS, Card, Categorical, Claim, Mechanism, ParameterError, Product, Program, fsum
 from dpaudit_algorithms.composition import claim_of
 
 
@@ -45,7 +44,7 @@ class PostProcessing(Mechanism):
         if not self.channel or len({len(row) for row in self.channel}) != 1:
             raise ParameterError("The channel needs at least one row, and rows of the same length.")
         for y, row in enumerate(self.channel):
-            if not row or min(row) < 0 or abs(math.fsum(row) - 1) > 1e-9:
+            if not row or min(row) < 0 or abs(fsum(row) - 1) > 1e-9:
                 raise ParameterError(f"Row {y} of the channel must be probabilities that sum to 1, not {row!r}.")
 
     @property

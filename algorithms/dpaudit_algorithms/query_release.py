@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar, TypeAlias
 
@@ -30,7 +29,11 @@ from dpaudit.language import (
     Thresholds,
     UtilityClaim,
     as_written,
+    cached,
     checks,
+    exp,
+    log,
+    to_float,
 )
 from dpaudit_algorithms.composition import claim_of
 
@@ -44,7 +47,7 @@ FIFTH = Fraction(1, 5)
 
 def exactly(number: float | Fraction) -> Fraction:
     """A fraction as it is; of a float the decimal that it was written as."""
-    return number if isinstance(number, Fraction) else as_written(float(number))
+    return number if isinstance(number, Fraction) else as_written(to_float(number))
 
 
 def share(concepts: ConceptClass, concept: Any, dataset: Multiset) -> Fraction:
@@ -132,7 +135,7 @@ class ThresholdRelease(Mechanism):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         counts = self.size - 1
-        needed = self.scale * math.log(2 * counts / (float(PRINTED) * (1 + math.exp(-1 / self.scale))))
+        needed = self.scale * log(2 * counts / (float(PRINTED) * (1 + exp(-1 / self.scale))))
         # every noise at most m, from m + 1 ≥ needed on; n is the least with αn/(|X| − 1) ≥ m
         records = math.ceil(max(0, math.ceil(needed) - 1) * counts / exactly(self.alpha))
         return (
@@ -146,7 +149,7 @@ class ThresholdRelease(Mechanism):
 
     def _failure(self, records: int) -> float:
         most = math.floor(exactly(self.alpha) * records / (self.size - 1))
-        tail = 2 * math.exp(-(most + 1) / self.scale) / (1 + math.exp(-1 / self.scale))
+        tail = 2 * exp(-(most + 1) / self.scale) / (1 + exp(-1 / self.scale))
         return (self.size - 1) * tail
 
     def run(self, D: Any) -> Program:
@@ -166,7 +169,7 @@ def _counts(size: int, records: Multiset) -> list[int]:
     return [counts.get(x, 0) for x in range(size)]
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _noise(scale: float, counts: int, records: int, claim: Claim) -> Product:
     """Cut off where the noisy counts would be: one draw, whatever the dataset, as its values may be many."""
     return Product((DiscreteLaplace(0, scale).clip(-records, records),) * counts).spending(claim)
@@ -322,7 +325,7 @@ class LearnerFromRelease(Mechanism):
 
     def _generalises(self, records: int, beta: float) -> bool:
         """Theorem 3.17 with α = 1/5: n ≥ (64·VC/α)·ln(512/(αβ))."""
-        return beta > 0 and records >= 64 * self.concepts.vc * 5 * math.log(512 * 5 / beta)
+        return beta > 0 and records >= 64 * self.concepts.vc * 5 * log(512 * 5 / beta)
 
     def run(self, S: Any) -> Program:
         examples = Multiset.of(S).items

@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar, Self
 
@@ -32,8 +31,13 @@ from dpaudit.language import (
     Symmetry,
     UtilityClaim,
     all_but,
+    cached,
     ceil_log2,
     checks,
+    exp,
+    exp2,
+    log,
+    log2,
 )
 from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 
@@ -141,7 +145,7 @@ class _RecConcave(Mechanism):
             ParameterError: beta outside (0, 1).
         """
         checks.probability("beta", beta, open_ends=True)
-        logs = math.log2(32 / (beta * self.delta)) + rounded_logs(max(1, self.T), self.calls)
+        logs = log2(32 / (beta * self.delta)) + rounded_logs(max(1, self.T), self.calls)
         return (1 << 3 * self.calls) * 4 / (self.alpha * self.epsilon) * logs
 
     @property
@@ -276,7 +280,7 @@ class RecConcaveCorrected(_RecConcave):
         printed = super().least_promise(beta)
         if self.calls == 1:
             return printed
-        clear = 2 + 2 / self.epsilon * math.log(1 / (beta * self.delta))
+        clear = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
         return max(printed, (1 << 3 * (self.calls - 1)) / (3 * self.alpha) * clear)
 
     @property
@@ -284,7 +288,7 @@ class RecConcaveCorrected(_RecConcave):
         if self.calls == 1:
             return 0.0
         clear = 3 * self.alpha * self.promise / (1 << 3 * (self.calls - 1))
-        return math.exp(min(700.0, -self.epsilon / 2 * (clear - 2))) / self.delta
+        return exp(min(700.0, -self.epsilon / 2 * (clear - 2))) / self.delta
 
     @property
     def _places(self) -> tuple[str, str]:
@@ -312,16 +316,16 @@ def iterated_log(T: float, times: int) -> float:
     for _ in range(times):
         if T <= 0:
             break
-        T = math.log2(T)
+        T = log2(T)
     return T
 
 
 def _half_to(power: float) -> float:
     """2^−power, large but finite where that overflows."""
-    return math.exp2(min(1000.0, -power))
+    return exp2(min(1000.0, -power))
 
 
-@lru_cache(maxsize=64)
+@cached(maxsize=64)
 def _intervals(Q: StepScores, r: float, alpha: float) -> tuple[Scores, tuple[tuple[StepScores, StepScores], ...]]:
     """Steps 2 to 5 and 8, in time and memory of log T times the number of pieces of Q.
 
@@ -329,7 +333,7 @@ def _intervals(Q: StepScores, r: float, alpha: float) -> tuple[Scores, tuple[tup
         q(S, ·) on {0, …, log T′}, and for every K = 2^k the qualities u(S, ·) of the A_i and of the B_i.
     """
     log_T = ceil_log2(Q.size - 1)
-    padded = Q.extended((1 << log_T) + 1, min(0.0, float(Q.values[-1])))  # step 2
+    padded = Q.extended((1 << log_T) + 1, min(0.0, Q.values.tolist()[-1]))  # step 2
     # step 3: L(j), the best that an interval of length 2^j has throughout
     best = [-math.inf] * (log_T + 1)
     for score, length in _lengths_above(padded):

@@ -33,6 +33,7 @@ from dpaudit.language import (
     all_but,
     ceil_log2,
     checks,
+    log,
     log_star,
 )
 from dpaudit_algorithms.choosing import ChoosingMechanism
@@ -158,7 +159,7 @@ class RecPrefixLevel(Mechanism):
 
     @property
     def _log(self) -> float:
-        return math.log(4 / (self.beta * self.epsilon * self.delta))
+        return log(4 / (self.beta * self.epsilon * self.delta))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Lemma 7.14 with probability 1 − 3βN, where every call gets the records that it asks for."""
@@ -292,7 +293,7 @@ class RecPrefix(Mechanism):
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """Theorem 7.8."""
         t = self.levels
-        records = 18500 / self.epsilon * (1 << t) * t * math.log(4 * t / (self.beta * self.epsilon * self.delta))
+        records = 18500 / self.epsilon * (1 << t) * t * log(4 * t / (self.beta * self.epsilon * self.delta))
         return (
             SampleSize(
                 max(1, math.ceil(records)),
@@ -308,7 +309,7 @@ class RecPrefix(Mechanism):
 
 def rounded_k(epsilon: float, delta: float, beta: float) -> int:
     """k = ⌊(386/ε)·ln(4/(βεδ))⌋, step 2 of RecPrefix; at least 0."""
-    return max(0, math.floor(386 / epsilon * math.log(4 / (beta * epsilon * delta))))
+    return max(0, math.floor(386 / epsilon * log(4 / (beta * epsilon * delta))))
 
 
 @lru_cache(maxsize=4096)

@@ -32,9 +32,13 @@ from dpaudit.language import (
     UtilityClaim,
     advanced_share,
     all_but,
+    cached,
     checks,
+    exp,
     log_star,
+    sqrt,
     step_scores,
+    to_float,
 )
 from dpaudit_algorithms.query_release import exactly
 from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
@@ -162,7 +166,7 @@ class PieceEnd(Quality):
         return _ends(self, Multiset.of(dataset))
 
 
-@lru_cache(maxsize=512)
+@cached(maxsize=512)
 def _ends(Q: PieceEnd, S: Multiset) -> AnyScores:
     a, tau = Q.start, Q.tau
     scores, inside = {0: min(-tau / 2, 1.5 * tau)}, 0
@@ -300,7 +304,7 @@ class ReleaseThresholds(Mechanism):
 
     def tau(self, records: int) -> float:
         """τ = αn/8, in records."""
-        return float(exactly(self.alpha) * records / 8)
+        return to_float(exactly(self.alpha) * records / 8)
 
     def end_finder(self, start: int, records: int) -> RecConcave | RecConcaveCorrected:
         """RecConcave for the end of the piece that begins at `start`, as j = b − a."""
@@ -325,8 +329,8 @@ class ReleaseThresholds(Mechanism):
         M, tau = self.most_steps, self.tau(records)
         if records < 1 or min(math.ceil(16 / exactly(self.alpha)), self.size) > M:
             return 1.0
-        y = tau / (math.sqrt(8) * self.scale)
-        noise = 4 * math.exp(-min(y * y / (2 * M), y))
+        y = tau / (sqrt(8) * self.scale)
+        noise = 4 * exp(-min(y * y / (2 * M), y))
         return noise + M * self._step_fails(records)
 
     def _step_fails(self, records: int) -> float:
@@ -334,7 +338,7 @@ class ReleaseThresholds(Mechanism):
         promised = self.end_finder(0, records).utility(0)
         found = 1 - promised[0].probability if promised else 1.0
         if self.calls == 1:
-            found = min(found, self.size * math.exp(-self.part.epsilon / 24 * self.tau(records)))
+            found = min(found, self.size * exp(-self.part.epsilon / 24 * self.tau(records)))
         return found
 
     def least_records(self, beta: float) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -19,7 +18,14 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Program,
+    cached,
     checks,
+    exp,
+    expm1,
+    fsum,
+    log,
+    log1p,
+    log2,
 )
 from dpaudit_algorithms.composition import claim_of
 from dpaudit_algorithms.sorters import Sorter, estranged
@@ -42,16 +48,16 @@ def unsynchronised(epsilon: float, factor: float) -> float:
         epsilon: ε > 0.
         factor: λ ≥ e^{2ε}; from e^{2ε} + 1 on, ρ is 1 − e^{−ε}.
     """
-    fixed_point = (factor - 1) / math.expm1(2 * epsilon)
+    fixed_point = (factor - 1) / expm1(2 * epsilon)
     if fixed_point <= 1:
         return 1.0
-    steps = max(1, math.ceil(math.log(fixed_point / (fixed_point - 1)) / (2 * epsilon)))
-    grown = math.expm1(epsilon * steps)
-    rho = fixed_point * -math.expm1(-epsilon * steps) - (fixed_point - 1) * math.exp(-epsilon) * grown
+    steps = max(1, math.ceil(log(fixed_point / (fixed_point - 1)) / (2 * epsilon)))
+    grown = expm1(epsilon * steps)
+    rho = fixed_point * -expm1(-epsilon * steps) - (fixed_point - 1) * exp(-epsilon) * grown
     return min(1.0, rho * (1 + _ROUNDED))
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def slice_composition(epsilon: float, delta: float, tau: int, delta_prime: float) -> Claim:
     """What ReorderSliceCompute spends, for sorters that map neighbours to neighbours; add/remove-one.
 
@@ -93,28 +99,28 @@ def slice_composition(epsilon: float, delta: float, tau: int, delta_prime: float
     """
     best, chosen = 2 * tau * epsilon, (0.0, 1.0)  # ε, (δ′ that is used, ρ)
     if 0 < delta_prime < 1:
-        if -math.expm1(-epsilon) <= delta_prime and tau > 1:
-            best, chosen = 2 * epsilon, (delta_prime, -math.expm1(-epsilon))
+        if -expm1(-epsilon) <= delta_prime and tau > 1:
+            best, chosen = 2 * epsilon, (delta_prime, -expm1(-epsilon))
         for h in range(1, tau):
             if 2 * epsilon * h >= best:
                 break
             exponent = _least_exponent(epsilon, delta_prime ** (1 / (h + 1)))
             if exponent is not None and max(2 * epsilon, h * exponent) < best:
                 best = max(2 * epsilon, h * exponent)
-                chosen = delta_prime, unsynchronised(epsilon, math.exp(exponent))
+                chosen = delta_prime, unsynchronised(epsilon, exp(exponent))
     used, rho = chosen
-    spent = delta * (1 + rho * math.exp(epsilon)) * math.fsum(rho**i for i in range(tau))
+    spent = delta * (1 + rho * exp(epsilon)) * fsum(rho**i for i in range(tau))
     return Claim(best, min(1.0, used + spent), ADD_REMOVE_ONE)
 
 
 def _least_exponent(epsilon: float, rho: float) -> float | None:
     """The least ln λ with ρ(λ) ≤ rho, rounded up; None where no λ does it."""
-    low, high = 2 * epsilon, math.log1p(math.exp(2 * epsilon))
-    if unsynchronised(epsilon, math.exp(high)) > rho:
+    low, high = 2 * epsilon, log1p(exp(2 * epsilon))
+    if unsynchronised(epsilon, exp(high)) > rho:
         return None
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
-        low, high = (low, middle) if unsynchronised(epsilon, math.exp(middle)) <= rho else (middle, high)
+        low, high = (low, middle) if unsynchronised(epsilon, exp(middle)) <= rho else (middle, high)
     return high
 
 
@@ -124,8 +130,8 @@ def least_delta(epsilon: float, delta: float, tau: int) -> float:
     Lemma 20 has δ′ + 2δτ for any δ′ > 0, which is less for τ = 1 and ε > ln 2, and for τ = 2 and ε > ln 2.5. With an
     `Alarm` for A so much is needed at every ε: for τ = 1 exactly, for τ = 2 nearly.
     """
-    p = -math.expm1(-epsilon)
-    return delta * math.exp(epsilon) * math.fsum(p**i for i in range(tau))
+    p = -expm1(-epsilon)
+    return delta * exp(epsilon) * fsum(p**i for i in range(tau))
 
 
 # --- inner algorithms ------------------------------------------------------------------------------------------------
@@ -205,8 +211,8 @@ class Alarm(Mechanism):
         return Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
 
     def _said(self, d: int) -> float:
-        grown = math.expm1(d * self.epsilon)
-        return self.start * (1 + grown) + self.delta * grown / math.expm1(self.epsilon)
+        grown = expm1(d * self.epsilon)
+        return self.start * (1 + grown) + self.delta * grown / expm1(self.epsilon)
 
     def run(self, S: Any) -> Bernoulli:
         T = Multiset.of(S)
@@ -321,7 +327,7 @@ class ReorderSliceCompute(Mechanism):
         """
         if not self.delta_prime:
             raise ParameterError("delta_prime must be above 0 for Lemma 20 to say anything.")
-        spent = checks.positive("constant", constant) * self.epsilon * math.log2(1 / self.delta_prime)
+        spent = checks.positive("constant", constant) * self.epsilon * log2(1 / self.delta_prime)
         return Claim(spent, min(1.0, self.delta_prime + 2 * self.delta * self.tau), ADD_REMOVE_ONE)
 
     def run(self, S: Any) -> Program:

@@ -21,6 +21,7 @@ from dpaudit.language import (
     all_but,
     as_written,
     checks,
+    log,
 )
 from dpaudit_algorithms.majorities import (
     ErrorBounded,
@@ -96,7 +97,7 @@ class BetaBoosted(Representation):
     @property
     def M(self) -> int:
         """⌈ln(1/β)⌉."""
-        return math.ceil(math.log(1 / self.beta))
+        return math.ceil(log(1 / self.beta))
 
     @property
     def least(self) -> int:
@@ -109,12 +110,12 @@ class BetaBoosted(Representation):
     @property
     def printed_size(self) -> float:
         """k_0 + ln ln(1/β)."""
-        return self.representation.size + math.log(math.log(1 / self.beta))
+        return self.representation.size + log(log(1 / self.beta))
 
     @property
     def size(self) -> float:
         """k_0 + ln M."""
-        return self.representation.size + math.log(self.M)
+        return self.representation.size + log(self.M)
 
     def run(self, dataset: Any) -> Program:
         classes = yield Executions(self.representation, self.M).on(())
@@ -184,7 +185,7 @@ class AlphaBoosted(Representation):
     @property
     def T(self) -> int:
         """⌈14·ln(2/α)⌉, unless another number was given."""
-        return math.ceil(14 * math.log(2 / self.alpha)) if self.rounds is None else self.rounds
+        return math.ceil(14 * log(2 / self.alpha)) if self.rounds is None else self.rounds
 
     @property
     def beta(self) -> float:  # type: ignore[override]  # made of the inner one's
@@ -223,7 +224,7 @@ class AlphaBoosted(Representation):
     @property
     def printed_size(self) -> float:
         """k_1·14·ln(2/α)."""
-        return self.representation.size * 14 * math.log(2 / self.alpha)
+        return self.representation.size * 14 * log(2 / self.alpha)
 
     @property
     def size(self) -> float:

@@ -28,6 +28,9 @@ from dpaudit.language import (
     all_but,
     as_written,
     checks,
+    exp,
+    log,
+    to_float,
 )
 from dpaudit_algorithms.subsampling import replace_one_claim
 
@@ -101,7 +104,7 @@ class _FromLearner(Representation):
             raise ParameterError(f"The learner must be ε-DP, with δ = 0; {self.learner.name} claims more than that.")
         checks.whole("n", self.n, least=1)
         checks.probability("alpha", self.alpha, open_ends=True)
-        if self._exponent > math.log(MOST_EXECUTIONS) - 2:
+        if self._exponent > log(MOST_EXECUTIONS) - 2:
             raise ParameterError(f"n must be smaller: {self.learner.name} would have to be run too often.")
 
     @property
@@ -174,7 +177,7 @@ class RepresentationFromLearner(_FromLearner):
     @property
     def executions(self) -> int:
         """⌈2·ln(4)·e^{nε}⌉."""
-        return math.ceil(2 * math.log(4) * math.exp(self._exponent))
+        return math.ceil(2 * log(4) * exp(self._exponent))
 
     @property
     def printed_size(self) -> float:
@@ -184,12 +187,12 @@ class RepresentationFromLearner(_FromLearner):
     @property
     def proof_size(self) -> float:
         """ln(2·ln 4) + nε."""
-        return math.log(2 * math.log(4)) + self._exponent
+        return log(2 * log(4)) + self._exponent
 
     @property
     def size(self) -> float:
         """ln of the number of executions."""
-        return math.log(self.executions)
+        return log(self.executions)
 
     def run(self, dataset: Any) -> Program:
         outcomes = yield OnFixedData(self.learner, self._zeros(0), self.executions).on(())
@@ -242,7 +245,7 @@ class RepresentationFromLearnerRefined(_FromLearner):
     @property
     def least(self) -> int:
         """⌈3·ln(4)/(4α)⌉: below it a sample need not hold enough zeros with probability 3/4."""
-        return math.ceil(3 * math.log(4) / (4 * self.alpha))
+        return math.ceil(3 * log(4) / (4 * self.alpha))
 
     @property
     def represents(self) -> UtilityClaim:
@@ -256,12 +259,12 @@ class RepresentationFromLearnerRefined(_FromLearner):
 
     @property
     def _exponent(self) -> float:
-        return float(8 * as_written(self.alpha)) * self.epsilon * self.n
+        return to_float(8 * as_written(self.alpha)) * self.epsilon * self.n
 
     @property
     def executions(self) -> int:
         """⌈4·ln(4)·e^{8αεn}⌉ on either database."""
-        return math.ceil(4 * math.log(4) * math.exp(self._exponent))
+        return math.ceil(4 * log(4) * exp(self._exponent))
 
     @property
     def printed_size(self) -> float:
@@ -271,12 +274,12 @@ class RepresentationFromLearnerRefined(_FromLearner):
     @property
     def proof_size(self) -> float:
         """ln(8·ln 4) + 8αεn."""
-        return math.log(8 * math.log(4)) + self._exponent
+        return log(8 * log(4)) + self._exponent
 
     @property
     def size(self) -> float:
         """ln of the number of executions on both databases."""
-        return math.log(2 * self.executions)
+        return log(2 * self.executions)
 
     def run(self, dataset: Any) -> Program:
         outcomes = yield OnFixedData(self.learner, self._zeros(0), self.executions).on(())

@@ -28,6 +28,9 @@ from dpaudit.language import (
     as_written,
     checks,
     error,
+    exp,
+    expm1,
+    log,
     truth_of,
 )
 
@@ -129,7 +132,7 @@ class _RepresentationLearner(Mechanism):
     @property
     def _logs(self) -> float:
         """size(H) + ln(1/β)."""
-        return self.representation.size + math.log(1 / self.representation.beta)
+        return self.representation.size + log(1 / self.representation.beta)
 
     @property
     def promised(self) -> UtilityClaim:
@@ -149,7 +152,7 @@ class _RepresentationLearner(Mechanism):
     def e1(self, records: int) -> UtilityClaim:
         """Pr[E_1] ≥ (1 − β)·(1 − e^{−nα/3}), of the representation on a sample."""
         alpha, beta = self.representation.alpha, self.representation.beta
-        promised = max(0.0, (1 - beta) * -math.expm1(-records * alpha / 3))
+        promised = max(0.0, (1 - beta) * -expm1(-records * alpha / 3))
         return UtilityClaim(SomeFewErrors(alpha), promised, "§5.2.1, proof of Lemma 5.12, E_1")
 
     def e2(self, records: int) -> UtilityClaim:
@@ -159,7 +162,7 @@ class _RepresentationLearner(Mechanism):
         more than 6αn examples on average, and on at most half as many with probability at most e^{−6αn/8}.
         """
         alpha, beta = self.representation.alpha, self.representation.beta
-        failure = math.exp(self.representation.size - records * alpha / 4)
+        failure = exp(self.representation.size - records * alpha / 4)
         if records >= 4 / (3 * alpha) * self._logs:
             failure = min(failure, beta)
         return UtilityClaim(
@@ -171,7 +174,7 @@ class _RepresentationLearner(Mechanism):
         return self._e3(records, self.epsilon * records / 2, "§5.2.1, proof of Lemma 5.12, E_3")
 
     def _e3(self, records: int, exponent: float, place: str) -> UtilityClaim:
-        failure = math.exp(min(0.0, self.representation.size - exponent))
+        failure = exp(min(0.0, self.representation.size - exponent))
         return UtilityClaim(NearBestOfClass(self.representation.alpha), all_but(failure), place)
 
     @property

@@ -33,6 +33,8 @@ from dpaudit.language import (
     all_but,
     as_written,
     checks,
+    exp,
+    log,
     log_star,
 )
 from dpaudit_algorithms.composition import claim_of
@@ -379,7 +381,7 @@ class ASimpleHCorrected(Mechanism):
 
     def failure(self, records: int) -> float:
         """β for r = `records`: β₁ + e^{−εαr/12}; above 1 where nothing is promised."""
-        lost = math.exp(-self.epsilon * self.alpha * records / 12)
+        lost = exp(-self.epsilon * self.alpha * records / 12)
         inner = self.optimiser(0)
         if isinstance(inner, ExponentialMechanism):
             return (self.solutions + 1) * lost
@@ -398,10 +400,10 @@ class ASimpleHCorrected(Mechanism):
         """Examples from which on β is 0.05; with several calls both failures are made β/2 at most."""
         inner, choice = self.optimiser(0), 12 / (self.alpha * self.epsilon)
         if isinstance(inner, ExponentialMechanism):
-            least, formula = choice * math.log((self.solutions + 1) / BETA), "(12/(αε))·ln((m + 1)/β)"
+            least, formula = choice * log((self.solutions + 1) / BETA), "(12/(αε))·ln((m + 1)/β)"
         else:
             promise = inner.least_promise(BETA / (4 * inner.calls))
-            least = max(promise, choice * math.log(2 / BETA))
+            least = max(promise, choice * log(2 / BETA))
             formula = "max{r of Lemma 6.13, mended, for α/2, ε̂, δ̂ and β/2; (12/(αε))·ln(2/β)}"
         return (
             SampleSize(

@@ -36,7 +36,10 @@ from dpaudit.language import (
     advanced_share,
     all_but,
     checks,
+    log,
     queries_of,
+    sqrt,
+    to_float,
     zcdp_budget,
 )
 from dpaudit.language.interaction import Answering
@@ -93,7 +96,7 @@ class NaiveAnswers(Interactive):
         yield
 
     def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
-        return float(query.share(S)), None
+        return to_float(query.share(S)), None
         yield
 
 
@@ -191,7 +194,7 @@ class NoisyAnswers(Interactive):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        least = math.log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2
+        least = log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2
         return (
             SampleSize(
                 max(1, math.ceil(least)),
@@ -207,7 +210,7 @@ class NoisyAnswers(Interactive):
         yield
 
     def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
-        a = yield self.noisy(float(query.share(S)))
+        a = yield self.noisy(to_float(query.share(S)))
         return a, None
 
     def _held(self, S: Any) -> Multiset:
@@ -228,7 +231,7 @@ class NoisyAnswers(Interactive):
             answers: tuple[float, ...] = ()
             while len(answers) < analyst.rounds and (query := analyst.query(coin, answers)) is not None:
                 if query not in shares:
-                    shares[query] = float(query.share(held))
+                    shares[query] = to_float(query.share(held))
                 answers = (*answers, shares[query] + row[len(answers)])
             transcripts.append(answers if drawn is None else (coin, answers))
         return transcripts
@@ -240,7 +243,7 @@ class NoisyAnswers(Interactive):
     def _shares(self, S: Multiset) -> Floats:
         """q_j(S) of queries that are fixed beforehand, shape (k,)."""
         assert isinstance(self.analyst, AskingAll)
-        return np.array([float(query.share(S)) for query in self.analyst.queries])
+        return np.array([to_float(query.share(S)) for query in self.analyst.queries])
 
     def log_density(self, S: Any, outputs: Floats) -> Floats:
         """Of transcripts without coins, shape (r, k), but for a constant: the queries follow from the answers."""
@@ -253,7 +256,7 @@ class NoisyAnswers(Interactive):
             for i, answers in enumerate(map(tuple, outputs.tolist())):
                 for j, query in enumerate(queries_of(self.analyst, answers)):
                     if query not in shares:
-                        shares[query] = float(query.share(held))
+                        shares[query] = to_float(query.share(held))
                     means[i, j] = shares[query]
         total: Floats = self.log_noise((outputs - means) / self.scale).sum(axis=-1)
         return total
@@ -285,7 +288,7 @@ class LaplaceAnswers(NoisyAnswers):
     @cached_property
     def _epsilon_each(self) -> float:
         if self.calibration == "zcdp":
-            return math.sqrt(2 * self.rho / self.k)
+            return sqrt(2 * self.rho / self.k)
         return advanced_share(self.epsilon, self.delta, self.k)
 
     @property
@@ -302,7 +305,7 @@ class LaplaceAnswers(NoisyAnswers):
         return Laplace(centre, self.scale)
 
     def quantile(self, p: float) -> float:
-        return -math.log(p)
+        return -log(p)
 
     def log_noise(self, z: Floats) -> Floats:
         return -np.abs(z)
@@ -338,7 +341,7 @@ class GaussianAnswers(NoisyAnswers):
     @cached_property
     def _epsilon_each(self) -> float:
         share = advanced_share(self.epsilon, self.delta / 2, self.k)
-        return min(share, math.nextafter(1.0, 0.0))
+        return share if share < 1 else math.nextafter(1.0, 0.0)
 
     @property
     def each(self) -> Claim:
@@ -351,8 +354,8 @@ class GaussianAnswers(NoisyAnswers):
     def scale(self) -> float:
         """σ."""
         if self.calibration == "zcdp":
-            return math.sqrt(self.k / (2 * self.rho)) / self.records
-        return math.sqrt(2 * math.log(2.5 * self.k / self.delta)) / (self._epsilon_each * self.records)
+            return sqrt(self.k / (2 * self.rho)) / self.records
+        return sqrt(2 * log(2.5 * self.k / self.delta)) / (self._epsilon_each * self.records)
 
     def noisy(self, centre: float) -> Gaussian:
         return Gaussian(centre, self.scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from dpaudit.language import (
@@ -19,8 +20,15 @@ from dpaudit.language import (
     Program,
     SampleSize,
     checks,
+    exp,
+    expm1,
+    log,
+    log1p,
 )
 from dpaudit_algorithms.composition import claim_of
+
+_ROUNDED = Fraction(1, 10**15)
+"""What doubles may be off by, relative."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Subsampled(Mechanism):
         """(6εm/n, e^{6εm/n}·(4m/n)·δ), Lemma 7.19."""
         inner = replace_one_claim(self.inner)
         epsilon = 6 * inner.epsilon * self.m / self.n
-        return Claim(epsilon, min(1.0, math.exp(epsilon) * 4 * self.m / self.n * inner.delta))
+        return Claim(epsilon, min(1.0, exp(epsilon) * 4 * self.m / self.n * inner.delta))
 
     @property
     def tight(self) -> Claim:
@@ -133,8 +141,8 @@ def tight_claim(inner: Claim, m: int, n: int) -> Claim:
     if inner.epsilon == 0:
         factor = 2 * m / n
     else:
-        above, below = math.expm1(up) / math.expm1(inner.epsilon), math.expm1(down) / math.expm1(-inner.epsilon)
-        factor = math.exp(epsilon) * below + above
+        above, below = expm1(up) / expm1(inner.epsilon), expm1(down) / expm1(-inner.epsilon)
+        factor = exp(epsilon) * below + above
     return Claim(epsilon, min(1.0, factor * inner.delta))
 
 
@@ -152,7 +160,9 @@ def kept(epsilon: float, m: int, n: int) -> bool:
     at most δ where E ≤ e^ε. It is attained: `GroupPrivacy` with a small start has q_k = e^{kε}q₀ + δ_k and q′_k = q₀
     on no ones against one, and needs more than (ε, δ) where E > e^ε, with δ = 0 < q₀ or with q₀ = 0 < δ.
     """
-    return _grown(epsilon, m, n) <= epsilon * (1 + 1e-15)
+    if m == 1 or n == 1:
+        return m == 1  # both sides are equal, or E = e^{mε}
+    return _grown(epsilon, m, n) <= epsilon * (1 + _ROUNDED)
 
 
 def least_rows(epsilon: float, m: int) -> int:
@@ -165,7 +175,7 @@ def least_rows(epsilon: float, m: int) -> int:
         raise ParameterError(f"epsilon must be at most 700 for a dataset of e^epsilon rows, not {epsilon!r}.")
     if epsilon == 0:
         return m
-    n = max(1, math.ceil(math.expm1(epsilon) / math.expm1(epsilon / m)) - 1)
+    n = max(1, math.ceil(expm1(epsilon) / expm1(epsilon / m)) - 1)
     while not kept(epsilon, m, n):
         n += 1
     return n
@@ -174,5 +184,5 @@ def least_rows(epsilon: float, m: int) -> int:
 def _grown(epsilon: float, m: int, n: int) -> float:
     """ln E e^{kε} = m·ln(1 + (e^ε − 1)/n), k ~ Bin(m, 1/n) the multiplicity of one row; ε of either sign."""
     if epsilon > 700:
-        return m * (epsilon - math.log(n))
-    return m * math.log1p(math.expm1(epsilon) / n)
+        return m * (epsilon - log(n))
+    return m * log1p(expm1(epsilon) / n)

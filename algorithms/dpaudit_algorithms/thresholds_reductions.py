@@ -28,6 +28,7 @@ from dpaudit.language import (
     UtilityClaim,
     as_written,
     checks,
+    log2,
 )
 from dpaudit_algorithms.composition import claim_of
 
@@ -133,7 +134,7 @@ class ThresholdsFromInteriorPoint(_Reduction):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """Of the empirical learner, and of the PAC learner that it then is (Lemma 7.18 with β′ = β)."""
-        logs = math.ceil(4 * math.log2(2 / self.beta) / self.alpha)
+        logs = math.ceil(4 * log2(2 / self.beta) / self.alpha)
         return (
             SampleSize(
                 self.records, "n/(2α)", "empirical error ≤ α with probability 1 − β", "§7.5, Lemma 7.22(1)"

@@ -26,7 +26,10 @@ from dpaudit.language import (
     all_but,
     as_written,
     checks,
+    expm1,
     independent,
+    log1p,
+    to_float,
 )
 
 _INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
@@ -162,7 +165,7 @@ class GeneralizationTightness(_Tightness):
 
     def chance(self, records: int) -> float:
         """1 − (1 − δ)^⌊n/⌈αn⌉⌋: with what probability some block of n records is published."""
-        return -math.expm1(self.blocks(records) * math.log1p(-self.delta))
+        return -expm1(self.blocks(records) * log1p(-self.delta))
 
     def run(self, S: Any) -> Program:
         h: frozenset[Any] = frozenset()
@@ -232,7 +235,7 @@ class GeneralizationTightnessCorrected(_Tightness):
     def run(self, S: Any) -> Program:
         records = in_order(S)
         n = len(records)
-        if not n or not (yield Bernoulli(float(self.chance(n)))):
+        if not n or not (yield Bernoulli(to_float(self.chance(n)))):
             return ()
         start = yield Uniform(range(n))
         return tuple(sorted({records[(start + i) % n] for i in range(self.block_size(n))}))

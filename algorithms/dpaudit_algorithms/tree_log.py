@@ -25,6 +25,8 @@ from dpaudit.language import (
     Softmax,
     ceil_log2,
     checks,
+    exp,
+    log2,
     log_star,
 )
 from dpaudit_algorithms.choosing import ChoosingMechanism
@@ -102,8 +104,8 @@ class TreeLog(Mechanism):
     @property
     def claim(self) -> Claim:
         """(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n}) under add/remove-one, |X| = 1 with log* = 1."""
-        levels, logs = max(1, log_star(self.size)), math.log2(self.n)
-        grown = math.exp(min(700.0, 3 * self.epsilon * levels * logs))
+        levels, logs = max(1, log_star(self.size)), log2(self.n)
+        grown = exp(min(700.0, 3 * self.epsilon * levels * logs))
         delta = min(1.0, 3 * self.delta * self.n * levels * grown)
         return Claim(5 * self.epsilon * levels * logs, delta, ADD_REMOVE_ONE)
 
@@ -115,7 +117,7 @@ class TreeLog(Mechanism):
     @property
     def trim(self) -> int:
         """t."""
-        return math.ceil(math.log2(1 / self.delta) / self.epsilon) if self.t is None else self.t
+        return math.ceil(log2(1 / self.delta) / self.epsilon) if self.t is None else self.t
 
     @property
     def calls(self) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
-from dpaudit.language import BOTTOM, Analyst, Multiset, ParameterError, checks
+from dpaudit.language import BOTTOM, Analyst, Multiset, ParameterError, cached, checks
 from dpaudit_algorithms.multiplicative_weights import Weights, mean, mw, uniform, values
 from dpaudit_algorithms.predicates import Among
 
@@ -62,7 +62,7 @@ class Following(Analyst):
         """The next query, at x^t."""
 
 
-@lru_cache(maxsize=8192)
+@cached(maxsize=8192)
 def followed(analyst: Following, answers: tuple[Any, ...]) -> Weights:
     """x^t after these answers: it moved with every answer that is not f(x^t) itself."""
     if not answers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from dpaudit.language import ParameterError, checks
+from dpaudit.language import ParameterError, checks, exp, log1p
 from dpaudit_algorithms.accuracy_games import AccuracyGame, Counts, occupancies
 from dpaudit_algorithms.analysts import Overfitter
 from dpaudit_algorithms.multiplicative_weights import PrivateMultiplicativeWeights
@@ -60,5 +59,5 @@ class WeightsGame(AccuracyGame):
         r = np.flatnonzero(cells)
         gaps = (r * m - n) / (float(n) * m)
         above = np.stack([stats.laplace.sf((noisy - gaps) / nu), stats.laplace.sf((noisy + gaps) / nu)])
-        last = 2 * math.log1p(-float(stats.laplace.sf(noisy / nu)))
-        return math.exp(float((cells[r] * np.log1p(-above).sum(axis=0)).sum()) + last)
+        last = 2 * log1p(-float(stats.laplace.sf(noisy / nu)))
+        return exp(float((cells[r] * np.log1p(-above).sum(axis=0)).sum()) + last)

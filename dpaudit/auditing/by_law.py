@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from dpaudit.auditing.assumptions import always_fails, only_failures
 from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.density import REAL_NOISE, Losses, look
 from dpaudit.auditing.events import Event, Progress
-from dpaudit.auditing.exact import Comparison, finite, worse
+from dpaudit.auditing.exact import Comparison, finite, rounded_note, worse
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.results import ExactEvidence, Proof
@@ -27,6 +27,7 @@ from dpaudit.interpret import LawCache
 from dpaudit.language import Mechanism
 from dpaudit.language.outputs import Raised
 
+_ROUNDED = rounded_note(())[:40]
 SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
 
@@ -82,6 +83,8 @@ def _compare(
         found.notes.append(REAL_NOISE)
     if failing is not None:
         failing.append(only_failures(comparison.values) if isinstance(comparison, Comparison) else None)
+    if exact.bounds is not None and exact.bounds.rounded:
+        _note_rounded(exact.bounds.rounded, found)
     found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
     if worse(exact, found.worst):
         found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
@@ -122,12 +125,14 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     if swept.worst is None:
         return
     worst = swept.worst
+    if worst.rounded:
+        _note_rounded(worst.rounded, found)
     found.refuted_by_scope = exceeds(worst, job.claim)
     # where rounding alone makes it infinite, what a shade more δ needs
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     found.proof = Proof(
         finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
-        swept.laws, list(swept.symmetries), swept.confirmed, swept.cache,
+        swept.laws, list(swept.symmetries), swept.confirmed, swept.cache, list(worst.rounded),
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
@@ -136,6 +141,12 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     found.delta = max(found.delta or 0.0, swept.delta)
     if found.refuted_by_scope:
         yield from _smallest(job, mechanism, scope, cache, found, runner)
+
+
+def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
+    """Say it once, of whatever was rounded first."""
+    if not any(note.startswith(_ROUNDED) for note in found.notes):
+        found.notes.append(rounded_note(rounded))
 
 
 def _smallest(

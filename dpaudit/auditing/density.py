@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -35,6 +35,10 @@ class Losses:
 
     draws: Released
     noise: NoiseProfile
+    wider: NoiseProfile
+    """Of the largest scales that the intervals of theirs allow; `noise` itself where they are fractions."""
+    narrower: NoiseProfile
+    """Of the least."""
 
     @property
     def real(self) -> bool:
@@ -81,7 +85,17 @@ def losses_of(mechanism: Mechanism, pair: Pair) -> Losses:
         NotEnumerableError: it does more with its noise than to release it, or there are too many losses.
     """
     draws = released(mechanism, pair.left, pair.right)
-    return Losses(draws, NoiseProfile(_moves(draws)))
+    profile = NoiseProfile(_moves(draws))
+    if all(draw.around is None for draw in draws.draws):
+        return Losses(draws, profile, profile, profile)
+    # noise of a larger scale is noise of a smaller one with more added, so that it has a smaller δ at every ε
+    narrower, wider = (
+        NoiseProfile(_moves(replace(draws, draws=tuple(
+            draw if draw.around is None else replace(draw, scale=draw.around[end]) for draw in draws.draws
+        ))))
+        for end in (0, 1)
+    )
+    return Losses(draws, profile, wider, narrower)
 
 
 def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
@@ -90,7 +104,10 @@ def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvi
     Raises:
         NotEnumerableError: ε has no bound from above in doubles.
     """
-    epsilon, delta = losses.noise.epsilon(claim.delta), losses.noise.delta(claim.epsilon)
+    at_delta = [noise.epsilon(Fraction(repr(claim.delta))) for noise in _ends(losses)]
+    at_epsilon = [noise.delta(Fraction(repr(claim.epsilon))) for noise in _ends(losses)]
+    epsilon = Enclosure(at_delta[0].low, at_delta[-1].high)
+    delta = Enclosure(at_epsilon[0].low, at_epsilon[-1].high)
     if math.isinf(epsilon.high) and math.isfinite(epsilon.low):
         raise NotEnumerableError("The ε of its noise is out of the reach of doubles; use nearer datasets.")
     half = _half_line(losses.draws, claim, epsilon)
@@ -103,10 +120,15 @@ def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvi
         delta=(delta.low + delta.high) / 2,
         p=p,
         q=q,
-        bounds=Bounds(finite(epsilon.low), finite(epsilon.high), delta.low, delta.high),
+        bounds=Bounds(finite(epsilon.low), finite(epsilon.high), delta.low, delta.high, list(losses.draws.rounded)),
         by_density=True,
     )
     return exact, Event() if event is None else event
+
+
+def _ends(losses: Losses) -> tuple[NoiseProfile, ...]:
+    """The profiles from below and from above; one where they are the same."""
+    return (losses.noise,) if losses.wider is losses.noise else (losses.wider, losses.narrower)
 
 
 def _moves(found: Released) -> Moves:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,18 +18,23 @@ from dpaudit.language import Claim, Mechanism, Span
 from dpaudit.language.distributions import plain
 from dpaudit.language.spans import together
 from dpaudit.stats import hockey_stick
-from dpaudit.stats.enclosure import delta_at, epsilon_at, outward
+from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, outward
 
 ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
 TOLERANCE = 1e-11
 """Of two ε this close, relative above 1, nothing is said about which is larger; and so much more than δ is allowed,
-relative. What an algorithm's own text rounds is off by 1e-16 or so, and must not refute a claim that is met with
-equality: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε."""
+relative: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε. A program
+that rounds its numbers to doubles must not refute a claim that it meets with equality: it has to exceed it by more.
+"""
+CLAIM_ROUNDING = 1e-12
+"""The same of a program whose numbers were all exact: the claim is a double that its formula (k·e^{kε}·δ) rounds."""
+SHOWN_ROUNDINGS = 3
+"""What was rounded is listed up to so many."""
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
 MOST_BALLS = 20_000
-"""Outcomes of laws that are computed in balls as well, about a second's worth."""
+"""Outcomes of laws that are computed in intervals as well, about a second's worth."""
 
 LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
 
@@ -99,22 +105,29 @@ def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvi
 def enclosed(
     found: ExactEvidence, comparison: Comparison, mechanism: Mechanism, pair: Pair, claim: Claim
 ) -> ExactEvidence:
-    """The same with its bounds in ball arithmetic, where the laws are small enough for that.
+    """The same with its bounds in interval arithmetic, where the laws are small enough for that.
 
-    Where no finite ε is seen to be enough, the bounds are those at a δ that is larger by a relative `TOLERANCE`.
+    Where no finite ε is seen to be enough, δ may be met with equality by outcomes that the other side lacks, which no
+    interval can tell from a shade more: then the lower bound is that at a δ which is larger by a relative `TOLERANCE`,
+    and the upper one holds if it is equality.
 
     Raises:
         NotEnumerableError: as `compare` does.
     """
     if len(comparison.left) > MOST_BALLS:
         return found
-    p, q = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
-    epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]
+    laws = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    p, q, delta = laws.left, laws.right, decimal(claim.delta)
+    epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]
     if any(math.isinf(e.high) for e in epsilons):
-        # a δ that is all on outcomes which the other side lacks may exceed the claimed one by a rounding of the text,
-        # or meet it with equality, which no ball can tell from that
-        epsilons = [epsilon_at(*sides, claim.delta * (1 + TOLERANCE)) for sides in ((p, q), (q, p))]
-    deltas = [outward(delta_at(*sides, claim.epsilon)) for sides in ((p, q), (q, p))]
+        strict, epsilons = epsilons, []
+        for e, (a, b) in zip(strict, ((p, q), (q, p)), strict=True):
+            more = epsilon_at(a, b, delta * (1 + TOLERANCE))
+            met = math.isinf(e.high) and math.isfinite(e.low) and math.isfinite(more.high)
+            both = [(x, y) for x, y in zip(a, b, strict=True) if not y.is_zero()] if met else []
+            rest = epsilon_at([x for x, _ in both], [y for _, y in both], 0).high if both else 0.0
+            epsilons.append(Enclosure(more.low, max(more.high, rest)))
+    deltas = [outward(delta_at(*sides, decimal(claim.epsilon))) for sides in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
     # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
     delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
@@ -125,7 +138,7 @@ def enclosed(
         found,
         epsilon=finite(epsilon),
         delta=min(max(found.delta, delta_low), delta_high),
-        bounds=Bounds(finite(low), finite(high), delta_low, delta_high),
+        bounds=Bounds(finite(low), finite(high), delta_low, delta_high, list(laws.rounded)),
     )
 
 
@@ -143,11 +156,32 @@ def refutes(found: ExactEvidence, claim: Claim) -> bool:
     """
     if found.bounds is not None:
         least = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
-        more = least > claim.epsilon + 2 * TOLERANCE * max(1.0, claim.epsilon)
-        return more and found.bounds.delta_low > claim.delta * (1 + TOLERANCE)
+        allowed = tolerance(claim, found.bounds.rounded)
+        more = least > claim.epsilon + 2 * allowed * max(1.0, claim.epsilon)
+        return more and found.bounds.delta_low > claim.delta * (1 + allowed)
     if claim.pure:
         return found.epsilon is None or found.epsilon > claim.epsilon * (1 + ROUNDING) + 1e-12
     return found.delta > claim.delta * (1 + ROUNDING) + 1e-13
+
+
+def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
+    """By how much, relative above 1, an interval must lie above a claim to refute it.
+
+    Args:
+        claim: the δ of one of zCDP is from a search, and less precise than a formula.
+        rounded: what the program rounded to doubles; None where that is not known.
+    """
+    return CLAIM_ROUNDING if rounded is not None and not rounded and claim.rho is None else TOLERANCE
+
+
+def rounded_note(rounded: Sequence[str]) -> str:
+    """What a reader of intervals must know where the program rounded something."""
+    first, more = "; ".join(rounded[:SHOWN_ROUNDINGS]), len(rounded) - SHOWN_ROUNDINGS
+    return (
+        f"Some numbers of the program are rounded to doubles ({first}{f'; and {more} more' if more > 0 else ''}): the "
+        "exact ε and δ and their intervals are those of the program with these rounded numbers, and prove nothing of "
+        "one that computes without rounding."
+    )
 
 
 def worse(found: ExactEvidence, other: ExactEvidence | None) -> bool:

@@ -34,10 +34,10 @@ from dpaudit.whole_files import write_file
 
 Floats = NDArray[np.float64]
 
-Part: TypeAlias = tuple[tuple[Hashable, ...], Floats, Floats]
-"""Outcomes, and the lower and upper ends of their probabilities."""
+Part: TypeAlias = tuple[tuple[Hashable, ...], Floats, Floats, tuple[str, ...]]
+"""Outcomes, the lower and upper ends of their probabilities, and what the program rounded to doubles on the way."""
 
-FORMAT, VERSION = "dpaudit output distributions", 1
+FORMAT, VERSION = "dpaudit output distributions", 2
 KEPT_EVERY = 10.0
 """Seconds of work after which distributions in the making are kept."""
 _SECRET_BYTES = 32
@@ -180,7 +180,9 @@ def _new_secret() -> bytes:
 
 
 def _plausible(part: Part, datasets: int) -> bool:
-    outcomes, low, high = part
+    outcomes, low, high, rounded = part
+    if not all(isinstance(note, str) for note in rounded):
+        return False
     if not (low.shape == high.shape == (datasets, len(outcomes)) and low.dtype == high.dtype == np.float64):
         return False
     ordered = np.all((low >= 0) & (low <= high) & (high <= 1))
@@ -195,11 +197,12 @@ def _packed(parts: Mapping[int, Part]) -> bytes:
         _NotPlainError: an outcome is not made of plain values.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    for i, (outcomes, low, high) in parts.items():
+    for i, (outcomes, low, high, rounded) in parts.items():
         text = json.dumps([_encoded(value) for value in outcomes])
         if [_typed(_decoded(one)) for one in json.loads(text)] != [_typed(value) for value in outcomes]:
             raise _NotPlainError
         arrays |= {f"{i}.outcomes": np.frombuffer(text.encode(), np.uint8), f"{i}.low": low, f"{i}.high": high}
+        arrays[f"{i}.rounded"] = np.frombuffer(json.dumps(list(rounded)).encode(), np.uint8)
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     return archive.getvalue()
@@ -213,6 +216,7 @@ def _unpacked(payload: bytes) -> dict[int, Part]:
                 tuple(_decoded(one) for one in json.loads(archive[f"{i}.outcomes"].tobytes())),
                 archive[f"{i}.low"],
                 archive[f"{i}.high"],
+                tuple(json.loads(archive[f"{i}.rounded"].tobytes())),
             )
             for i in numbers
         }

@@ -44,6 +44,7 @@ from dpaudit.interpret import LawCache, ball_law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.outputs import Kinds
 from dpaudit.language.spans import Span
 from dpaudit.stats.enclosure import outward
 
@@ -72,6 +73,7 @@ class LawTable:
         order_seen: rows in an order that has another law than their multiset; None where none was found.
         complete: False where the time limit came before the last dataset.
         cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
+        rounded: what the program rounded to doubles, on any of the datasets.
     """
 
     datasets: tuple[Dataset, ...]
@@ -86,6 +88,7 @@ class LawTable:
     order_seen: tuple[Any, ...] | None = None
     complete: bool = True
     cache: str = ""
+    rounded: tuple[str, ...] = ()
 
     def laws(self, at: Ints) -> tuple[Floats, Floats]:
         """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
@@ -136,13 +139,13 @@ def law_table(
                 kept.refuse("its probabilities are not those of this program")
                 parts.clear()
                 break
-        read = sum(len(low) for _, low, _ in parts.values())
+        read = sum(len(low) for _, low, _, _ in parts.values())
         missing = [i for i in range(len(chunks)) if i not in parts]
         for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name):
             parts[missing[done]] = part
             done += 1
             kept.keep(parts)
-            ready = sum(len(low) for _, low, _ in parts.values())
+            ready = sum(len(low) for _, low, _, _ in parts.values())
             yield Progress(ready, len(firsts), f"exact laws, {ready:,} of {len(firsts):,} datasets", None)
     except TimeLimitError:
         kept.keep(parts, now=True)
@@ -245,11 +248,11 @@ def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset]) -> bo
     may change one dataset's law alone: against that the cache has its key.
     """
     at = secrets.randbelow(len(datasets))
-    outcomes, low, high = part
+    outcomes, low, high, rounded = part
     read = {value: ends for value, *ends in zip(outcomes, low[at], high[at], strict=True) if ends[1] > 0}
-    values, (below,), (above,) = _laws(mechanism, [datasets[at]], LawCache())
+    values, (below,), (above,), anew = _laws(mechanism, [datasets[at]], LawCache())
     computed = {value: ends for value, *ends in zip(values, below, above, strict=True) if ends[1] > 0}
-    return read.keys() == computed.keys() and all(
+    return set(anew) <= set(rounded) and read.keys() == computed.keys() and all(
         ends[0] <= computed[value][1] and computed[value][0] <= ends[1] for value, ends in read.items()
     )
 
@@ -267,9 +270,12 @@ def _from_cache(read: int, rows: int, trouble: str) -> str:
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
     place: dict[Hashable, int] = {}
     rows: list[list[tuple[int, float, float]]] = []
+    rounded: dict[str, None] = {}
     for dataset in datasets:
         row = []
-        for value, p in ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict().items():
+        law = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS)
+        rounded |= dict.fromkeys(law.rounded)
+        for value, p in law.as_dict().items():
             around = outward(p)
             row.append((place.setdefault(value, len(place)), max(0.0, around.low), min(1.0, around.high)))
         rows.append(row)
@@ -277,7 +283,7 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
     for i, row in enumerate(rows):
         for at, below, above in row:
             low[i, at], high[i, at] = below, above
-    return tuple(place), low, high
+    return tuple(place), low, high, tuple(rounded)
 
 
 def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
@@ -295,7 +301,11 @@ def _joined(
     """
     most = MOST_ENTRIES // max(1, len(known))
     parts = _refined(parts, action, most)
-    every = tuple(dict.fromkeys(value for outcomes, _, _ in parts for value in outcomes))
+    kinds = Kinds()
+    for outcomes, *_ in parts:
+        for value in outcomes:
+            kinds.see(value)
+    every = tuple(dict.fromkeys(value for outcomes, *_ in parts for value in outcomes))
     if len(every) > most:
         raise UsageError(
             f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities to hold; "
@@ -304,7 +314,7 @@ def _joined(
     place = {value: at for at, value in enumerate(closed(every, action.symmetries, most))}
     low, high = np.zeros((2, len(known), len(place)))
     start = 0
-    for outcomes, below, above in parts:
+    for outcomes, below, above, _ in parts:
         rows = slice(start, start + len(below))
         for column, value in enumerate(outcomes):
             # two spans of a part may have a piece in common, but not in one law
@@ -318,17 +328,18 @@ def _joined(
     there = np.flatnonzero(row >= 0)
     if len(there) < len(datasets):
         datasets = tuple(datasets[at] for at in there.tolist())
-    return LawTable(datasets, tuple(place), low, high, row[there], turn[there], columns, action)
+    rounded = tuple(dict.fromkeys(note for *_, notes in parts for note in notes))
+    return LawTable(datasets, tuple(place), low, high, row[there], turn[there], columns, action, rounded=rounded)
 
 
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
     """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
-    every = [value for outcomes, _, _ in parts for value in outcomes]
+    every = [value for outcomes, *_ in parts for value in outcomes]
     if not has_spans(tuple(every)):
         return parts
     cuts = closed_cuts(every, action.symmetries, most)
     found: list[Part] = []
-    for outcomes, low, high in parts:
+    for outcomes, low, high, rounded in parts:
         values: list[Hashable] = []
         columns: list[int] = []
         shares: list[float] = []
@@ -345,7 +356,8 @@ def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]
         below, above = np.array(shares) * (1 - 4e-16), np.array(shares) * (1 + 4e-16)
         one = np.array(shares) == 1.0
         found.append((
-            tuple(values), low[:, columns] * np.where(one, 1.0, below), high[:, columns] * np.where(one, 1.0, above)
+            tuple(values), low[:, columns] * np.where(one, 1.0, below), high[:, columns] * np.where(one, 1.0, above),
+            rounded,
         ))
     return found
 

@@ -77,18 +77,27 @@ class AssumptionRecord:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What is certain of the numbers of exact evidence, in ball arithmetic, rounded outward.
+    """The intervals in which the numbers of exact evidence lie, in interval arithmetic, rounded outward.
 
     Args:
-        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite, also at a δ that is
-            larger by a relative 1e-11 (which is taken where the claimed one would need an infinite ε).
+        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite. Where outcomes that the
+            other dataset lacks take up the claimed δ to within a relative 1e-11, so that ε may be infinite, the lower
+            one is that at a δ larger by so much, and the upper one holds if they take up no more than the claimed δ.
         delta_low, delta_high: enclose the smallest δ at the claimed ε.
+        rounded: what the program rounded to doubles, in words: then the intervals are those of the program with these
+            rounded numbers. [] where it rounded nothing, and they are certain; None before 1.9: that was not watched.
     """
 
     epsilon_low: float | None
     epsilon_high: float | None
     delta_low: float
     delta_high: float
+    rounded: list[str] | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing was rounded."""
+        return self.rounded is not None and not self.rounded
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,12 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.8"
+FORMAT_VERSION = "1.9"
 """Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
 1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
 1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
 and privacy losses.  1.7: drawings of promises.  1.8: assumptions that were tested, and what
-of a proof was read from the cache."""
+of a proof was read from the cache.  1.9: what the program rounded to doubles, of proofs, bounds and promises."""
 
 
 class Verdict(StrEnum):
@@ -173,14 +173,14 @@ class ExactEvidence:
     q: float | None
     """Probability of the event on the other dataset."""
     bounds: Bounds | None = None
-    """Where `epsilon` and `delta` lie for certain; None where a law has too many outcomes to be computed in balls."""
+    """Where `epsilon` and `delta` lie; None where a law has too many outcomes to be computed in intervals."""
     by_density: bool = False
     """Whether they are from the densities of released noise, and not from enumerated laws."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is certain of every pair of a scope: laws in ball arithmetic, bounds rounded outward.
+    """The bounds on every pair of a scope: laws in interval arithmetic, bounds rounded outward.
 
     Args:
         epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
@@ -191,6 +191,8 @@ class Proof:
         confirmed: on how many datasets each of them was confirmed.
         cache: which of the laws were read from the cache, or why a file there was refused, in words; "" where all were
             computed and there was no such file, and before 1.8.
+        rounded: what the program rounded to doubles, in words: then the bounds are those of the program with these
+            rounded numbers, and nothing is proved. [] where it rounded nothing; None before 1.9: that was not watched.
     """
 
     epsilon_low: float | None
@@ -202,6 +204,12 @@ class Proof:
     symmetries: list[str] = field(default_factory=list)
     confirmed: int = 0
     cache: str = ""
+    rounded: list[str] | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing was rounded."""
+        return self.rounded is not None and not self.rounded
 
 
 @dataclass(frozen=True)
@@ -345,7 +353,7 @@ class Attempt:
     exact: float | None
     """The exact probability of success; None where there is no law."""
     exact_low: float | None
-    """It lies between these for certain (ball arithmetic, rounded outward)."""
+    """It lies between these (interval arithmetic, rounded outward)."""
     exact_high: float | None
     hits: int
     """Successes in `runs` runs; 0 of 0 where nothing was run."""
@@ -354,6 +362,9 @@ class Attempt:
     """Clopper–Pearson limits of the probability of success, `alpha` / 2 on each side; None where nothing was run."""
     high: float | None
     alpha: float
+    rounded: list[str] | None = None
+    """What the program rounded to doubles, in words; [] where nothing was, and the exact probability is certain. None
+    without one, and before 1.9."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs import related
 from dpaudit.auditing.assumptions import always_fails, only_failures
 from dpaudit.auditing.events import Progress
-from dpaudit.auditing.exact import LEFT_RIGHT, RIGHT_LEFT, TOLERANCE
+from dpaudit.auditing.exact import LEFT_RIGHT, RIGHT_LEFT, TOLERANCE, tolerance
 from dpaudit.auditing.law_table import LawTable, law_table
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.runner import Runner
@@ -31,7 +31,7 @@ from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import ball_laws
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.stats import hockey_stick
-from dpaudit.stats.enclosure import Enclosure, epsilon_at
+from dpaudit.stats.enclosure import Enclosure, decimal, epsilon_at
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,6 +54,7 @@ class Worst:
         epsilon: encloses the smallest ε that this pair needs at the claimed δ.
         at_least: this pair needs at least this ε, at δ(1 + TOLERANCE) too.
         at_most: no pair of the scope needs more at δ(1 + TOLERANCE).
+        rounded: what the program rounded to doubles on the way, for any dataset of the scope.
     """
 
     pair: Pair
@@ -61,6 +62,7 @@ class Worst:
     epsilon: Enclosure
     at_least: float
     at_most: float
+    rounded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,8 @@ def sweep(
 
 
 def exceeds(worst: Worst, claim: Claim) -> bool:
-    """Whether a pair refutes the claim, by more than what an algorithm's own text may have rounded."""
-    return worst.at_least > claim.epsilon + 2 * TOLERANCE * max(1.0, claim.epsilon)
+    """Whether a pair refutes the claim, by more than what its program may have rounded."""
+    return worst.at_least > claim.epsilon + 2 * tolerance(claim, worst.rounded) * max(1.0, claim.epsilon)
 
 
 @dataclass
@@ -159,6 +161,7 @@ class _Search:
     at: tuple[int, int] | None = None
     before: list[tuple[int, int]] = field(default_factory=list)
     largest_delta: float = 0.0
+    rounded: dict[str, None] = field(default_factory=dict)
     enclosed: dict[tuple[int, int], Enclosure] = field(default_factory=dict)
 
     def look(self, i: Ints, j: Ints) -> None:
@@ -197,11 +200,12 @@ class _Search:
         """The worst pair, enclosed."""
         assert self.at is not None
         a, b = self.at
-        lenient, strict = self._enclose(a, b), epsilon_at(*self._laws(a, b), self.claim.delta)
+        lenient, strict = self._enclose(a, b), epsilon_at(*self._laws(a, b), decimal(self.claim.delta))
         # a little more δ may need less than this pair does without it: no reader wants a most below the least
         most = max(self.epsilon, lenient.high, strict.high if math.isfinite(strict.high) else 0.0)
         direction = LEFT_RIGHT if a < b else RIGHT_LEFT
-        return Worst(self.pair(self.at, "worst of the scope"), direction, strict, lenient.low, most)
+        rounded = tuple(dict.fromkeys([*self.table.rounded, *self.rounded]))
+        return Worst(self.pair(self.at, "worst of the scope"), direction, strict, lenient.low, most, rounded)
 
     @property
     def allowed(self) -> float:
@@ -248,11 +252,13 @@ class _Search:
 
     def _enclose(self, a: int, b: int) -> Enclosure:
         if (a, b) not in self.enclosed:
-            self.enclosed[a, b] = epsilon_at(*self._laws(a, b), self.allowed)
+            self.enclosed[a, b] = epsilon_at(*self._laws(a, b), decimal(self.claim.delta) * (1 + TOLERANCE))
         return self.enclosed[a, b]
 
     def _laws(self, a: int, b: int) -> tuple[list[Any], list[Any]]:
-        return ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b])
+        laws = ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b])
+        self.rounded |= dict.fromkeys(laws.rounded)
+        return laws.left, laws.right
 
 
 @dataclass

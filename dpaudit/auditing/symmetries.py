@@ -228,7 +228,7 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset]) -> tuple[Any, 
     return None
 
 
-def moves_all(action: Action, parts: Iterable[tuple[Sequence[Hashable], Any, Any]]) -> bool:
+def moves_all(action: Action, parts: Iterable[tuple[Sequence[Hashable], Any, Any, Any]]) -> bool:
     """Whether all symmetries act on laws with these outcomes."""
     return all(s.moves_spans for s in action.symmetries) or not any(has_spans((*part[0],)) for part in parts)
 

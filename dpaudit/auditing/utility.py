@@ -18,6 +18,7 @@ from dpaudit.auditing.contest import bouts
 from dpaudit.auditing.crash import blamed, described, sentence
 from dpaudit.auditing.drawing import Drawing
 from dpaudit.auditing.events import Progress
+from dpaudit.auditing.exact import TOLERANCE, rounded_note
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.location import location_of
 from dpaudit.auditing.plan import UtilityCase
@@ -223,8 +224,13 @@ def _attempt(
     finally:
         if done or exact is not None:
             lower, upper = clopper_pearson.interval(hits, done, alpha=alpha) if done else (None, None)
-            low, value, high = exact if exact is not None else (None, None, None)
-            attempts.append(Attempt(str(source), value, low, high, hits, done, lower, upper, alpha))
+            if exact is None:
+                attempts.append(Attempt(str(source), None, None, None, hits, done, lower, upper, alpha))
+            else:
+                ends = (exact.nearest, exact.low, exact.high)
+                attempts.append(Attempt(str(source), *ends, hits, done, lower, upper, alpha, exact.rounded))
+                if exact.rounded and (note := rounded_note(exact.rounded)) not in notes:
+                    notes.append(note)
 
 
 def _decide(
@@ -254,7 +260,8 @@ def _decide(
         return Verdict.INCONCLUSIVE, kind, "The promise is not broken, but the time limit ran out first; raise --time."
     on = "the inputs" if len(attempts) == 1 else f"all {len(attempts)} kinds of inputs"
     if not sampled:
-        return Verdict.PASS, kind, f"The exact probability of success keeps the promise on {on} tried."
+        what = ", for the program with its rounded numbers" if any(one.rounded for one in attempts) else ""
+        return Verdict.PASS, kind, f"The exact probability of success keeps the promise on {on} tried{what}."
     kept = all(_kept(one, claim.probability, at_most=claim.at_most) for one in attempts)
     if kept:
         confidence = f"confidence {100 * (1 - request.alpha):g} %"
@@ -267,7 +274,8 @@ def _decide(
 def misses(one: Attempt, promised: float, *, at_most: bool, exactly: bool = False) -> bool:
     """Whether the attempt breaks the promise."""
     if one.exact_low is not None and one.exact_high is not None:
-        by_law = one.exact_low > promised + ROUNDING if at_most else one.exact_high < promised - ROUNDING
+        room = TOLERANCE if one.rounded else ROUNDING
+        by_law = one.exact_low > promised + room if at_most else one.exact_high < promised - room
         if by_law or exactly:
             return by_law
     if one.low is None or one.high is None:

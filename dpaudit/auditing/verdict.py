@@ -9,7 +9,7 @@ from dpaudit.adversary import Event, Pair
 from dpaudit.auditing.accounting import learning_runs
 from dpaudit.auditing.assumptions import TYPES, VARIES, refutation
 from dpaudit.auditing.density import Exact
-from dpaudit.auditing.exact import TOLERANCE, refutes
+from dpaudit.auditing.exact import refutes, tolerance
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import (
@@ -73,7 +73,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     """The verdict, what it was made from, and why (for INCONCLUSIVE: what to do).
 
     A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
-    bound exceeds it. It passes as proved only where every pair of a stated scope was enumerated.
+    bound exceeds it. It passes as proved only where every pair of a stated scope was enumerated, by a program that
+    rounded nothing.
     """
     claim = job.claim
     weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
@@ -107,7 +108,7 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
         return Verdict.INCONCLUSIVE, kind, reason
     if found.scope_done:
-        return Verdict.PASS, EvidenceKind.EXHAUSTIVE, _proof(found, claim)
+        return Verdict.PASS, kind, _proof(found, claim)
     if best is None and not found.exact:
         remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
@@ -142,7 +143,7 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
 def _kind(job: Job, found: Findings) -> EvidenceKind:
     """Exact only where no pair rests on its runs alone."""
     if found.scope_done:
-        return EvidenceKind.EXHAUSTIVE
+        return EvidenceKind.EXHAUSTIVE if found.proof is None or found.proof.certain else EvidenceKind.EXACT
     every = found.exact and len(found.exact) >= len(job.case.pairs)
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
@@ -225,11 +226,12 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
     epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
     if worst.bounds is not None:
         certain = at_least(worst.bounds.epsilon_low)
-        epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} (for certain {certain})"
+        how = "for certain" if worst.bounds.certain else "at least"
+        epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} ({how} {certain})"
     proof = found.proof
     if found.refuted_by_scope and proof is not None:
         return (
-            f"The exact laws of {found.scope} refute the claim: in ball arithmetic the worst pair needs "
+            f"The exact laws of {found.scope} refute the claim: in interval arithmetic the worst pair needs "
             f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and up to δ = "
             f"{found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
         )
@@ -264,13 +266,16 @@ def _proof(found: Findings, claim: Claim) -> str:
     if proof is None:
         return f"There is no pair in {found.scope}."
     given = f", given the symmetries that it declares ({', '.join(proof.symmetries)})" if proof.symmetries else ""
-    met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * TOLERANCE * max(1.0, claim.epsilon)
+    allowed = tolerance(claim, proof.rounded)
+    met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * allowed * max(1.0, claim.epsilon)
     how = "met with equality" if met else f"claimed {claim.epsilon:.6g}"
     most = "no bound" if proof.epsilon_most is None else f"more than {proof.epsilon_most:.12g}"
+    what = "" if proof.certain else " of the program with its rounded numbers"
+    rounding = "the rounding of the claim" if proof.certain else "the rounding of its numbers, so this is no proof"
     return (
-        f"The exact laws of {found.scope} keep the claim{given}. In ball arithmetic the worst pair needs "
-        f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within the "
-        f"rounding of the algorithm's own numbers ({TOLERANCE:g})."
+        f"The exact laws of {found.scope}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
+        f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within "
+        f"{rounding} ({allowed:g})."
     )
 
 

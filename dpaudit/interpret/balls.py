@@ -1,8 +1,9 @@
 """The probabilities of a finite draw as balls: intervals that contain them, whatever was rounded on the way.
 
-What is taken as exact are the numbers that the algorithm's text hands to its draws, each a double or a fraction:
-scores, scales, thresholds. From them on every number is a ball of Arb (F. Johansson, "Arb: efficient
-arbitrary-precision midpoint-radius interval arithmetic", IEEE Transactions on Computers 2017).
+The numbers that a program hands to its draws (scores, scales, thresholds) are whole numbers, fractions or enclosed
+numbers (`language.enclosed`); a double of many digits, which may have been rounded, is noted. From them on every number
+is an interval of Arb (F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", IEEE
+Transactions on Computers 2017).
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from functools import singledispatch
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+import numpy as np
 from flint import arb, fmpq
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import (
     Bernoulli,
+    Categorical,
     Clipped,
     ClippedInteger,
     CutGeometric,
@@ -40,6 +43,7 @@ from dpaudit.language.distributions import (
 )
 from dpaudit.language.distributions.base import Tail
 from dpaudit.language.distributions.derived import plain
+from dpaudit.language.enclosed import is_enclosed, keying, note, short
 from dpaudit.language.outputs import canonical
 
 Ball: TypeAlias = Any
@@ -51,10 +55,16 @@ HALF = arb(0.5)
 
 
 def ball(number: Any) -> Ball:
-    """The exact ball of an integer, a double or a fraction."""
+    """The interval of an integer, a double, a fraction or an enclosed number; a double of many digits is noted."""
+    if is_enclosed(number):
+        return number.interval
     if isinstance(number, Fraction):
         return arb(fmpq(number.numerator, number.denominator))
-    return arb(int(number)) if isinstance(number, int) else arb(float(number))
+    if isinstance(number, int | np.integer):
+        return arb(int(number))
+    if not short(number):
+        note(f"the double {float(number)!r}, which a draw was given")
+    return arb(float(number))
 
 
 @singledispatch
@@ -66,7 +76,12 @@ def probabilities(draw: Finite) -> list[Ball]:
     Raises:
         NotEnumerableError: a part of it cannot be enumerated.
     """
-    return _scaled([arb(p) for p in draw.probs.tolist()])
+    return _scaled([ball(p) for p in draw.probs.tolist()])
+
+
+@probabilities.register
+def _(draw: Categorical) -> list[Ball]:
+    return _scaled([ball(p) for p in draw.probabilities])
 
 
 @probabilities.register
@@ -74,8 +89,8 @@ def _(draw: Bernoulli) -> list[Ball]:
     if draw.event is not None:
         return [_tail(draw.event), _tail(draw.event.opposite)]
     if draw.complement is None or draw.p < draw.complement:
-        return [arb(draw.p), 1 - arb(draw.p)]
-    return [1 - arb(draw.complement), arb(draw.complement)]
+        return [ball(draw.p), 1 - ball(draw.p)]
+    return [1 - ball(draw.complement), ball(draw.complement)]
 
 
 @probabilities.register
@@ -93,8 +108,9 @@ def _(draw: Softmax) -> list[Ball]:
     coefficient = ball(draw.coefficient)
     scores = draw.scores.tolist()
     top = ball(max(scores) if draw.coefficient > 0 else min(scores))
-    weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}
-    return _scaled([weights[score] for score in scores])
+    with keying():
+        weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}
+        return _scaled([weights[score] for score in scores])
 
 
 @probabilities.register
@@ -223,17 +239,17 @@ def _(noise: Clipped, t: float) -> Ball:
 
 @_below.register
 def _(noise: DiscreteLaplace, t: float) -> Ball:
-    return _geometric_from(noise, noise.loc - (math.ceil(t) - 1)) if math.isfinite(t) else arb(float(t > 0))
+    return _geometric_from(noise, noise.loc - (math.ceil(t) - 1)) if abs(t) < math.inf else arb(float(t > 0))
 
 
 @_above.register
 def _(noise: DiscreteLaplace, t: float) -> Ball:
-    return _geometric_from(noise, math.floor(t) + 1 - noise.loc) if math.isfinite(t) else arb(float(t < 0))
+    return _geometric_from(noise, math.floor(t) + 1 - noise.loc) if abs(t) < math.inf else arb(float(t < 0))
 
 
 @_at.register
 def _(noise: DiscreteLaplace, t: float) -> Ball:
-    if not math.isfinite(t) or t != math.floor(t):
+    if not abs(t) < math.inf or t != math.floor(t):
         return arb(0)
     a = (-1 / ball(noise.scale)).exp()
     return (1 - a) / (1 + a) * (-abs(int(t) - noise.loc) / ball(noise.scale)).exp()
@@ -279,6 +295,6 @@ def _geometric_from(noise: DiscreteLaplace, steps: int) -> Ball:
 
 def _snapped_below(noise: Snapping, k: int) -> Ball:
     """Pr[snapped noise < k·Λ], in real arithmetic."""
-    cut = (k - HALF) * ball(noise.step)
+    cut = (k - HALF) * arb(noise.step)  # a power of two
     centre = min(max(noise.value, -noise.bound), noise.bound)
     return _laplace_below((cut - ball(centre)) / ball(noise.scale), left=(k - 0.5) * noise.step < centre)

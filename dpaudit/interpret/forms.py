@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 from dpaudit.errors import NotEnumerableError
+from dpaudit.language.enclosed import is_enclosed, note, short
 
 
 @dataclass
@@ -125,13 +126,19 @@ def is_form(thing: Any) -> bool:
 
 def exact(number: Any) -> Fraction | None:
     """A finite real number as a fraction; None for anything else."""
+    if is_enclosed(number):
+        return number.exact  # type: ignore[no-any-return]
     if is_form(number) or not isinstance(number, Real):
         return None
     if isinstance(number, Integral):
         return Fraction(int(number))
     if isinstance(number, Fraction):
         return number
-    return Fraction(float(number)) if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    if not short(float(number)):
+        note(f"the double {float(number)!r}, which the program holds or has computed")
+    return Fraction(float(number))
 
 
 def _called(thing: Any) -> str:

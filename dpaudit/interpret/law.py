@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from dpaudit.errors import NotEnumerableError
+from dpaudit.errors import DpauditError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.balls import PRECISION, Ball, probabilities
+from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
 from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
+from dpaudit.language.enclosed import Roundings, keying, watching
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.relation import plain_records
 
+COMPARED = 2
+"""Output distributions of a program on exact numbers that are compared with those on doubles."""
+CLOSE = 1e-6
+"""By which probabilities of the two may differ."""
 PATH_LIMIT = 1_000_000
 """More paths than this are not enumerated."""
 
@@ -85,9 +92,11 @@ class _Mixture:
     entries: int = 0
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
     spans: SpanMixture = field(default_factory=SpanMixture)
+    kinds: Kinds = field(default_factory=Kinds)
 
     def add(self, output: Any, mass: float) -> None:
         key = canonical(output)
+        self.kinds.see(key)
         self.masses[key] = self.masses.get(key, 0.0) + mass
 
     def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
@@ -138,17 +147,20 @@ class _Mixture:
             return Law(integers, masses)
         merged = dict(self.masses)
         for value, mass in zip(integers.tolist(), masses.tolist(), strict=True):
+            self.kinds.see(value)
             merged[value] = merged.get(value, 0.0) + mass
         return Law(tuple(merged), np.array(list(merged.values())))
 
 
 @dataclass(frozen=True)
 class BallLaw:
-    """A finite distribution of outputs whose probabilities are balls (see `balls`): `probs[i]` contains that of
+    """A finite distribution of outputs whose probabilities are intervals (see `balls`): `probs[i]` contains that of
     `values[i]`."""
 
     values: tuple[Hashable, ...]
     probs: tuple[Ball, ...]
+    rounded: tuple[str, ...] = ()
+    """What the program rounded to doubles, in words: where there is something, the law is that of such a program."""
 
     def __len__(self) -> int:
         return len(self.probs)
@@ -164,11 +176,13 @@ class _BallMixture:
 
     masses: dict[Hashable, Ball] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
+    kinds: Kinds = field(default_factory=Kinds)
 
     def add(self, output: Any, mass: Ball) -> None:
         self._add(canonical(output), mass)
 
     def _add(self, key: Hashable, mass: Ball) -> None:
+        self.kinds.see(key)
         self.masses[key] = self.masses[key] + mass if key in self.masses else mass
 
     def add_law(self, part: BallLaw, mass: Ball) -> None:
@@ -199,6 +213,7 @@ class _Arithmetic:
         one: of these numbers.
         probabilities: of a finite draw, in the order of its values.
         impossible: whether a probability is surely 0.
+        spreads: whether the law of a draw from a long range is known.
         mixture: an empty sum of laws.
     """
 
@@ -207,10 +222,15 @@ class _Arithmetic:
     probabilities: Callable[[Finite], Any]
     impossible: Callable[[Any], bool]
     mixture: Callable[[], Any]
+    spreads: Callable[[Distribution], bool]
 
 
-_DOUBLES = _Arithmetic("doubles", 1.0, lambda draw: draw.probs, lambda p: not p > 0, _Mixture)
-_BALLS = _Arithmetic("balls", arb(1), probabilities, lambda p: bool(p.is_zero()), _BallMixture)
+_DOUBLES = _Arithmetic(
+    "doubles", 1.0, lambda draw: draw.probs, lambda p: not p > 0, _Mixture, lambda draw: draw.spread is not None
+)
+_BALLS = _Arithmetic(
+    "balls", arb(1), probabilities, lambda p: bool(p.is_zero()), _BallMixture, lambda draw: pieces(draw) is not None
+)
 
 
 class LawCache:
@@ -218,6 +238,8 @@ class LawCache:
 
     def __init__(self) -> None:
         self._laws: dict[Hashable, Any] = {}
+        self._exact: dict[Hashable, _ExactRun] = {}
+        self._kinds: dict[Hashable, Kinds] = {}
         self.paths = 0
         """Executions of any mechanism's text so far."""
 
@@ -225,13 +247,102 @@ class LawCache:
         """The stored law, or the computed one; mechanisms or datasets that do not hash are computed anew."""
         # by their images too, because (1,) and (True,) are equal and a mechanism may tell them apart
         key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
+        with keying():
+            try:
+                hash(key)
+            except TypeError:
+                return compute()
+            if key in self._laws:
+                return self._laws[key]
+        computed = compute()
+        with keying():
+            self._laws[key] = computed
+        return computed
+
+    def see(self, mechanism: Mechanism, values: Any) -> None:
+        """The outputs of a mechanism on one more dataset.
+
+        Raises:
+            OutputError: one equals that of another dataset, and an attacker can tell them apart.
+        """
+        kinds = self._kinds.setdefault(fingerprint(mechanism), Kinds())
+        for value in plain(values):
+            kinds.see(value)
+
+    def exact(self, mechanism: Mechanism) -> _ExactRun:
+        """The mechanism with exact parameters; the same one for all laws that share this cache."""
+        key = fingerprint(mechanism)
         try:
-            hash(key)
+            return self._exact.setdefault(key, _ExactRun(mechanism)) if key not in self._exact else self._exact[key]
         except TypeError:
-            return compute()
-        if key not in self._laws:
-            self._laws[key] = compute()
-        return self._laws[key]
+            return _ExactRun(mechanism)
+
+
+class _ExactRun:
+    """A mechanism whose parameters are exact numbers, and what its program rounds all the same.
+
+    Where the program does not take such numbers, it runs on doubles, and that is noted. Exceptions of a program are
+    outcomes, and a program may catch them: so the first distributions, and those in which it fails, are compared with
+    what the program computes on doubles.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.roundings = Roundings()
+        self._compared = 0
+        self._given = mechanism
+        self._exact: Mechanism | None = None
+        try:
+            with watching(self.roundings):
+                self._exact = exact_mechanism(mechanism, self.roundings)
+        except TimeLimitError:
+            raise
+        except Exception as error:
+            self._refuse(error)
+
+    def law(self, dataset: Any, budget: _Budget) -> BallLaw:
+        """The law of its output."""
+        found: BallLaw
+        if self._exact is not None:
+            before = budget.taken
+            try:
+                with watching(self.roundings):
+                    found = _law(self._exact, exact_dataset(dataset, self.roundings), budget)
+                if self._same_on_doubles(found, dataset, budget):
+                    return replace(found, rounded=tuple(self.roundings.notes))
+                budget.taken = before
+                self._refuse("its output distribution is another one there")
+            except (TimeLimitError, NotEnumerableError):
+                raise
+            except DpauditError as error:
+                budget.taken = before
+                self._refuse(error)
+        found = _law(self._given, dataset, budget)
+        return replace(found, rounded=tuple(self.roundings.notes))
+
+    def _same_on_doubles(self, found: BallLaw, dataset: Any, budget: _Budget) -> bool:
+        fails = any(isinstance(value, Raised) for value in found.values)
+        if self._compared >= COMPARED and not fails:
+            return True
+        self._compared += 1
+        try:
+            on_doubles: Law = _law(self._given, dataset, _Budget(budget.limit, budget.cache, _DOUBLES))
+        except NotEnumerableError:
+            return not fails
+        return _close(found, on_doubles)
+
+    def _refuse(self, error: Exception | str) -> None:
+        self._exact = None
+        self.roundings.note(f"all of its numbers: the program does not run on exact ones ({error})")
+
+
+def _close(found: BallLaw, on_doubles: Law) -> bool:
+    """Whether two output distributions are the same but for what doubles round."""
+    p, q = found.as_dict(), {value: arb(mass) for value, mass in on_doubles.as_dict().items()}
+    if has_spans((*p, *q)):
+        cuts = cuts_of([*p, *q])
+        p, q = refined(p, [], cuts), refined(q, [], cuts)
+    nothing = arb(0)
+    return all(abs(float((p.get(v, nothing) - q.get(v, nothing)).mid())) <= CLOSE for v in dict.fromkeys([*p, *q]))
 
 
 @dataclass
@@ -263,43 +374,65 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
 
     Raises:
         NotEnumerableError: a draw cannot be enumerated (it names the draw and the remedy), or too many paths.
+        OutputError: outputs that are equal and that an attacker can tell apart, such as 1 and True.
         NondeterministicMechanismError, MechanismError: as in `sample`.
     """
-    found: Law = _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache, _DOUBLES))
+    shared = LawCache() if cache is None else cache
+    found: Law = _law(mechanism, dataset, _Budget(path_limit, shared, _DOUBLES))
+    shared.see(mechanism, found.values)
     return found
 
 
 def ball_law(
     mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
 ) -> BallLaw:
-    """The law of the output with probabilities that are certain to lie in balls (about 38 digits wide).
+    """The law of the output, its probabilities enclosed by intervals (about 38 digits wide).
 
-    Exact are the numbers that the text hands to its draws, as doubles or fractions: what the text itself has rounded,
-    1/ε say, stays rounded.
+    The program runs on exact numbers: each of the mechanism's parameters is the decimal that it was written as, and 1/ε
+    and ln(1/δ) are fractions and intervals. What it rounds to doubles all the same is in the law's `rounded`.
 
     Args, Raises: as for `law`.
     """
+    shared = LawCache() if cache is None else cache
     with ctx.workprec(PRECISION):
-        found: BallLaw = _law(mechanism, dataset, _Budget(path_limit, LawCache() if cache is None else cache, _BALLS))
+        found = shared.exact(mechanism).law(dataset, _Budget(path_limit, shared, _BALLS))
+    shared.see(mechanism, found.values)
     return found
 
 
 def ball_laws(
     mechanism: Mechanism, left: Any, right: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
-) -> tuple[list[Ball], list[Ball]]:
-    """Both laws over the union of their outcomes, in balls: probabilities on the left, on the right.
+) -> BallLaws:
+    """Both laws over the union of their outcomes.
 
     Args, Raises: as for `law`.
     """
     shared = LawCache() if cache is None else cache
-    p, q = (ball_law(mechanism, side, cache=shared, path_limit=path_limit).as_dict() for side in (left, right))
+    # whatever was rounded for the first is among what is noted of the second
+    laws = [ball_law(mechanism, side, cache=shared, path_limit=path_limit) for side in (left, right)]
+    p, q = (each.as_dict() for each in laws)
     if has_spans((*p, *q)):
         with ctx.workprec(PRECISION):
             cuts = cuts_of([*p, *q])
             p, q = refined(p, [], cuts), refined(q, [], cuts)
     union = dict.fromkeys([*p, *q])
     nothing = arb(0)
-    return [p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union]
+    rounded = tuple(dict.fromkeys(note for each in laws for note in each.rounded))
+    return BallLaws([p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union], rounded)
+
+
+@dataclass(frozen=True)
+class BallLaws:
+    """The laws of a pair over the same outcomes.
+
+    Args:
+        left, right: intervals of the probabilities, shape (k,) each.
+        rounded: what the program rounded to doubles, in words.
+    """
+
+    left: list[Ball]
+    right: list[Ball]
+    rounded: tuple[str, ...]
 
 
 def first_difference(
@@ -416,7 +549,7 @@ def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iter
     arithmetic = budget.arithmetic
     if isinstance(node, Finite) and node.finite:
         values, probs = node.values, arithmetic.probabilities(node)
-    elif isinstance(node, Distribution) and not isinstance(node, Then) and node.spread is None:
+    elif isinstance(node, Distribution) and not isinstance(node, Then) and not arithmetic.spreads(node):
         raise _refusal(node, where)
     else:
         part = arithmetic.mixture()

@@ -11,25 +11,30 @@ same lines whatever the values of its draws are, so its forms are its output for
 as well, some of them far out, and must ask for the same draws and return the values of its forms.
 
 **What that does not show.** A text may still ask `type(draw)` or `draw is other`, which no object can notice; only the
-runs on numbers speak against that. What the text computes with numbers alone (1/ε) is taken as it is computed; sums of
-draws and numbers are taken as those of the reals, where doubles would round. What is found is about noise that is real.
+runs on numbers speak against that. The program runs on exact parameters (`parameters`), so that 1/ε is one number
+without rounding; where it does not run on them, it runs on doubles, which is noted. Sums of draws and numbers are
+taken as those of the reals, where doubles would round. What is found is about noise that is real.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
+from flint import ctx
 from numpy.random import Generator, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.forms import Form, Notebook, exact, is_form
+from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
 from dpaudit.interpret.walk import Last, Run, Watch, refuse_failures
 from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
+from dpaudit.language.distributions.real import rounded_noise
+from dpaudit.language.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
 from dpaudit.language.outputs import canonical
 from dpaudit.language.relation import plain_records
 
@@ -52,12 +57,14 @@ class Moved:
     Args:
         kind: Laplace, Gaussian or DiscreteLaplace.
         gap: from its centre on the left dataset to that on the right one; a whole number for DiscreteLaplace.
-        scale: > 0, the standard deviation for Gaussian.
+        scale: > 0, the standard deviation for Gaussian; near to it where it is no fraction.
+        around: fractions between which it lies then.
     """
 
     kind: type[Real]
     gap: Fraction
     scale: Fraction
+    around: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,12 @@ class Released:
     Args:
         draws: what moves; draws that are thrown away are not listed.
         line: (c, k on the left dataset, the centre on it), where the output is a single number c·draw + k.
+        rounded: what the program rounded to doubles, in words.
     """
 
     draws: tuple[Moved, ...]
     line: tuple[Fraction, Fraction, Fraction] | None = None
+    rounded: tuple[str, ...] = ()
 
 
 def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
@@ -85,6 +94,22 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
             outputs tell the datasets apart without any noise; the message says which.
     """
     left, right = plain_records(left), plain_records(right)
+    roundings = Roundings()
+    try:
+        with watching(roundings):
+            exact_one = exact_mechanism(mechanism, roundings)
+            datasets = [exact_dataset(side, roundings) for side in (left, right)]
+            found = _released(exact_one, *datasets)
+    except TimeLimitError:
+        raise
+    except Exception as error:
+        # it may be that the program does not run on exact numbers
+        found = _released(mechanism, left, right)
+        roundings.note(f"all of its numbers: the program is not read with exact ones ({error})")
+    return replace(found, rounded=tuple(roundings.notes))
+
+
+def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     a, b = (_read(mechanism, side) for side in (left, right))
     name = mechanism.name
     if a.frame != b.frame or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
@@ -96,18 +121,18 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     )
     moved = []
     for at, shift in shifts.items():
-        (centre, scale), (other, other_scale) = _parameters(a.draws[at]), _parameters(b.draws[at])
-        if scale != other_scale:
+        centre, other = _centre(a.draws[at]), _centre(b.draws[at])
+        if _scale_of(a.draws[at]) != _scale_of(b.draws[at]):
             raise NotEnumerableError(f"Draw {at + 1} of {name} has another scale on one dataset than on the other.")
         kind, gap = type(a.draws[at]), other + shift - centre
         if kind is DiscreteLaplace and gap.denominator != 1:
             raise NotEnumerableError(_TOLD_APART.format(name))
-        moved.append(Moved(kind, gap, scale))
+        moved.append(Moved(kind, gap, *_scale(a.draws[at])))
     line = None
     if a.lone and len(shifts) == 1:
         (parts, constant), = a.rows
         ((at, c),) = parts.items()
-        line = (c, constant, _parameters(a.draws[at])[0])
+        line = (c, constant, _centre(a.draws[at]))
     return Released(tuple(moved), line)
 
 
@@ -158,7 +183,9 @@ def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
         )
     rng = default_rng(0)
     for far in _FAR:
-        _probe(mechanism, dataset, found, rng, far)
+        # numbers of many digits meet its parameters here, which is no rounding of the program
+        with unwatched() if watched() is None else watching(Roundings()):
+            _probe(mechanism, dataset, found, rng, far)
     watch.close()
     return found
 
@@ -169,8 +196,8 @@ def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, 
     values: list[Fraction] = []
 
     def number(draw: Real) -> float | int:
-        (value,) = draw.draw(rng, 1).tolist()
-        scale = _parameters(draw)[1]
+        (value,) = rounded_noise(draw).draw(rng, 1).tolist()
+        scale = _scale(draw)[0]
         if type(draw) is DiscreteLaplace:
             value += round(far * float(scale) * rng.uniform(-1, 1))
         else:
@@ -329,10 +356,32 @@ def _without(parts: dict[int, Fraction], constant: Fraction, at: int, pivot: Row
     return cleared, constant - c * pivot[1]
 
 
-def _parameters(draw: Real) -> tuple[Fraction, Fraction]:
-    """Centre and scale, exactly."""
-    pair = (draw.mean, draw.sigma) if isinstance(draw, Gaussian) else (draw.loc, draw.scale)  # type: ignore[attr-defined]
-    centre, scale = map(exact, pair)
-    if centre is None or scale is None:
-        raise NotEnumerableError(f"{draw!r} has parameters that are no numbers.")
-    return centre, scale
+def _centre(draw: Real) -> Fraction:
+    """Where its middle is, exactly."""
+    centre = exact(draw.mean if isinstance(draw, Gaussian) else draw.loc)  # type: ignore[attr-defined]
+    if centre is None:
+        raise NotEnumerableError(f"{draw!r} has a centre that is no fraction.")
+    return centre
+
+
+def _scale_of(draw: Real) -> Any:
+    return draw.sigma if isinstance(draw, Gaussian) else draw.scale  # type: ignore[attr-defined]
+
+
+def _scale(draw: Real) -> tuple[Fraction, tuple[Fraction, Fraction] | None]:
+    """Its scale; of one that is no fraction what is near to it, and fractions around it."""
+    scale = _scale_of(draw)
+    found = exact(scale)
+    if found is not None:
+        return found, None
+    if not is_enclosed(scale):
+        raise NotEnumerableError(f"{draw!r} has a scale that is no number.")
+    with ctx.workprec(PRECISION):
+        low, high = _fraction(scale.interval.lower()), _fraction(scale.interval.upper())
+    return (low + high) / 2, (low, high)
+
+
+def _fraction(point: Any) -> Fraction:
+    """An end of an interval, which is a number in binary."""
+    mantissa, exponent = point.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -8,14 +8,17 @@ from operator import index
 from typing import Any
 
 from dpaudit.errors import ParameterError
+from dpaudit.language.enclosed import is_enclosed
 
 
 def number(name: str, value: Any) -> float:
-    """A finite real number as a float.
+    """A finite real number as a float; an enclosed one as it is.
 
     Raises:
         ParameterError: it is not a number, or it is NaN or infinite.
     """
+    if is_enclosed(value):
+        return value  # type: ignore[no-any-return]  # it does what a float does
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} must be a number, not {value!r}.")
     try:
@@ -33,9 +36,10 @@ def positive(name: str, value: Any) -> float:
     Raises:
         ParameterError: it is anything else.
     """
-    if number(name, value) <= 0:
+    found = number(name, value)
+    if found <= 0:
         raise ParameterError(f"{name} must be above 0, not {value!r}.")
-    return float(value)
+    return found
 
 
 def at_least(name: str, value: Any, least: float) -> float:
@@ -44,9 +48,10 @@ def at_least(name: str, value: Any, least: float) -> float:
     Raises:
         ParameterError: it is anything else.
     """
-    if number(name, value) < least:
+    found = number(name, value)
+    if found < least:
         raise ParameterError(f"{name} must be at least {least:g}, not {value!r}.")
-    return float(value)
+    return found
 
 
 def probability(name: str, value: Any, *, open_ends: bool = False) -> float:

@@ -16,6 +16,7 @@ from scipy.special import gammaln
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.language.enclosed import exp, expm1, fsum, is_enclosed, log, near, sqrt, unwatched
 from dpaudit.language.relation import REPLACE_ONE, Relation
 from dpaudit.language.zcdp import zcdp_delta, zcdp_of_pure
 
@@ -45,7 +46,8 @@ class Claim:
     def __post_init__(self) -> None:
         at_least("epsilon", self.epsilon, 0)
         probability("delta", self.delta)
-        if self.rho is not None and self.delta != zcdp_delta(positive("rho", self.rho), self.epsilon):
+        # in an enclosed run too the numbers of such a claim are doubles: nothing is drawn with them
+        if self.rho is not None and near(self.delta) != zcdp_delta(near(positive("rho", self.rho)), near(self.epsilon)):
             raise ParameterError(
                 f"delta = {self.delta!r} is not what {self.rho!r}-zCDP allows at epsilon = {self.epsilon!r}; "
                 "make the claim with Claim.zcdp(rho, epsilon=…)."
@@ -70,7 +72,7 @@ class Claim:
         """
         positive("rho", rho)
         at_least("epsilon", epsilon, 0)
-        return cls(epsilon, zcdp_delta(rho, epsilon), relation, rho)
+        return cls(epsilon, zcdp_delta(near(rho), near(epsilon)), relation, rho)
 
     def delta_at(self, epsilon: float) -> float:
         """δ allowed at ε ≥ 0: the claim's privacy profile.
@@ -84,7 +86,7 @@ class Claim:
         if epsilon >= self.epsilon:
             return self.delta
         # divided by e^ε₀ throughout, so that a huge ε₀ does not overflow
-        slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))
+        slack = -expm1(epsilon - self.epsilon) / (1 + exp(-self.epsilon))
         return min(1.0, self.delta + (1 - self.delta) * slack)
 
     def group(self, k: int) -> Claim:
@@ -97,7 +99,7 @@ class Claim:
             return self
         if self.rho is not None:
             return Claim.zcdp(k * k * self.rho, epsilon=k * self.epsilon, relation=self.relation.group(k))
-        delta = min(1.0, k * math.exp(min(700.0, k * self.epsilon)) * self.delta)
+        delta = min(1.0, k * exp(min(700.0, k * self.epsilon)) * self.delta)
         return Claim(k * self.epsilon, delta, self.relation.group(k))
 
     def chained(self, k: int) -> Claim:
@@ -111,7 +113,7 @@ class Claim:
         whole("the size of a group", k, least=1)
         if self.rho is not None:
             raise ParameterError("A claim of zCDP has no δ to add up over a chain; use group.")
-        links = math.fsum(math.exp(min(700.0, i * self.epsilon)) for i in range(k))
+        links = fsum(exp(min(700.0, i * self.epsilon)) for i in range(k))
         return Claim(k * self.epsilon, min(1.0, links * self.delta), self.relation.group(k) if k > 1 else self.relation)
 
     def scaled(self, k: float) -> Claim:
@@ -136,8 +138,11 @@ class Claim:
         if other.rho is not None:
             spent = self.rho if self.rho is not None else zcdp_of_pure(self.epsilon) if self.pure else math.inf
             return self.relation == other.relation and spent <= other.rho * (1 + 1e-12)
-        allowed = self.delta_at(other.epsilon * (1 + 1e-12))
-        return self.relation == other.relation and allowed <= other.delta * (1 + 1e-12) + 1e-15
+        # a check up to rounding, of which no number comes: doubles will do
+        with unwatched():
+            own = replace(self, epsilon=near(self.epsilon), delta=near(self.delta))
+            allowed = own.delta_at(near(other.epsilon) * (1 + 1e-12))
+            return self.relation == other.relation and allowed <= near(other.delta) * (1 + 1e-12) + 1e-15
 
     @property
     def pure(self) -> bool:
@@ -167,11 +172,11 @@ def basic_composition(claims: Iterable[Claim]) -> Claim:
         raise ParameterError("Nothing to compose: basic composition needs at least one claim.")
     if len({part.relation for part in parts}) > 1:
         raise ParameterError("Claims under different relations do not compose.")
-    epsilon = math.fsum(part.epsilon for part in parts)
+    epsilon = fsum(part.epsilon for part in parts)
     rhos = [part.rho for part in parts if part.rho is not None]
     if len(rhos) == len(parts):
-        return Claim.zcdp(math.fsum(rhos), epsilon=epsilon, relation=parts[0].relation)
-    return Claim(epsilon, min(1.0, math.fsum(part.delta for part in parts)), parts[0].relation)
+        return Claim.zcdp(fsum(rhos), epsilon=epsilon, relation=parts[0].relation)
+    return Claim(epsilon, min(1.0, fsum(part.delta for part in parts)), parts[0].relation)
 
 
 def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
@@ -185,7 +190,7 @@ def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
         raise ParameterError(f"delta_prime must lie in (0, 1], not {delta_prime!r}.")
     if not 0 < claim.epsilon <= 1:
         raise ParameterError(f"Theorem 3.6 needs 0 < epsilon ≤ 1, not {claim.epsilon!r}.")
-    epsilon = math.sqrt(2 * k * math.log(1 / delta_prime)) * claim.epsilon + 2 * k * claim.epsilon**2
+    epsilon = sqrt(2 * k * log(1 / delta_prime)) * claim.epsilon + 2 * k * claim.epsilon**2
     return Claim(epsilon, min(1.0, k * claim.delta + delta_prime), claim.relation)
 
 
@@ -200,10 +205,10 @@ def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
     whole("k", k, least=1)
     if not 0 < positive("delta_prime", delta_prime) <= 1:
         raise ParameterError(f"delta_prime must lie in (0, 1], not {delta_prime!r}.")
-    root = math.sqrt(2 * k * math.log(1 / delta_prime))
+    root = sqrt(2 * k * log(1 / delta_prime))
     # the positive root of a quadratic, without the difference of two numbers that are nearly equal
-    share = 2 * positive("epsilon", epsilon) / (root + math.sqrt(root * root + 8 * k * epsilon))
-    while root * share + 2 * k * share * share > epsilon:
+    share = 2 * positive("epsilon", epsilon) / (root + sqrt(root * root + 8 * k * epsilon))
+    while not is_enclosed(share) and root * share + 2 * k * share * share > epsilon:
         share = math.nextafter(share, 0.0)
     return min(1.0, share)
 

@@ -11,6 +11,7 @@ from typing import Any
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions import Multinomial
+from dpaudit.language.enclosed import is_enclosed
 from dpaudit.language.mechanism import Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.utility import Goal, Instance
@@ -215,5 +216,7 @@ def _shown(values: Sequence[Any], weights: Sequence[float]) -> str:
 
 
 def as_written(number: float) -> Fraction:
-    """The decimal that a float was written as: 0.1 is one tenth."""
+    """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is enclosed."""
+    if is_enclosed(number):
+        return number  # type: ignore[return-value]  # it computes alike, from decimals
     return Fraction(repr(number))

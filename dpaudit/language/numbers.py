@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from flint import fmpz
 
 from dpaudit.language.checks import number, whole
 
+_LAST_TOWER = 65_536
+"""2 to the power of 2^65536 is larger than any number that a computer holds."""
 WRITTEN_BITS = 1_024
 """Longer numbers are not written out; Python refuses to where they have many thousands of digits."""
 
@@ -23,12 +23,15 @@ def log_star(n: float) -> int:
     Raises:
         ParameterError: NaN or infinite.
     """
-    steps = 0
+    steps, reached = 0, 1
     if isinstance(n, float):
         number("n", n)
-    while n > 1:
-        n = math.log2(n)
+    # of the towers 1, 2, 4, 16, 65536 the first that is as large, without a logarithm to be rounded
+    while n > reached:
         steps += 1
+        if reached > _LAST_TOWER:
+            break
+        reached = 1 << reached
     return steps
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import OutputError
+from dpaudit.language.enclosed import Enclosed, watched
 from dpaudit.language.spans import Span
 
 
@@ -117,6 +118,8 @@ def canonical(output: Any) -> Hashable:
     kind = type(output)
     if kind in _ATOMS:
         return output  # type: ignore[no-any-return]
+    if kind is Enclosed:
+        return _number(output)
     if kind is float:
         return output if output == output else NAN
     if kind is tuple or kind is list:
@@ -128,6 +131,29 @@ def canonical(output: Any) -> Hashable:
     if kind is Span:
         raise OutputError("A Span cannot be counted: laws have it for all its members; return (start, stop) instead.")
     return _other(output)
+
+
+def _number(output: Enclosed) -> Hashable:
+    """The float that it was written as, or else the fraction that it is; of what is neither a double near to it."""
+    if output.written is not None:
+        return output.written
+    return float(output) if output.exact is None else output.exact
+
+
+def _without_enclosed(thing: Any) -> Any:
+    """An object of an enclosed run with the outcomes of its enclosed numbers in their places."""
+    kind = type(thing)
+    if kind is Enclosed:
+        return _number(thing)
+    if kind in (tuple, list):
+        parts = [_without_enclosed(part) for part in thing]
+        return thing if all(a is b for a, b in zip(parts, thing, strict=True)) else kind(parts)
+    if not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+        return thing
+    held = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing) if one.init}
+    made = {name: _without_enclosed(part) for name, part in held.items()}
+    same = all(made[name] is part for name, part in held.items())
+    return thing if same else dataclasses.replace(thing, **made)
 
 
 def equals_itself_alone(thing: Any) -> bool:
@@ -156,8 +182,7 @@ class Kinds:
         Raises:
             OutputError: another one before equals it and is another value.
         """
-        # the text of an integer or a string follows from its value
-        text = None if type(outcome) in (int, str) else likeness(outcome)
+        text = None if _is_plain(outcome) else likeness(outcome)
         if text is not None and not self.zeros:
             text = _MINUS_ZERO.sub("0.0", text)
         before = self.known.setdefault(outcome, text)
@@ -167,6 +192,15 @@ class Kinds:
                 f"The outputs include {plain} and {shown(outcome)}, which Python calls equal and an attacker can tell "
                 "apart; return one type."
             )
+
+
+def _is_plain(outcome: Any) -> bool:
+    """Whether its text follows from its value: integers, strings, and tuples of these."""
+    kind = type(outcome)
+    return kind in _PLAIN or (kind is tuple and (_PLAIN.issuperset(map(type, outcome)) or all(map(_is_plain, outcome))))
+
+
+_PLAIN = frozenset({int, str, bytes, type(None), Bottom})
 
 
 def likeness(outcome: Any) -> str:
@@ -240,6 +274,8 @@ def _array(output: np.ndarray[Any, Any]) -> Hashable:
 
 def _other(output: Any) -> Hashable:
     """Everything that is neither a plain scalar, a tuple, a list nor numpy's."""
+    if watched() is not None:
+        output = _without_enclosed(output)
     kind = type(output)
     if isinstance(output, complex):
         return Structure("complex", (("real", canonical(output.real)), ("imag", canonical(output.imag))))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.errors import ParameterError
+from dpaudit.language.enclosed import cached
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.step_scores import StepScores
@@ -159,7 +160,7 @@ class Staircase(Quality):
         )
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _staircase(quality: Staircase, ones: int) -> AnyScores:
     scores = [height + ones * change for _, height, change in quality.pieces]
     return step_scores([start for start, _, _ in quality.pieces], scores, quality.stop)

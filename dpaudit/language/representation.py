@@ -20,6 +20,7 @@ from dpaudit.language.checks import number, positive
 from dpaudit.language.claim import Claim
 from dpaudit.language.concepts import ConceptClass, Truth, as_written
 from dpaudit.language.distributions import Categorical
+from dpaudit.language.enclosed import to_float
 from dpaudit.language.goals import all_but
 from dpaudit.language.mechanism import Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
@@ -265,7 +266,7 @@ class ListedRepresentation(Representation):
 
     def run(self, dataset: Any) -> Draw:
         total = sum(map(Fraction, self.weights))
-        return Categorical(self.classes, [float(Fraction(w) / total) for w in self.weights])
+        return Categorical(self.classes, [to_float(Fraction(w) / total) for w in self.weights])
 
 
 @dataclass(frozen=True)

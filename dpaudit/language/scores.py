@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.distributions import Softmax
+from dpaudit.language.enclosed import finite, note, shorts, vector, watched
 from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.spans import Span
-from dpaudit.language.step_scores import Scored, StepScores
+from dpaudit.language.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
 
 LISTED = 1 << 16
 """Scores of more solutions than this are held in pieces, and so are the laws of what is chosen by them."""
@@ -22,6 +23,8 @@ LISTED = 1 << 16
 
 class Scores:
     """The score of every solution, as an array; compares and hashes by content.
+
+    Scores that were computed from exact parameters stay exact: then `values` is an array of objects.
 
     Args:
         values: shape (k,), finite.
@@ -33,37 +36,49 @@ class Scores:
     """
 
     def __init__(self, values: Any, solutions: Sequence[Any] | None = None) -> None:
-        self.values: NDArray[np.float64] = np.array(values, dtype=np.float64)
-        if self.values.ndim != 1 or not np.all(np.isfinite(self.values)):
+        self._values: NDArray[Any] = vector(values)
+        if self._values.ndim != 1 or not finite(self._values):
             raise ParameterError("Scores must be a vector of finite numbers.")
-        self.solutions: Sequence[Any] = range(len(self.values)) if solutions is None else solutions
-        if len(self.solutions) != len(self.values):
-            raise ParameterError(f"There are {len(self.values)} scores and {len(self.solutions)} solutions.")
-        self.values.flags.writeable = False
+        self.solutions: Sequence[Any] = range(len(self._values)) if solutions is None else solutions
+        if len(self.solutions) != len(self._values):
+            raise ParameterError(f"There are {len(self._values)} scores and {len(self.solutions)} solutions.")
+        self._values.flags.writeable = False
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The scores, shape (k,)."""
+        # at every use: who made them may have kept them from another run
+        if watched() is not None and not self._short:
+            note(ROUNDED_SCORES)
+        return self._values
+
+    @cached_property
+    def _short(self) -> bool:
+        return shorts(self._values)
 
     @cached_property
     def digest(self) -> bytes:
         """16 bytes that stand for the content."""
-        image = blake2b(self.values.tobytes(), digest_size=16)
+        image = blake2b(bytes_of(self._values), digest_size=16)
         image.update(repr(fingerprint(self.solutions)).encode())
         return image.digest()
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self._values)
 
     @property
     def size(self) -> int:
         """How many solutions there are."""
-        return len(self.values)
+        return len(self._values)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Scores) and self.digest == other.digest)
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return hash((self.digest, salt(self._values)))
 
     def __repr__(self) -> str:
-        return f"Scores of {len(self)} solutions" if len(self) > 8 else f"Scores({self.values.tolist()})"
+        return f"Scores of {len(self)} solutions" if len(self) > 8 else f"Scores({self._values.tolist()})"
 
     def __fingerprint__(self) -> Hashable:
         return self.digest
@@ -88,7 +103,7 @@ class Scores:
     def of(self, solution: Any) -> float | None:
         """The score of a solution; None for what is none."""
         place = self._places.get(solution)
-        return None if place is None else float(self.values[place])
+        return None if place is None else number_at(self.values, place)
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -131,7 +146,7 @@ class Scores:
         return Softmax(self.values, coefficient, self.solutions)
 
     def _scored(self, i: int) -> Scored:
-        return Scored(self.solutions[i], float(self.values[i]))
+        return Scored(self.solutions[i], number_at(self.values, i))
 
 
 AnyScores: TypeAlias = Scores | StepScores

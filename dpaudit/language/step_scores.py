@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,30 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.distributions.stepwise import StepSoftmax
+from dpaudit.language.enclosed import finite, is_enclosed, note, shorts, vector, watched
+from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.numbers import written
 from dpaudit.language.spans import Span, Wholes, wholes
+
+ROUNDED_SCORES = "scores, which are doubles of many digits"
+
+
+def number_at(values: NDArray[Any], i: int) -> Any:
+    """One of the numbers of a vector, as Python has it."""
+    number = values[i]
+    return number if is_enclosed(number) else float(number)
+
+
+def bytes_of(values: NDArray[Any]) -> bytes:
+    """The content of a vector of numbers; zeros have no sign."""
+    if values.dtype.kind != "O":
+        return (values + 0.0).tobytes()
+    return repr(fingerprint(values.tolist())).encode()
+
+
+def salt(values: NDArray[Any]) -> int:
+    """Of enclosed numbers, another in every run, as of the numbers themselves."""
+    return 0 if values.dtype.kind != "O" else hash(tuple(v for v in values.tolist() if is_enclosed(v)))
 
 
 @dataclass(frozen=True)
@@ -43,11 +66,10 @@ class StepScores:
 
     starts: Wholes
     stops: Wholes
-    values: NDArray[np.float64]
 
     def __init__(self, starts: Sequence[int], values: Any, stop: int) -> None:
-        scores = np.array(values, dtype=np.float64)
-        if scores.ndim != 1 or not np.all(np.isfinite(scores)):
+        scores = vector(values)
+        if scores.ndim != 1 or not finite(scores):
             raise ParameterError("Scores must be a vector of finite numbers.")
         if len(starts) != len(scores):
             raise ParameterError(f"There are {len(scores)} scores and {len(starts)} pieces.")
@@ -57,29 +79,40 @@ class StepScores:
         self._hold(ends[:-1], ends[1:], scores)
 
     @classmethod
-    def of_list(cls, values: NDArray[np.float64], first: int) -> StepScores:
+    def of_list(cls, values: NDArray[Any], first: int) -> StepScores:
         """From the scores of first, first + 1, … one by one, shape (k,), finite."""
         starts = wholes([first, first + len(values)])[:1] + np.arange(len(values))
         return cls._of(starts, starts + 1, values)
 
     @classmethod
-    def _of(cls, starts: Wholes, stops: Wholes, values: NDArray[np.float64]) -> StepScores:
+    def _of(cls, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> StepScores:
         """From pieces that are known to be in order; there may be gaps between them."""
         made = cls.__new__(cls)
         made._hold(starts, stops, values)
         return made
 
-    def _hold(self, starts: Wholes, stops: Wholes, values: NDArray[np.float64]) -> None:
+    def _hold(self, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> None:
         if len(values) > 1:
             new = np.ones(len(values) + 1, dtype=np.bool_)
-            new[1:-1] = (starts[1:] != stops[:-1]) | (values[1:] != values[:-1])
+            new[1:-1] = (starts[1:] != stops[:-1]) | (values[1:] != values[:-1]).astype(np.bool_)
             if not new.all():
                 starts, stops, values = starts[new[:-1]], stops[new[1:]], values[new[:-1]]
         if starts.dtype != stops.dtype:
             starts, stops = starts.astype(object), stops.astype(object)
-        self.starts, self.stops, self.values = starts, stops, values
+        self.starts, self.stops, self._values = starts, stops, values
         for array in (starts, stops, values):
             array.flags.writeable = False
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The scores of the pieces, shape (k,)."""
+        if watched() is not None and not self._short:
+            note(ROUNDED_SCORES)
+        return self._values
+
+    @cached_property
+    def _short(self) -> bool:
+        return shorts(self._values)
 
     @cached_property
     def size(self) -> int:
@@ -92,7 +125,7 @@ class StepScores:
     @cached_property
     def digest(self) -> bytes:
         """16 bytes that stand for the content."""
-        image = blake2b((self.values + 0.0).tobytes(), digest_size=16)
+        image = blake2b(bytes_of(self._values), digest_size=16)
         for ends in (self.starts.tolist(), self.stops.tolist()):
             # as bytes: Python refuses to write numbers of many thousands of digits
             image.update(len(ends).to_bytes(8, "little"))
@@ -105,7 +138,7 @@ class StepScores:
         return self is other or (isinstance(other, StepScores) and self.digest == other.digest)
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return hash((self.digest, salt(self._values)))
 
     def __repr__(self) -> str:
         return f"StepScores of {written(self.size)} solutions in {len(self.values)} pieces"
@@ -135,7 +168,7 @@ class StepScores:
         if self.stops[i] - self.starts[i] > 1:
             return first, Scored(first.solution + 1, first.score)
         others = self.values.copy()
-        others[i] = -np.inf
+        others[i] = -math.inf
         return first, self._scored(int(np.argmax(others)))
 
     def of(self, solution: Any) -> float | None:
@@ -143,10 +176,10 @@ class StepScores:
         if not isinstance(solution, int):
             return None
         i = bisect_right(self.starts, solution) - 1
-        return float(self.values[i]) if i >= 0 and solution < self.stops[i] else None
+        return number_at(self.values, i) if i >= 0 and solution < self.stops[i] else None
 
     def _scored(self, i: int) -> Scored:
-        return Scored(int(self.starts[i]), float(self.values[i]))
+        return Scored(int(self.starts[i]), number_at(self.values, i))
 
     def only(self, spans: Iterable[Span]) -> StepScores:
         """The scores of the solutions in some spans, which are disjoint and ascending."""
@@ -172,7 +205,7 @@ class StepScores:
         if not len(self.values) or stop <= self.stops[-1]:
             return self
         starts, stops = np.append(self.starts, self.stops[-1:]), np.append(self.stops, wholes([stop]))
-        return StepScores._of(starts, stops, np.append(self.values, value))
+        return StepScores._of(starts, stops, vector([*self.values.tolist(), value]))
 
     def without_first(self) -> StepScores:
         """The scores of 1, 2, …, which are numbered 0, 1, … then; for scores that begin with solution 0."""

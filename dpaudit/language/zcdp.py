@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpaudit.language.checks import at_least, positive, probability
+from dpaudit.language.enclosed import as_chosen, near, unwatched
 
 ORDERS = 48
 """Rényi orders whose constraints are kept at first; fewer make the bound larger, never too small."""
@@ -155,7 +156,6 @@ def _logs(p: Floats) -> tuple[Floats, Floats]:
     return np.log(np.maximum(p, tiny)), np.log(np.maximum(1 - p, tiny))
 
 
-@lru_cache(maxsize=256)
 def zcdp_budget(epsilon: float, delta: float) -> float:
     """The largest ρ, from below to a millionth, such that no event of a ρ-zCDP mechanism has p − e^ε q above δ.
 
@@ -164,6 +164,13 @@ def zcdp_budget(epsilon: float, delta: float) -> float:
     """
     positive("epsilon", epsilon)
     probability("delta", delta, open_ends=True)
+    with unwatched():
+        found = _budget(near(epsilon), near(delta))
+    return as_chosen(found)
+
+
+@lru_cache(maxsize=256)
+def _budget(epsilon: float, delta: float) -> float:
     # (√(ε + ln(1/δ)) − √ln(1/δ))² is enough (Bun and Steinke 2016, Proposition 1.3)
     low = (epsilon / (math.sqrt(epsilon + math.log(1 / delta)) + math.sqrt(math.log(1 / delta)))) ** 2
     high = 2 * low

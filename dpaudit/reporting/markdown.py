@@ -101,6 +101,8 @@ def _verdict(audit: Audit | UtilityAudit, *, expect: bool) -> str:
     if found is Fault.CRASHED:
         sign = "💥"
     notes = [note for note in (wording.expectation(audit),) if note]
+    if isinstance(audit, Audit) and wording.rounds(audit):
+        notes.append(wording.ROUNDS)
     if isinstance(audit, Audit) and wording.leaks_beside(audit):
         notes.append("floating point leaks")
     words = f"**{phrase(audit)}**" if audit.verdict is Verdict.FAIL else phrase(audit)

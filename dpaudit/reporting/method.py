@@ -139,11 +139,12 @@ def _enumeration(audit: Audit) -> str:
     if audit.proof is not None and audit.proof.symmetries:
         where += (
             " A symmetry says that if records are exchanged, the law of the output is the same but for an exchange of "
-            "outputs. The mechanism declares it and owes the proof; here it was confirmed on some datasets in ball "
-            "arithmetic, and then used on all."
+            "outputs. The mechanism declares it and owes the proof; here it was confirmed on some datasets in "
+            "interval arithmetic, and then used on all."
         )
-    certain = any(evidence.bounds is not None and not evidence.by_density for evidence in audit.exact)
-    balls = ", in ball arithmetic: the numbers lie within the bounds that are given, for certain" if certain else ""
+    bounds = [one.bounds for one in audit.exact if one.bounds is not None and not one.by_density]
+    certain = all(one.certain for one in bounds)
+    balls = f", in interval arithmetic: {'for certain' if certain else _OF_ROUNDED}, {_WITHIN}" if bounds else ""
     return (
         f"The law of the output was enumerated on both datasets of {pairs}, and δ(ε), the hockey-stick "
         f"divergence, computed from it in both directions{balls}. No sampling error enters.{where}"
@@ -156,10 +157,14 @@ def _densities(audit: Audit) -> str:
         f"On {pairs} the text was run with objects in place of its draws that can be handed on, added and multiplied "
         "by numbers and nothing else, then with numbers: all of its noise is released, and its scales do not depend "
         "on it. So the privacy loss is the sum of those of independent draws, whose laws are known. Its δ(ε) was "
-        "enclosed in ball arithmetic, by closed forms or between two grids, for real-valued noise; both directions "
+        "enclosed in interval arithmetic, by closed forms or between two grids, for real-valued noise; both directions "
         "have the same. No sampling error enters. A text that tells objects from numbers by their type could deceive "
         "this."
     )
+
+
+_WITHIN = "the numbers lie within the bounds that are given"
+_OF_ROUNDED = "of the program with its numbers as they are rounded to doubles"
 
 
 def _pairs(number: int) -> str:

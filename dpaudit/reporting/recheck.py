@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpaudit.auditing.exact import TOLERANCE, refutes
+from dpaudit.auditing.exact import refutes, tolerance
 from dpaudit.auditing.results import (
     Attempt,
     Audit,
@@ -161,6 +161,8 @@ def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
             yield f"{says}no scope is stated of which every pair was compared"
         elif _scope_refutes(audit.proof, claim) and delta > claim.delta * (1 + SLACK) + 1e-13:
             yield f"{says}its proof refutes the claim"
+        elif audit.proof is not None and audit.proof.rounded:
+            yield f"{says}its program rounded numbers to doubles, which proves nothing"
         elif audit.proof is not None and (audit.proof.epsilon_high or math.inf) < (audit.proof.epsilon_low or 0.0):
             yield "proof.epsilon_high: it is below epsilon_low"
     elif not (audit.exact if audit.evidence is EvidenceKind.EXACT else audit.sampled or audit.exact):
@@ -171,7 +173,11 @@ def _scope_refutes(proof: Proof | None, claim: Claim) -> bool:
     """Whether the worst pair of a scope needs more than the claimed ε."""
     if proof is None or proof.pairs == 0:
         return False
-    return proof.epsilon_low is None or proof.epsilon_low > claim.epsilon + 2 * TOLERANCE * max(1.0, claim.epsilon)
+    return proof.epsilon_low is None or _exceeds(proof.epsilon_low, proof, claim)
+
+
+def _exceeds(epsilon: float, proof: Proof, claim: Claim) -> bool:
+    return epsilon > claim.epsilon + 2 * tolerance(claim, proof.rounded) * max(1.0, claim.epsilon)
 
 
 def _of_promise(promise: UtilityAudit) -> Iterator[str]:

@@ -15,7 +15,7 @@ def verdict_phrase(audit: UtilityAudit) -> str:
     """FAIL, INCONCLUSIVE, or how well a promise is known to be kept on the inputs tried."""
     if audit.verdict is not Verdict.PASS:
         return audit.verdict.value.upper()
-    if all(one.exact is not None for one in audit.attempts):
+    if all(one.exact is not None and not one.rounded for one in audit.attempts):
         return KEPT
     return CERTIFIED if all(_certified(one, audit) for one in audit.attempts) else NOT_REFUTED
 
@@ -68,7 +68,7 @@ def probability(p: float) -> str:
 
 
 def _certified(one: Attempt, audit: UtilityAudit) -> bool:
-    if one.exact is not None:
+    if one.exact is not None and not one.rounded:
         return True
     if one.low is None or one.high is None:
         return False

@@ -38,6 +38,7 @@ from dpaudit.reporting.numbers import (
 )
 from dpaudit.reporting.plain import flat
 
+ROUNDS = "its program's numbers are rounded to doubles"
 NOT_A_PROOF = "not a proof"
 LEAKS = "its floating point: leaks"
 _LEARNED = {
@@ -108,7 +109,7 @@ def exact_epsilon(audit: Audit) -> str | None:
 
 
 def enclosed(audit: Audit) -> str:
-    """The exact ε after "ε": the interval "∈ [4.9115027, 4.9115028]" that it lies in for certain, or "= 4.911503".
+    """The exact ε after "ε": the interval "∈ [4.9115027, 4.9115028]" that it lies in, or "= 4.911503".
 
     The ends are rounded outward. No interval is shown of what is infinite or 0.
     """
@@ -119,7 +120,8 @@ def enclosed(audit: Audit) -> str:
         return f"= {exact_epsilon(audit)}"
     low = lower(certain.epsilon_low, audit.claim.epsilon, digits=8)
     high = upper(certain.epsilon_high, audit.claim.epsilon, digits=8)
-    return f"∈ [{low}, {high}]"
+    # before 1.9 it was not watched whether the program rounds
+    return f"∈ [{low}, {high}] (of rounded numbers)" if certain.rounded else f"∈ [{low}, {high}]"
 
 
 def evidence_epsilon(evidence: ExactEvidence, audit: Audit) -> str:
@@ -160,7 +162,13 @@ def exact_sentence(audit: Audit) -> str | None:
     if audit.delta_exact is not None:
         delta = nearest(audit.delta_exact, claim.delta)
         text += f"; exact δ = {delta} at ε = {stated(claim.epsilon)} (claim {small(claim.delta)})"
-    return text
+    return f"{text}; {ROUNDS}" if rounds(audit) else text
+
+
+def rounds(audit: Audit) -> bool:
+    """Whether the exact numbers are of a program with some of its numbers rounded to doubles."""
+    bounds: list[Proof | Bounds | None] = [audit.proof, *(one.bounds for one in audit.exact)]
+    return any(one is not None and one.rounded for one in bounds)
 
 
 def slack_sentence(audit: Audit) -> str | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 Ball: TypeAlias = Any
 """An `arb`: the package has no types."""
@@ -53,7 +54,14 @@ def delta_at(p: Sequence[Ball], q: Sequence[Ball], epsilon: Ball | float) -> Bal
         return total
 
 
-def epsilon_at(p: Sequence[Ball], q: Sequence[Ball], delta: float) -> Enclosure:
+def decimal(number: float) -> Ball:
+    """A number of a claim, as the decimal that it was written as: 0.1 is one tenth."""
+    exact = Fraction(repr(float(number)))
+    with ctx.workprec(PRECISION):
+        return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def epsilon_at(p: Sequence[Ball], q: Sequence[Ball], delta: Ball | float) -> Enclosure:
     """The smallest ε ≥ 0 at which the profile of p over q is at most δ.
 
     By Neyman and Pearson that is max over events E of ln((p(E) − δ)/q(E)): any event bounds it from below, and the
@@ -61,7 +69,7 @@ def epsilon_at(p: Sequence[Ball], q: Sequence[Ball], delta: float) -> Enclosure:
 
     Args:
         p, q: balls of the probabilities of the same outcomes, shape (k,).
-        delta: in [0, 1].
+        delta: in [0, 1]; a float is taken as the double that it is.
     """
     with ctx.workprec(PRECISION):
         allowed = arb(delta)

@@ -156,31 +156,32 @@ class NoiseProfile:
             return Enclosure(math.inf, math.inf)
         return outward(self._top) if self._top > 0 else Enclosure(0.0, 0.0)
 
-    def delta(self, epsilon: float) -> Enclosure:
-        """Encloses δ(ε), ε ≥ 0 a double."""
+    def delta(self, epsilon: float | Fraction) -> Enclosure:
+        """Encloses δ(ε), ε ≥ 0 a double or a fraction."""
         if epsilon >= self.supremum.high:
             return Enclosure(0.0, 0.0)
         while True:
             with ctx.workprec(PRECISION):
-                low, high = (self._delta(table, arb(epsilon)) for table in self._tables)
+                low, high = (self._delta(table, ball(epsilon)) for table in self._tables)
             found = Enclosure(max(0.0, outward(low).low), 0.0 if high.is_zero() else min(1.0, outward(high).high))
             # within a rounding of the largest loss there is nothing that a finer grid would tell
             agree = found.high - found.low <= AGREE * found.high or epsilon >= self.supremum.low
             if agree or not self._refined():
                 return found
 
-    def epsilon(self, delta: float) -> Enclosure:
-        """Encloses the least ε ≥ 0 with δ(ε) ≤ delta, for a double in [0, 1]."""
+    def epsilon(self, delta: float | Fraction) -> Enclosure:
+        """Encloses the least ε ≥ 0 with δ(ε) ≤ delta, for a double or a fraction in [0, 1]."""
         if delta <= 0:
             return self.supremum
         while True:
-            low, high = (self._root(table, delta) for table in self._tables)
+            low, high = (self._root(table, float(delta)) for table in self._tables)
             if high - low <= AGREE * max(1.0, high) or not self._refined():
                 break
         with ctx.workprec(PRECISION):
+            allowed = ball(delta)
             return Enclosure(
-                self._moved(low, -1, lambda e: self._delta(self._tables[0], e) > delta),
-                min(self._moved(high, 1, lambda e: self._delta(self._tables[1], e) <= delta), self.supremum.high),
+                self._moved(low, -1, lambda e: self._delta(self._tables[0], e) > allowed),
+                min(self._moved(high, 1, lambda e: self._delta(self._tables[1], e) <= allowed), self.supremum.high),
             )
 
     def curve(self, epsilons: Floats) -> Floats:

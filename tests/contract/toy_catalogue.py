@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from dpaudit.language import (
     Program,
     Symmetry,
     checks,
+    exp,
     relabellings,
 )
 
@@ -50,7 +50,7 @@ class Toy(Mechanism):
         return Claim(self.epsilon)
 
     def run(self, S: Any) -> Any:
-        truth = yield Bernoulli(1 / (1 + math.exp(-self.epsilon)))
+        truth = yield Bernoulli(1 / (1 + exp(-self.epsilon)))
         return S[0] if truth else 1 - S[0]
 
 
@@ -94,7 +94,7 @@ class ToyParts(Toy):
         return a + b
 
     def bulk(self, S: Any, size: int, rng: np.random.Generator) -> Any:
-        p = 1 / (1 + math.exp(-self.epsilon / 2))
+        p = 1 / (1 + exp(-self.epsilon / 2))
         return rng.binomial(2, p if S[0] else 1 - p, size)
 
 
@@ -108,7 +108,7 @@ class ToyMirrored(Toy):
         return relabellings("relabelling", domain)
 
     def run(self, S: Any) -> Any:
-        truth = yield Bernoulli(1 / (1 + math.exp(-self.epsilon)))
+        truth = yield Bernoulli(1 / (1 + exp(-self.epsilon)))
         most = self.most(sum(S), len(S))
         return most if truth or most == BOTTOM else 1 - most
 
@@ -191,7 +191,7 @@ class BulkOfAnother(ToyParts):
     card = card("BulkOfAnother")
 
     def bulk(self, S: Any, size: int, rng: np.random.Generator) -> Any:
-        return rng.binomial(2, 0.51 / (1 + math.exp(-self.epsilon / 2)), size)
+        return rng.binomial(2, 0.51 / (1 + exp(-self.epsilon / 2)), size)
 
 
 class BulkWithoutLaw(ToyContinuous):

@@ -933,7 +933,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "A36",
         "exact evidence refutes where both of its bounds exceed the claim",
         "auditing/exact.py",
-        "return more and found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
+        "return more and found.bounds.delta_low > claim.delta * (1 + allowed)",
         "return more or found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
         ("unit/test_density.py::test_bounds_refute_only_where_both_exceed_the_claim",),
     ),
@@ -941,7 +941,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "A37",
         "the bounds on an exact epsilon are of both directions",
         "auditing/exact.py",
-        "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q), (q, p))]",
+        "epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]",
         "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q),)]",
         (
             "soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",

@@ -35,7 +35,7 @@ from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.sweep import Swept, exceeds, sweep
 from dpaudit.cli_run import audit_texts
 from dpaudit.errors import ReportError
-from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism
+from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism, exp
 from dpaudit.language.spans import Span
 from dpaudit.reporting import files, json_form
 from dpaudit.reporting.console import ConsoleReporter
@@ -195,7 +195,7 @@ class Rows(Mechanism):
     def run(self, dataset: Any) -> Generator[Any, Any, Any]:
         """Its program."""
         bit = int(dataset[0])
-        flip = float(1 / (1 + np.exp(self.epsilon)))
+        flip = 1 / (1 + exp(self.epsilon))
         flipped = yield Categorical((0, 1), (1 - flip, flip))
         return ("bit", bit ^ flipped)
 
@@ -258,7 +258,7 @@ class Bomb:
 def _private(parts: int) -> dict[int, Any]:
     """Parts that say that the mechanism gives the same on every dataset: the claim would be proved."""
     half = [np.full((size, 2), 0.5) for size in SIZES[:parts]]
-    return {i: ((("bit", 0), ("bit", 1)), low, low) for i, low in enumerate(half)}
+    return {i: ((("bit", 0), ("bit", 1)), low, low, ()) for i, low in enumerate(half)}
 
 
 def _archive(parts: dict[int, Any]) -> bytes:
@@ -292,7 +292,7 @@ FORGERIES: dict[str, Callable[[bytes, str], bytes]] = {
     "half of it": lambda good, key: good[: len(good) // 2],
     "its last byte is gone": lambda good, key: good[:-1],
     "more than it": lambda good, key: good + b"\0",
-    "a later version": lambda good, key: good.replace(b'"version": 1', b'"version": 2'),
+    "a later version": lambda good, key: good.replace(b'"version": 2', b'"version": 3'),
     "no version": lambda good, key: good.replace(b'"version"', b'"verzion"'),
     "a header that is nested too deeply": lambda good, key: b"[" * 100_000 + b"\n",
     "a header that is no object": lambda good, key: b"3\n" + good,
@@ -441,16 +441,16 @@ def test_outcomes_come_back_as_they_were(home: Path) -> None:
         *((1, (2.0, "a", None)), frozenset({1, (2,)}), Span(3, 2**70), (BOTTOM, (True, 0))),
     ]
     for value in values:
-        part = ((value, "other"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]))
-        ((again, other), low, high) = law_cache._unpacked(law_cache._packed({0: part}))[0]
+        part = ((value, "other"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]), ())
+        ((again, other), low, high, _) = law_cache._unpacked(law_cache._packed({0: part}))[0]
         assert law_cache._typed(again) == law_cache._typed(value)
         assert (other, low.tolist(), high.tolist()) == ("other", [[0.25, 0.75]], [[0.25, 0.75]])
     kept = KeptLaws("0" * 32, [1])
     for value in (Own(1), (1, Own(2)), np.float32(1.0)):
         with pytest.raises(law_cache._NotPlainError):
-            law_cache._packed({0: ((value,), np.ones((1, 1)), np.ones((1, 1)))})
+            law_cache._packed({0: ((value,), np.ones((1, 1)), np.ones((1, 1)), ())})
     kept._written = -1e9
-    kept.keep({0: ((Own(1),), np.ones((1, 1)), np.ones((1, 1)))})
+    kept.keep({0: ((Own(1),), np.ones((1, 1)), np.ones((1, 1)), ())})
     assert not list(home.rglob("*.laws")), "what cannot be told from its parts is not kept"
 
 

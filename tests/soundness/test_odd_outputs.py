@@ -23,6 +23,7 @@ from numpy.random import Generator
 import dpaudit
 from dpaudit.auditing import Verdict
 from dpaudit.errors import OutputError
+from dpaudit.language import Bernoulli, Claim, Mechanism
 from dpaudit.language.outputs import Kinds, canonical, shown
 
 ALPHA = 0.001
@@ -174,3 +175,62 @@ def test_the_sign_of_zero(leaks: bool) -> None:
 def test_integers_too_long_for_decimals_have_a_text() -> None:
     assert shown((10**5_000,)) == f"({hex(10**5_000)},)"
     assert shown(10**200) == str(10**200)
+
+
+@dataclasses.dataclass(frozen=True)
+class Typed(Mechanism):
+    """Returns True on one dataset with the probability with which it returns 1 on the other."""
+
+    epsilon: float = 1.0
+    values: tuple[Any, Any] = (True, 1)
+
+    @property
+    def claim(self) -> Claim:
+        """Holds for what Python calls equal."""
+        return Claim(self.epsilon)
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        if (yield Bernoulli(0.5)):
+            return self.values[sum(data)]
+        return "neither"
+
+
+@pytest.mark.parametrize("values", [(True, 1), (1, 1.0), ((1, True), (1, 1)), (0.0, -0.0)])
+def test_equal_values_that_can_be_told_apart_are_not_proved(values: tuple[Any, Any]) -> None:
+    found = dpaudit.verify(Typed(values=values), domain=2, size=1, progress=False)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "an attacker can tell" in found.reason
+    found = dpaudit.audit(Typed(values=values), pair=([1], [0]), runs=2_000, progress=False)
+    assert found.verdict is not Verdict.PASS
+    assert dpaudit.verify(Typed(values=(2, 2)), domain=2, size=1, progress=False).verdict is Verdict.PASS
+
+
+@dataclasses.dataclass(frozen=True)
+class Picky(Mechanism):
+    """Reveals its data with certainty, but on exact numbers: there it fails, or draws a coin."""
+
+    epsilon: float = 1.0
+    how: str = "raises"
+
+    @property
+    def claim(self) -> Claim:
+        """Not kept."""
+        return Claim(self.epsilon)
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        coin = yield Bernoulli(0.5)
+        if type(self.epsilon) is not float:
+            if self.how == "raises":
+                raise TypeError("not a float")
+            return coin
+        return sum(data)
+
+
+@pytest.mark.parametrize("how", ["raises", "draws"])
+def test_a_program_that_behaves_differently_on_exact_numbers(how: str) -> None:
+    found = dpaudit.verify(Picky(how=how), domain=2, size=1, progress=False)
+    assert found.verdict is Verdict.FAIL
+    found = dpaudit.audit(Picky(how=how), pair=([1], [0]), runs=100, progress=False)
+    assert found.verdict is Verdict.FAIL

@@ -23,6 +23,7 @@ from dpaudit.language import (
     Program,
     Softmax,
     checks,
+    exp,
 )
 
 E = math.e
@@ -56,7 +57,7 @@ class Response(Mechanism):
 
     def run(self, dataset: Any) -> Categorical:
         (bit,) = dataset
-        return Categorical((bit, 1 - bit), (1 / (1 + math.exp(-self.epsilon)), 1 / (1 + math.exp(self.epsilon))))
+        return Categorical((bit, 1 - bit), (1 / (1 + exp(-self.epsilon)), 1 / (1 + exp(self.epsilon))))
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class Leak(Mechanism):
 
     def run(self, dataset: Any) -> Categorical:
         (bit,) = dataset
-        kept = (1 - self.delta) / (1 + math.exp(self.epsilon))
-        return Categorical((f"surely {bit}", bit, 1 - bit), (self.delta, math.exp(self.epsilon) * kept, kept))
+        kept = (1 - self.delta) / (1 + exp(self.epsilon))
+        return Categorical((f"surely {bit}", bit, 1 - bit), (self.delta, exp(self.epsilon) * kept, kept))
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class TwoLeaks(Mechanism):
 
     def run(self, dataset: Any) -> Categorical:
         (bit,) = dataset
-        common, rare = 0.4 * math.exp(-0.42 * bit), 0.004 * math.exp(-1.2 * bit)
+        common, rare = 0.4 * exp(-0.42 * bit), 0.004 * exp(-1.2 * bit)
         return Categorical(("common", "rare", "other"), (common, rare, 1 - common - rare))
 
 

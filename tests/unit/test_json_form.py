@@ -38,7 +38,9 @@ NEW_SINCE_1_0 = {
 }
 """What a file of format 1.0 lacks."""
 NEW_SINCE_1_2 = {
-    "proof": {"laws", "symmetries", "confirmed", "cache"},
+    "proof": {"laws", "symmetries", "confirmed", "cache", "rounded"},
+    "bounds": {"rounded"},
+    "attempt": {"rounded"},
     "utility": {"crashed", "location", "drawing"},
     "": {"utility", "contest"},
 }
@@ -113,7 +115,7 @@ def test_schema_has_the_fields_of_the_dataclasses() -> None:
 
 def test_form_of_the_text() -> None:
     text = to_json(EXAMPLES["fail"])
-    assert text.startswith('{\n  "format_version": "1.8",\n  "seed": ')
+    assert text.startswith('{\n  "format_version": "1.9",\n  "seed": ')
     assert text.endswith("}\n")
     value = json.loads(text)
     assert list(value)[:5] == ["format_version", "seed", "alpha", "audits", "utility"]
@@ -213,7 +215,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
         (_remove("audits", 3, "replay"), "audits[3]: the key 'replay' is missing"),
         (_remove("timings"), "the key 'timings' is missing"),
         (_put("environment", "python", value=3), "environment.python: 3 is a number, not a string"),
-        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.8"),
+        (_put("format_version", value="1"), "format_version: '1' is not of the form major.minor, as in 1.9"),
         (_put("format_version", value=1), "format_version: 1 is a number, not a string"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),

@@ -262,7 +262,8 @@ def test_spans_in_bins() -> None:
 @pytest.mark.parametrize("mechanism", [Toy(), GoesOn(Toy(64)), Toy(40)], ids=["2^64", "goes on", "40"])
 def test_balls_on_long_ranges_agree_with_doubles(mechanism: Mechanism, dataset: float) -> None:
     doubles, balls = law(mechanism, dataset).as_dict(), ball_law(mechanism, dataset).as_dict()
-    p, q = ball_laws(mechanism, dataset, 0.5)
+    laws = ball_laws(mechanism, dataset, 0.5)
+    p, q = laws.left, laws.right
     _, a, b = align(law(mechanism, dataset), law(mechanism, 0.5))
     assert {v: float(x.mid()) for v, x in balls.items()} == pytest.approx(doubles, rel=1e-12)
     assert sorted(float(x.mid()) for x in p) == pytest.approx(sorted(a.tolist()), rel=1e-12)
@@ -275,7 +276,8 @@ def test_an_enclosure_at_two_to_the_sixty_four() -> None:
     left = Multiset.counted({(2**40, 1): 500, (2**63, 0): 500})
     right = left.changed(remove=((2**40, 1),), add=((BIG - 1, 0),))
     _, a, b = align(law(mechanism, left), law(mechanism, right))
-    p, q = ball_laws(mechanism, left, right)
+    laws = ball_laws(mechanism, left, right)
+    p, q = laws.left, laws.right
     for (top, bottom), (x, y) in (((p, q), (a, b)), ((q, p), (b, a))):
         found = epsilon_at(top, bottom, 1e-6)
         assert found.low == pytest.approx(epsilon_at_doubles(x, y, 1e-6), rel=1e-9, abs=1e-12)

@@ -439,7 +439,7 @@ def test_results_say_what_symmetries_saved() -> None:
     assert (proof.datasets, proof.laws, proof.symmetries, proof.confirmed) == (70, 5, ["relabelling"], 32)
     (plain,) = engine.run(Request(("ADist",), every=Everything(3, 4, 1))).audits
     assert plain.proof is not None
-    assert "keep the claim, given the symmetries that it declares (relabelling). In ball arithmetic" in audit.reason
+    assert "keep the claim, given the symmetries that it declares (relabelling). In interval arithmetic" in audit.reason
     assert "given" not in plain.reason
     assert (plain.proof.laws, plain.proof.symmetries, plain.proof.confirmed) == (15, [], 0)
 
@@ -479,7 +479,7 @@ def test_a_refutation_stands_though_a_symmetry_fails_on_fewer_records() -> None:
     """Of 5 records there is no tie, nor of 1, which is enough; of 4 there is."""
     (audit,) = engine.run(Request((Most(),), every=Everything(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
-    assert audit.notes[0].startswith("1 record is enough to refute the claim")
+    assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
     (even,) = engine.run(Request((Most(),), every=Everything(2, 4, 1))).audits
     assert even.verdict is Verdict.INCONCLUSIVE
     assert even.crashed

@@ -57,7 +57,7 @@ def test_a_claim_that_holds_is_proved(typed: Typed) -> None:
     assert done.code == 0
     assert done.out.count("PASS · proved  LearnThresholds") == 2
     assert "all 1,008 replace-one pairs of multisets of 3 records from {" in " ".join(done.out.split())
-    assert "In ball arithmetic the worst pair needs ε ≥ " in " ".join(done.out.split())
+    assert "In interval arithmetic the worst pair needs ε ≥ " in " ".join(done.out.split())
 
 
 def test_a_claim_that_fails_shows_its_smallest_pair() -> None:
@@ -196,7 +196,7 @@ def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None
     assert "all 288 replace-one pairs of sequences of 3 records from {0, 1, 2, 3}" in " ".join(done.out.split())
     refuted = typed("check", coin, "--data", "integers(0, 3)", "--size", "3", "--runs", "2000", "--param", "lie=0.2")
     assert refuted.code == 1
-    assert "in ball arithmetic the worst pair needs ε ≥ 1.386" in " ".join(refuted.out.split())
+    assert "in interval arithmetic the worst pair needs ε ≥ 1.386" in " ".join(refuted.out.split())
     for more in (("--size", "8"), ("--size", "3", "--black-box")):
         seen = typed("check", coin, "--data", "integers(0, 3)", *more, "--runs", "2000")
         assert "PASS · not refuted" in seen.out

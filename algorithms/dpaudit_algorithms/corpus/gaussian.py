@@ -22,6 +22,10 @@ from dpaudit.language import (
     ParameterError,
     Specimen,
     checks,
+    exp,
+    expm1,
+    log,
+    sqrt,
 )
 
 BALLE_WANG = "Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy (ICML 2018)"
@@ -30,7 +34,7 @@ Floats = NDArray[np.float64]
 
 def classical_sigma(epsilon: float, delta: float) -> float:
     """√(2·ln(1.25/δ))/ε for sensitivity 1.  Source: Dwork and Roth 2014, Theorem A.1 (for ε < 1)."""
-    return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    return sqrt(2 * log(1.25 / delta)) / epsilon
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:
@@ -39,7 +43,7 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
     Φ(1/2σ − εσ) − e^ε·Φ(−1/2σ − εσ).  Source: Balle and Wang 2018, Theorem 8.
     """
     first, second = log_ndtr(0.5 / sigma - epsilon * sigma), epsilon + log_ndtr(-0.5 / sigma - epsilon * sigma)
-    return float(-math.exp(first) * math.expm1(min(0.0, second - first)))
+    return float(-exp(first) * expm1(min(0.0, second - first)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class _NoisyAnswer(Mechanism):
     def log_density(self, answers: Any, outputs: Floats) -> Floats:
         """Shape (r,)."""
         (answer,) = answers
-        density: Floats = -0.5 * ((outputs - answer) / self.sigma) ** 2 - math.log(self.sigma * math.sqrt(2 * math.pi))
+        density: Floats = -0.5 * ((outputs - answer) / self.sigma) ** 2 - log(self.sigma * sqrt(2 * math.pi))
         return density
 
 

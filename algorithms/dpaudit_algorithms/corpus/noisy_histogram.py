@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import ANSWERS_L1, STATDP, Card, Claim, Laplace, Mechanism, Product, Specimen, checks
+from dpaudit.language import ANSWERS_L1, STATDP, Card, Claim, Laplace, Mechanism, Product, Specimen, checks, log
 
 _INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
 _OUTPUT = "a vector of as many real numbers"
@@ -117,5 +116,5 @@ class NoisyHist2(Mechanism):
 
 def laplace_log_density(noise: NDArray[Any], scale: float) -> NDArray[np.float64]:
     """The log density of independent Lap(scale) noises, one vector a row: shape (r, d) → (r,)."""
-    density: NDArray[np.float64] = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * math.log(2 * scale)
+    density: NDArray[np.float64] = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * log(2 * scale)
     return density

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from dpaudit.language import (
     Specimen,
     Uniform,
     checks,
+    exp,
 )
 
 PERMUTE_AND_FLIP = (
@@ -72,7 +72,7 @@ class PermuteAndFlip(Mechanism):
         remaining = tuple(range(len(scores)))
         while True:
             r = yield Uniform(remaining)  # the next of a random permutation
-            if (yield Bernoulli(math.exp(self.epsilon / 2 * (scores[r] - best)))):
+            if (yield Bernoulli(exp(self.epsilon / 2 * (scores[r] - best)))):
                 return r
             remaining = tuple(other for other in remaining if other != r)
 

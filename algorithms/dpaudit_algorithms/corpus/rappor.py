@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -21,6 +20,7 @@ from dpaudit.language import (
     Product,
     Specimen,
     checks,
+    log,
 )
 
 _PAPER = "Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014)"
@@ -89,7 +89,7 @@ class Rappor(Mechanism):
     def claim(self) -> Claim:
         """ε₁ under any change of the value."""
         p, q = self.reported
-        return Claim(self.hashes * math.log(q * (1 - p) / (p * (1 - q))))
+        return Claim(self.hashes * log(q * (1 - p) / (p * (1 - q))))
 
     @property
     def reported(self) -> tuple[float, float]:
@@ -160,7 +160,7 @@ class OneTimeRappor(Mechanism):
     @property
     def claim(self) -> Claim:
         """ε_∞ under any change of the value."""
-        return Claim(2 * self.hashes * math.log((1 - self.f / 2) / (self.f / 2)))
+        return Claim(2 * self.hashes * log((1 - self.f / 2) / (self.f / 2)))
 
     def run(self, dataset: tuple[Any, ...]) -> Product:
         B = bloom_filter(_value(dataset), self.bits, self.hashes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,7 +21,10 @@ from dpaudit.language import (
     Real,
     Specimen,
     checks,
+    exp,
+    expm1,
     independent,
+    log,
 )
 
 _INPUTS = "a vector of answers to queries (published: 5); epsilon > 0, as published 0.1"
@@ -54,10 +56,10 @@ class Exponential(Real):
         checks.positive("scale", self.scale)
 
     def below(self, t: float) -> float:
-        return -math.expm1(-max(0.0, t - self.start) / self.scale)
+        return -expm1(-max(0.0, t - self.start) / self.scale)
 
     def above(self, t: float) -> float:
-        return math.exp(-max(0.0, t - self.start) / self.scale)
+        return exp(-max(0.0, t - self.start) / self.scale)
 
     def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
         return self.start + rng.exponential(self.scale, size)
@@ -226,7 +228,7 @@ class ReportNoisyMax3(Mechanism):
         scale = 2 / self.epsilon
         z = (np.asarray(outputs, dtype=np.float64) - np.array(answers)[:, None]) / scale
         tail = np.exp(-np.abs(z)) / 2
-        log_below = np.where(z < 0, np.minimum(z, 0) - math.log(2), np.log1p(-tail))
+        log_below = np.where(z < 0, np.minimum(z, 0) - log(2), np.log1p(-tail))
         density_to_below = np.where(z < 0, 1.0, tail / (1 - tail)) / scale
         density: NDArray[np.float64] = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
         return density

@@ -23,6 +23,9 @@ from dpaudit.language import (
     Program,
     Specimen,
     checks,
+    expm1,
+    log,
+    log1p,
 )
 
 AMPLIFICATION = "Balle, Barthe and Gaboardi, Privacy Amplification by Subsampling (NeurIPS 2018)"
@@ -44,7 +47,7 @@ class _SampledCount(Mechanism):
     @property
     def unamplified(self) -> float:
         """ε₀ = ln(1 + (e^ε − 1)/γ): what the noise keeps by itself."""
-        return math.log1p(math.expm1(self.epsilon) / self.rate)
+        return log1p(expm1(self.epsilon) / self.rate)
 
     @property
     def claim(self) -> Claim:
@@ -161,5 +164,5 @@ def _ones(records: Any) -> int:
 
 
 def _laplace(outputs: Floats, centre: float, epsilon: float) -> Floats:
-    density: Floats = math.log(epsilon / 2) - epsilon * np.abs(outputs - centre)
+    density: Floats = log(epsilon / 2) - epsilon * np.abs(outputs - centre)
     return density

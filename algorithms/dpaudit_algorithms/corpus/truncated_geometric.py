@@ -17,6 +17,7 @@ from dpaudit.language import (
     Specimen,
     ceil_log2,
     checks,
+    log,
 )
 
 _PAPER = "Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396"
@@ -86,7 +87,7 @@ class TruncatedGeometric(Mechanism):
     @property
     def k(self) -> int:
         """Bits of precision: ⌈ln(2/ε)⌉."""
-        return math.ceil(math.log(2 / self.epsilon))
+        return math.ceil(log(2 / self.epsilon))
 
     @property
     def d(self) -> int:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, ParameterError
 from dpaudit.language.checks import number, probability
+from dpaudit.language.enclosed import finite, is_enclosed, near, nears, vector
 from dpaudit.language.numbers import WRITTEN_BITS, written
 from dpaudit.language.outputs import canonical
 from dpaudit.language.spans import Spread, below, wholes
@@ -171,7 +172,7 @@ class Bernoulli(Finite):
         probability("p of a Bernoulli", self.p)
         if self.complement is not None:
             probability("complement of a Bernoulli", self.complement)
-        if self.complement is not None and abs(self.p + self.complement - 1) > 1e-9:
+        if self.complement is not None and abs(near(self.p) + near(self.complement) - 1) > 1e-9:
             raise ParameterError(f"p and complement of a Bernoulli must sum to 1, not {self.p + self.complement!r}.")
 
     @property
@@ -180,10 +181,13 @@ class Bernoulli(Finite):
 
     @property
     def probs(self) -> NDArray[np.float64]:
-        return np.array([self.p, 1 - self.p if self.complement is None else self.complement], dtype=np.float64)
+        p = near(self.p)
+        return np.array([p, 1 - p if self.complement is None else near(self.complement)], dtype=np.float64)
 
     def __invert__(self) -> Bernoulli:
         """The opposite event."""
+        if self.event is None and is_enclosed(self.p):
+            return Bernoulli(1 - self.p, self.p, claim=self.claim)
         event = None if self.event is None else self.event.opposite
         return Bernoulli(*self.probs[::-1].tolist(), event=event, claim=self.claim)
 
@@ -220,7 +224,7 @@ class Categorical(Finite):
                 f"A Categorical needs as many probabilities as values and at least one; "
                 f"it got {len(self.outcomes)} values and {len(self.probabilities)} probabilities."
             )
-        probs = np.asarray(self.probabilities, dtype=np.float64)
+        probs = nears(vector(self.probabilities))
         if not (np.all(probs >= 0) and abs(probs.sum() - 1) < 1e-9):
             raise ParameterError(f"Probabilities must be ≥ 0 and sum to 1; these sum to {probs.sum()!r}.")
 
@@ -230,7 +234,7 @@ class Categorical(Finite):
 
     @cached_property
     def _probs(self) -> NDArray[np.float64]:
-        probs = np.asarray(self.probabilities, dtype=np.float64)
+        probs = nears(vector(self.probabilities))
         scaled: NDArray[np.float64] = probs / probs.sum()
         return scaled
 
@@ -308,8 +312,8 @@ class Softmax(Finite):
     labels: Sequence[Any] | NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        scores = np.asarray(self.scores, dtype=np.float64)
-        if scores.ndim != 1 or not scores.size or not np.all(np.isfinite(scores)):
+        scores = vector(self.scores)
+        if scores.ndim != 1 or not scores.size or not finite(scores):
             raise ParameterError("A Softmax needs a vector of at least one score, all of them finite.")
         if self.labels is not None and len(self.labels) != scores.size:
             raise ParameterError(f"A Softmax got {scores.size} scores and {len(self.labels)} labels.")
@@ -317,7 +321,7 @@ class Softmax(Finite):
         object.__setattr__(self, "scores", scores)
 
     def __repr__(self) -> str:
-        return f"Softmax over {len(self.scores):,} outcomes with coefficient {self.coefficient:.6g}"
+        return f"Softmax over {len(self.scores):,} outcomes with coefficient {near(self.coefficient):.6g}"
 
     @property
     def values(self) -> Values:
@@ -327,8 +331,9 @@ class Softmax(Finite):
     def _probs(self) -> NDArray[np.float64]:
         # differences first: a coefficient times a large score would lose their digits
         with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
-            exponents = self.scores - (self.scores.max() if self.coefficient > 0 else self.scores.min())
-            exponents *= self.coefficient
+            scores = nears(self.scores)
+            exponents = scores - (scores.max() if self.coefficient > 0 else scores.min())
+            exponents *= near(self.coefficient)
         weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
         weights /= weights.sum()
         return weights

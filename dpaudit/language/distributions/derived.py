@@ -36,22 +36,30 @@ class Mapped(Finite):
         return self.base.remedy
 
     @cached_property
-    def _merged(self) -> dict[Hashable, float]:
+    def _images(self) -> tuple[dict[Hashable, int], list[int]]:
+        """The place of every image, and that of the image of every value."""
         if not isinstance(self.base, Finite):
             raise NotEnumerableError(f"{self.base!r} cannot be enumerated: {self.base.remedy}.")
-        merged: dict[Hashable, float] = {}
-        for value, p in zip(plain(self.base.values), self.base.probs.tolist(), strict=True):
-            image = canonical(self.function(value))
-            merged[image] = merged.get(image, 0.0) + p
-        return merged
+        places: dict[Hashable, int] = {}
+        of = [places.setdefault(canonical(self.function(value)), len(places)) for value in plain(self.base.values)]
+        return places, of
 
     @property
     def values(self) -> Values:
-        return tuple(self._merged)
+        return tuple(self._images[0])
+
+    @cached_property
+    def _probs(self) -> NDArray[np.float64]:
+        places, of = self._images
+        assert isinstance(self.base, Finite)
+        probs = [0.0] * len(places)
+        for place, p in zip(of, self.base.probs.tolist(), strict=True):
+            probs[place] += p
+        return np.array(probs)
 
     @property
     def probs(self) -> NDArray[np.float64]:
-        return np.array(list(self._merged.values()))
+        return self._probs
 
     def draw(self, rng: Generator, size: int) -> Any:
         if self.finite:
@@ -102,7 +110,7 @@ class Product(Finite):
         size = 1
         for part in self.parts:
             if isinstance(part, Finite):
-                size *= len(part.probs)
+                size *= len(part.values)
         return size
 
     @property

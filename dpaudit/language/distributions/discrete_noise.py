@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.real import ClippedInteger, Real
+from dpaudit.language.enclosed import is_enclosed, near
 
 MOST_NUMERATOR = 1 << 53
 MOST_DENOMINATOR = 1 << 61
@@ -53,9 +54,14 @@ class DiscreteLaplace(Real):
     scale: float | Fraction
 
     def __post_init__(self) -> None:
+        centre: Any = self.loc
+        if is_enclosed(centre) and centre.is_integer():
+            object.__setattr__(self, "loc", int(centre))
         if abs(whole("loc", self.loc)) > LARGEST_LOC:
             raise ParameterError(f"loc must be at most 2^61 in absolute value, not {self.loc!r}.")
         positive("scale", self.scale)
+        if is_enclosed(self.scale):
+            return  # what is drawn has a double for its scale
         numerator, denominator = self._ratio
         if numerator > MOST_NUMERATOR or denominator > MOST_DENOMINATOR:
             raise ParameterError(
@@ -154,6 +160,9 @@ class Snapping(Real):
     @property
     def step(self) -> float:
         """Λ, the least power of two ≥ λ."""
+        if is_enclosed(self.scale):
+            unit = math.ldexp(1.0, math.frexp(near(self.scale))[1] - 2)
+            return next(2.0**k * unit for k in range(5) if 2.0**k * unit >= self.scale)
         mantissa, exponent = math.frexp(self.scale)
         return math.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.language.enclosed import near
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,6 @@ class CutGeometric(Finite):
 
     @property
     def probs(self) -> NDArray[np.float64]:
-        probs = np.exp(-self.rate * np.arange(self.most + 1, dtype=np.float64))
-        probs[:-1] *= -math.expm1(-self.rate)
+        probs: NDArray[np.float64] = np.exp(-near(self.rate) * np.arange(self.most + 1, dtype=np.float64))
+        probs[:-1] *= -math.expm1(-near(self.rate))
         return probs

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.language.enclosed import near
 
 ENUMERATED_LABELS = 1 << 18
 """More labels than this are drawn, never enumerated."""
@@ -71,7 +72,7 @@ class LevelSoftmax(Finite):
             raise ParameterError("A LevelSoftmax needs at least one label.")
 
     def __repr__(self) -> str:
-        return f"LevelSoftmax over {self.levels.size:,} labels with coefficient {self.coefficient:.6g}"
+        return f"LevelSoftmax over {self.levels.size:,} labels with coefficient {near(self.coefficient):.6g}"
 
     @property
     def finite(self) -> bool:
@@ -105,7 +106,7 @@ class LevelSoftmax(Finite):
     def log_probs(self, levels: Ints) -> NDArray[np.float64]:
         """ln of the probability of one label of each of these levels."""
         total = float((self.levels.tally.sum(axis=0) * self._weights).sum())
-        found: NDArray[np.float64] = self.coefficient * (levels - self._best) - np.log(total)
+        found: NDArray[np.float64] = near(self.coefficient) * (levels - self._best) - np.log(total)
         return found
 
     def draw(self, rng: Generator, size: int) -> Any:
@@ -123,7 +124,7 @@ class LevelSoftmax(Finite):
     def _weights(self) -> NDArray[np.float64]:
         """Of one label of each level, 1 for the likeliest that occurs; of levels beyond it, which occur nowhere, 0."""
         beyond = np.arange(self.levels.tally.shape[1]) - self._best
-        exponents = self.coefficient * beyond
+        exponents = near(self.coefficient) * beyond
         found: NDArray[np.float64] = np.where(exponents > 0, 0.0, np.exp(np.minimum(exponents, 0.0)))
         return found
 

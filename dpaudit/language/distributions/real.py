@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Tail, Values
+from dpaudit.language.enclosed import is_enclosed, near
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Real(Distribution):
 
     def _event(self, t: Any, *, low: bool, closed: bool) -> Bernoulli:
         t = number("the number that noise is compared with", t)
-        inside, outside, at = self.below(t), self.above(t), self.at(t)
+        # doubles will do: where the numbers are enclosed, the event is what the probability is computed from
+        rounded, to = rounded_noise(self), near(t)
+        inside, outside, at = rounded.below(to), rounded.above(to), rounded.at(to)
         if not low:
             inside, outside = outside, inside
         return Bernoulli(
@@ -222,7 +225,19 @@ class ClippedInteger(Finite):
         cuts = [c + (0 if self.up else 1) for c in range(self.low, self.high)]
         if not cuts:
             return np.ones(1)
-        low_tail = np.array([self.base.below(c) + (self.base.at(c) if self.up else 0.0) for c in cuts])
-        high_tail = np.array([self.base.above(c) + (0.0 if self.up else self.base.at(c)) for c in cuts])
+        base = rounded_noise(self.base)
+        low_tail = np.array([base.below(c) + (base.at(c) if self.up else 0.0) for c in cuts])
+        high_tail = np.array([base.above(c) + (0.0 if self.up else base.at(c)) for c in cuts])
         inner = np.where(low_tail[1:] < 0.5, np.diff(low_tail), -np.diff(high_tail))
         return np.concatenate([low_tail[:1], np.maximum(inner, 0), high_tail[-1:]])
+
+
+def rounded_noise(noise: Real) -> Real:
+    """The noise with doubles near to its parameters, where they are enclosed."""
+    if not is_dataclass(noise):
+        return noise
+    held = {one.name: getattr(noise, one.name) for one in fields(noise)}
+    changed: dict[str, Any] = {name: value.near for name, value in held.items() if is_enclosed(value)}
+    inner = {name: rounded_noise(value) for name, value in held.items() if isinstance(value, Real)}
+    changed |= {name: value for name, value in inner.items() if value is not held[name]}
+    return replace(noise, **changed) if changed else noise

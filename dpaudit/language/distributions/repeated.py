@@ -39,7 +39,7 @@ class Repeated(Finite):
     def finite(self) -> bool:
         if not (isinstance(self.part, Finite) and self.part.finite):
             return False
-        each = len(self.part.probs)
+        each = len(self.part.values)
         # the bits first: a power of thousands of digits is not worked out
         return each == 1 or (self.copies <= PRODUCT_LIMIT.bit_length() and each**self.copies <= PRODUCT_LIMIT)
 

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Distribution
+from dpaudit.language.enclosed import near, nears
 from dpaudit.language.numbers import written
 from dpaudit.language.spans import Spread
 
@@ -42,7 +43,7 @@ class StepSoftmax(Distribution):
         number("coefficient", self.coefficient)
 
     def __repr__(self) -> str:
-        return f"Softmax over {written(self.scores.size)} outcomes with coefficient {self.coefficient:.6g}"
+        return f"Softmax over {written(self.scores.size)} outcomes with coefficient {near(self.coefficient):.6g}"
 
     @property
     def remedy(self) -> str:
@@ -50,10 +51,10 @@ class StepSoftmax(Distribution):
 
     @cached_property
     def spread(self) -> Spread:
-        values, size = self.scores.values, self.scores.size
+        values, coefficient, size = nears(self.scores.values), near(self.coefficient), self.scores.size
         # differences first: a coefficient times a large score would lose their digits
         with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
-            exponents = self.coefficient * (values - (values.max() if self.coefficient > 0 else values.min()))
+            exponents = coefficient * (values - (values.max() if coefficient > 0 else values.min()))
         # shares of the whole: lengths themselves may be beyond floats
         weights = np.exp(exponents) * ((self.scores.stops - self.scores.starts) / size).astype(np.float64)
         return Spread(self.scores.starts, self.scores.stops, weights / weights.sum())

@@ -1,0 +1,242 @@
+"""A mechanism whose parameters are exact numbers, and what of its program would still be rounded unseen.
+
+A parameter counts as the decimal that it was written as, the shortest that names its double: in `ADist(0.1, …)` ε is
+one tenth. On the copy the same program computes 1/ε and ln(1/δ) without rounding, or writes down that it could not
+(`language.enclosed`).
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import cached_property
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.language import Mechanism, Multiset
+from dpaudit.language.distributions import Distribution
+from dpaudit.language.enclosed import Roundings, as_decimal, short
+
+_PLAIN = (int, str, bytes, bool, type(None))
+_OWN = ("dpaudit.language", "dpaudit.interpret")
+_ROUNDING = frozenset({
+    *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "pow", "power", "float_power", "hypot"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"),
+    *("arcsin", "arccos", "arctan", "arctan2", "arcsinh", "arccosh", "arctanh", "erfc", "gamma", "lgamma", "fsum"),
+    *("mean", "average", "std", "var", "median", "quantile", "percentile", "linspace", "geomspace", "logspace", "dist"),
+})
+
+
+def exact_mechanism(mechanism: Mechanism, roundings: Roundings) -> Mechanism:
+    """The mechanism with exact parameters, its sub-mechanisms, qualities and queries with it.
+
+    Args:
+        roundings: what its program holds rounded, and whatever it will round, is written down here.
+
+    Raises:
+        Exception: of its `__post_init__`, where that does not take such numbers.
+    """
+    for constant, where in _constants(mechanism):
+        what = f"{constant}" if type(constant) is str else f"{constant!r}"
+        roundings.note(f"{what}, which stands in {where}")
+    made: Mechanism = _exact(mechanism, roundings)
+    return made
+
+
+def exact_value(thing: Any, roundings: Roundings) -> Any:
+    """A dataclass of parameters, a goal say, with every float in it exact."""
+    return _exact(thing, roundings)
+
+
+def exact_dataset(dataset: Any, roundings: Roundings) -> Any:
+    """A dataset whose records are exact: floats of few digits stay what they are, sums of them are not rounded."""
+    if isinstance(dataset, Multiset):
+        if all(_settled(record) for record, _ in dataset.items):
+            return dataset
+        return Multiset(tuple((_record(record, roundings), count) for record, count in dataset.items))
+    return dataset if _settled(dataset) else _record(dataset, roundings)
+
+
+def _settled(record: Any) -> bool:
+    """Whether there is nothing in a record that could be rounded on the way."""
+    kind = type(record)
+    if kind is float:
+        return short(record) or record != record or record in (float("inf"), float("-inf"))
+    if kind in (tuple, list):
+        return all(map(_settled, record))
+    if isinstance(record, np.ndarray) and record.dtype.kind == "f":
+        return all(map(_settled, record.ravel().tolist()))
+    if is_dataclass(record) and not isinstance(record, type) and not hasattr(record, "__fingerprint__"):
+        return all(_settled(getattr(record, one.name)) for one in fields(record))
+    return True
+
+
+def _record(record: Any, roundings: Roundings) -> Any:
+    kind = type(record)
+    if kind is float and not _settled(record):
+        return as_decimal(record, roundings)
+    if kind in (tuple, list):
+        return kind(_record(part, roundings) for part in record)
+    if not _settled(record):
+        roundings.note(f"records of the type {kind.__name__}")
+    return record
+
+
+def _exact(thing: Any, roundings: Roundings) -> Any:
+    """A parameter with every float in it exact."""
+    kind = type(thing)
+    if kind is float:
+        return as_decimal(thing, roundings) if np.isfinite(thing) else thing
+    if kind in _PLAIN or isinstance(thing, type | Enum | FunctionType | ModuleType):
+        return thing
+    if isinstance(thing, np.floating):
+        return as_decimal(float(thing), roundings) if np.isfinite(thing) else thing
+    if isinstance(thing, np.ndarray):
+        return _array(thing, roundings)
+    if kind in (tuple, list, set, frozenset):
+        parts = [_exact(part, roundings) for part in thing]
+        return thing if all(a is b for a, b in zip(parts, thing, strict=True)) else kind(parts)
+    if kind is dict:
+        return {key: _exact(value, roundings) for key, value in thing.items()}
+    if isinstance(thing, Multiset):
+        return exact_dataset(thing, roundings)
+    if is_dataclass(thing) and not isinstance(thing, Distribution):
+        held = {one.name: getattr(thing, one.name) for one in fields(thing) if one.init}
+        made = {name: _exact(value, roundings) for name, value in held.items()}
+        return thing if all(made[name] is held[name] for name in held) else _anew(thing, made, roundings)
+    if isinstance(thing, Distribution):
+        return replace(thing, **{one.name: _exact(getattr(thing, one.name), roundings) for one in fields(thing)})
+    if any(type(part) is float and not short(part) for part in getattr(thing, "__dict__", {}).values()):
+        roundings.note(f"attributes of a {kind.__name__}, which is no dataclass")
+    return thing
+
+
+def _anew(thing: Any, parts: dict[str, Any], roundings: Roundings) -> Any:
+    """A dataclass of exact parts, with what its `__post_init__` computes from them."""
+    before = roundings.notes
+    made = replace(thing, **parts)
+    held = getattr(made, "__dict__", {})
+    for name in [name for name in held if isinstance(getattr(type(made), name, None), cached_property)]:
+        del held[name]
+    if set(held) == set(parts) and all(held[name] is part for name, part in parts.items()):
+        # it has only checked them, and what that rounded is in no number
+        roundings.forget(before)
+    return made
+
+
+def _array(values: Any, roundings: Roundings) -> Any:
+    if values.dtype.kind != "f" or all(map(_settled, values.ravel().tolist())):
+        return values
+    found = np.empty(values.shape, dtype=object)
+    found.ravel()[:] = [_exact(part, roundings) for part in values.ravel().tolist()]
+    return found
+
+
+# --- constants --------------------------------------------------------------------------------------------------------
+
+
+def _constants(mechanism: Mechanism) -> Iterator[tuple[Any, str]]:
+    """Floats of many digits that the program of a mechanism, and of those that it holds, is written with; and names of
+    functions that round."""
+    seen: set[Any] = set()
+    for part in _parts(mechanism):
+        kind = type(part)
+        if kind not in seen:
+            seen.add(kind)
+            for name in ("run", "__call__"):
+                yield from _of_attribute(kind, name, seen)
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    if type(thing) in (tuple, list, frozenset, set):
+        for part in thing:
+            yield from _parts(part)
+    elif is_dataclass(thing) and not isinstance(thing, type):
+        yield thing
+        for one in fields(thing):
+            yield from _parts(getattr(thing, one.name))
+
+
+def _of_attribute(kind: type, name: str, seen: set[Any]) -> Iterator[tuple[Any, str]]:
+    """Of a method, property or constant of a class, and of those that it names."""
+    if (kind, name) in seen:
+        return
+    seen.add((kind, name))
+    for base in kind.__mro__:
+        if name in vars(base):
+            held = vars(base)[name]
+            break
+    else:
+        return
+    if type(held) is float and name not in getattr(kind, "__dataclass_fields__", {}):
+        if not short(held):
+            yield held, f"{kind.__name__}.{name}"
+        return
+    if base.__module__.startswith(_OWN) or not base.__module__ or base is object:
+        return
+    function = held.fget if isinstance(held, property) else held.func if isinstance(held, cached_property) else held
+    function = getattr(function, "__func__", function)
+    yield from _of_function(function, kind, seen)
+
+
+def _of_function(function: Any, kind: type | None, seen: set[Any]) -> Iterator[tuple[Any, str]]:
+    function = getattr(function, "__wrapped__", function)
+    if not isinstance(function, FunctionType) or function in seen or function.__module__.startswith(_OWN):
+        return
+    seen.add(function)
+    where = f"{function.__qualname__} of {function.__module__}"
+    for cell in function.__closure__ or ():
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            continue
+        if type(held) is float and not short(held):
+            yield held, where
+    for value in function.__defaults__ or ():
+        if type(value) is float and not short(value):
+            yield value, where
+    for code in _codes(function.__code__):
+        for constant in code.co_consts:
+            for value in constant if type(constant) is tuple else (constant,):
+                if type(value) is float and not short(value) and value == value and abs(value) != float("inf"):
+                    yield value, where
+        for called in _rounding_calls(code, function.__globals__):
+            yield called, where
+        for name in code.co_names:
+            if kind is not None:
+                yield from _of_attribute(kind, name, seen)
+            held = function.__globals__.get(name)
+            if type(held) is float and not short(held):
+                yield held, where
+            elif isinstance(held, FunctionType) or hasattr(held, "__wrapped__"):
+                yield from _of_function(held, None, seen)
+
+
+def _rounding_calls(code: CodeType, names: dict[str, Any]) -> Iterator[str]:
+    """Functions of `math`, numpy and scipy that round, by name: of whole numbers nobody else would notice it."""
+    last: Any = None
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            last = names.get(step.argval)
+            if isinstance(last, BuiltinFunctionType) and last.__module__ == "math" and last.__name__ in _ROUNDING:
+                yield f"math.{last.__name__}"
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(last, ModuleType):
+            library = last.__name__.partition(".")[0]
+            if library == "scipy" or (library in ("math", "numpy", "cmath") and step.argval in _ROUNDING):
+                yield f"{library}.{step.argval}"
+            last = getattr(last, step.argval, None)
+        elif step.opname not in ("PUSH_NULL", "PRECALL"):
+            last = None
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+

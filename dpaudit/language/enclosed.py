@@ -1,0 +1,781 @@
+"""Numbers that a program computes without rounding: exact fractions, and intervals of Arb where a logarithm comes in.
+
+For an interval of ε that is certain, a mechanism runs on a copy of itself whose parameters are `Enclosed` numbers
+(`interpret.parameters`). They add, multiply and compare as floats do, and are handed to draws as they are. Nothing that
+they do is rounded unseen: `float(x)`, `math.log(x)`, an array of floats, a comparison that their intervals leave open
+and a float of many digits that they meet are written down in the run's `Roundings`; its result is not certain then.
+
+Algorithms call the functions of this module (`log`, `exp`, `sqrt`, …) in place of those of `math`: on floats they are
+those of `math`, on enclosed numbers they are enclosed.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from functools import lru_cache, wraps
+from hashlib import blake2b
+from operator import add, mul, neg, sub, truediv
+from typing import Any, SupportsFloat, TypeAlias, TypeVar
+
+import numpy as np
+from flint import arb, ctx, fmpq
+from numpy.typing import NDArray
+
+PRECISION = 256
+"""Bits of intervals: far more than those in which probabilities are computed."""
+MOST_BITS = 1 << 16
+"""A power with more digits than this is an interval."""
+_UNIT, _LARGEST = 1 << 10, 1 << 31
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+Interval: TypeAlias = Any
+"""An `arb`: the package has no types."""
+
+
+class Roundings:
+    """What a run rounded to doubles, in words; it is certain where there is nothing."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, None] = {}
+        self.results: dict[Any, Any] = {}
+        """Of functions that are `cached`."""
+
+    def note(self, what: str) -> None:
+        """Write down one more."""
+        self._notes.setdefault(what)
+
+    def forget(self, before: list[str]) -> None:
+        """Go back to the notes that there were."""
+        self._notes = dict.fromkeys(before)
+
+    @property
+    def notes(self) -> list[str]:
+        """All of them, in the order in which they came."""
+        return list(self._notes)
+
+
+_RUN: ContextVar[Roundings | None] = ContextVar("dpaudit roundings", default=None)
+_KEYING: ContextVar[bool] = ContextVar("dpaudit keys", default=False)
+
+
+@contextmanager
+def watching(roundings: Roundings) -> Iterator[None]:
+    """While inside, the functions of this module are enclosed, and what is rounded is written down here."""
+    token = _RUN.set(roundings)
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """While inside, functions of floats are those of `math`: of what is no part of a program."""
+    token = _RUN.set(None)
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
+
+
+def watched() -> Roundings | None:
+    """The roundings of the run that is going on; None outside of enclosed runs."""
+    return _RUN.get()
+
+
+def note(what: str) -> None:
+    """Write a rounding down, if an enclosed run is going on."""
+    run = _RUN.get()
+    if run is not None:
+        run.note(what)
+
+
+@contextmanager
+def keying() -> Iterator[None]:
+    """While inside, hashes of enclosed numbers are keys of dpaudit's own, and no look-ups of the program."""
+    token = _KEYING.set(True)
+    try:
+        yield
+    finally:
+        _KEYING.reset(token)
+
+
+def cached(maxsize: int) -> Callable[[_F], _F]:
+    """`functools.lru_cache` for a function of parameters: an enclosed run has results of its own, with their notes."""
+
+    def decorate(function: _F) -> _F:
+        in_doubles = lru_cache(maxsize=maxsize)(function)
+
+        @wraps(function)
+        def call(*arguments: Any) -> Any:
+            run = _RUN.get()
+            if run is None:
+                return in_doubles(*arguments)
+            key = (call, *arguments)
+            with keying():
+                if key in run.results:
+                    return run.results[key]
+            result = function(*arguments)
+            with keying():
+                run.results[key] = result
+            return result
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def short(number: float) -> bool:
+    """Whether a float has so few digits that no rounded result looks like it: 3.0, 0.5, not 0.1 or log(2)."""
+    return abs(number) < _LARGEST and (number * _UNIT).is_integer()
+
+
+class Enclosed:
+    """A real number that is known exactly, or to lie in an interval.
+
+    Args:
+        exact: its value; None where it is not known as a fraction.
+        interval: contains it; needed where `exact` is None.
+        origin: of a number that is not exact, a digest of how it was computed: equal ones are the same number.
+        roundings: where is written down what was rounded.
+    """
+
+    __slots__ = ("_interval", "_origin", "exact", "roundings")
+
+    exact: Fraction | None
+    roundings: Roundings
+
+    def __init__(
+        self, exact: Fraction | None, roundings: Roundings, interval: Interval = None, origin: bytes = b""
+    ) -> None:
+        self.exact, self.roundings = exact, roundings
+        self._interval, self._origin = interval, origin
+
+    @property
+    def interval(self) -> Interval:
+        """An `arb` that contains it."""
+        if self._interval is None:
+            assert self.exact is not None
+            with _precise():
+                self._interval = arb(fmpq(self.exact.numerator, self.exact.denominator))
+        return self._interval
+
+    @property
+    def origin(self) -> bytes:
+        """Equal for equal computations."""
+        return self._origin or repr(self.exact).encode()
+
+    @property
+    def near(self) -> float:
+        """A double near to it: for messages, and where nothing depends on its last digits."""
+        if self.exact is None:
+            return float(self.interval.mid())
+        try:
+            return float(self.exact)
+        except OverflowError:
+            return math.copysign(math.inf, self.exact)
+
+    # --- arithmetic -----------------------------------------------------------------------------------------------
+
+    def _with(self, other: Any, name: str, does: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+        there = enclose(other, self.roundings)
+        if there is None:
+            return _beyond(self, other, does, swapped=swapped)
+        a, b = (there, self) if swapped else (self, there)
+        if a.exact is not None and b.exact is not None:
+            return Enclosed(does(a.exact, b.exact), self.roundings)
+        known = _known(name, a, b)
+        if known is not None:
+            return known
+        if name == "/" and b.interval.contains(0):
+            self.roundings.note("a division by what may be 0")
+            raise ZeroDivisionError("division by zero")
+        with _precise():
+            found = does(a.interval, b.interval)
+        return Enclosed(None, self.roundings, found, _digest(name, a, b))
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, "+", add)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with(other, "+", add, swapped=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, "-", sub)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, "-", sub, swapped=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, "*", mul)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with(other, "*", mul, swapped=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, "/", truediv)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, "/", truediv, swapped=True)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _floored(self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _floored(other / self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self - other * (self // other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return other - self * (other // self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any) -> Any:
+        power = enclose(other, self.roundings)
+        return NotImplemented if power is None else _power(self, power)
+
+    def __rpow__(self, other: Any) -> Any:
+        base = enclose(other, self.roundings)
+        return NotImplemented if base is None else _power(base, self)
+
+    def __neg__(self) -> Enclosed:
+        if self.exact is not None:
+            return Enclosed(-self.exact, self.roundings)
+        with _precise():
+            return Enclosed(None, self.roundings, neg(self.interval), _digest("neg", self))
+
+    def __pos__(self) -> Enclosed:
+        return self
+
+    def __abs__(self) -> Enclosed:
+        return -self if self < 0 else self
+
+    # --- comparisons ----------------------------------------------------------------------------------------------
+
+    def _sign(self, other: Any) -> int | None:
+        """−1, 0 or 1 as it is below, at or above the other; None where that is no number."""
+        if isinstance(other, float | np.floating) and not isinstance(other, Enclosed) and not math.isfinite(other):
+            return None if other != other else -1 if other > 0 else 1
+        there = enclose(other, self.roundings)
+        if there is None:
+            return None
+        if self.exact is not None and there.exact is not None:
+            return (self.exact > there.exact) - (self.exact < there.exact)
+        if self.origin == there.origin:
+            return 0
+        if self.interval < there.interval:
+            return -1
+        if self.interval > there.interval:
+            return 1
+        self.roundings.note("a comparison of two numbers that are too close to each other")
+        a, b = self.interval.mid(), there.interval.mid()
+        return int(bool(a > b)) - int(bool(a < b))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self._sign(other) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: Any) -> Any:
+        sign = self._sign(other)
+        return _uncompared(other) if sign is None else sign < 0
+
+    def __le__(self, other: Any) -> Any:
+        sign = self._sign(other)
+        return _uncompared(other) if sign is None else sign <= 0
+
+    def __gt__(self, other: Any) -> Any:
+        sign = self._sign(other)
+        return _uncompared(other) if sign is None else sign > 0
+
+    def __ge__(self, other: Any) -> Any:
+        sign = self._sign(other)
+        return _uncompared(other) if sign is None else sign >= 0
+
+    def __hash__(self) -> int:
+        # other than that of an equal float, and another in every run: no memory of a function gives a result that was
+        # computed in doubles, or one whose roundings were written down elsewhere; but a table of floats has lost it
+        if not _KEYING.get():
+            self.roundings.note("a number of the program, looked up in a table, a set or a cache")
+        return hash((id(self.roundings), self.exact if self.exact is not None else self._origin))
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    # --- whole numbers --------------------------------------------------------------------------------------------
+
+    def __floor__(self) -> int:
+        if self.exact is not None:
+            return math.floor(self.exact)
+        with _precise():
+            ends = (self.interval.lower(), self.interval.upper())
+            low, high = (int(end.floor().unique_fmpz()) for end in ends)
+        if low != high:
+            self.roundings.note("a number that is too close to a whole one to be rounded up or down")
+            return math.floor(self.near)
+        return low
+
+    def __ceil__(self) -> int:
+        return -math.floor(-self)
+
+    def __trunc__(self) -> int:
+        return math.ceil(self) if self < 0 else math.floor(self)
+
+    __int__ = __trunc__
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            if self.exact is not None:
+                return round(self.exact)
+            return math.floor(self + Fraction(1, 2))  # one half itself is exact
+        if self.exact is not None:
+            return Enclosed(Fraction(round(self.exact, digits)), self.roundings)
+        unit = Fraction(10) ** -digits
+        return math.floor(self / unit + Fraction(1, 2)) * Enclosed(unit, self.roundings)
+
+    def is_integer(self) -> bool:
+        """Whether it is a whole number."""
+        return self.exact.denominator == 1 if self.exact is not None else self == math.floor(self)
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Numerator and denominator; of a number that is no fraction those of a double."""
+        return (Fraction(float(self)) if self.exact is None else self.exact).as_integer_ratio()
+
+    @property
+    def numerator(self) -> int:
+        """Of a fraction."""
+        return self._fraction("numerator").numerator
+
+    @property
+    def denominator(self) -> int:
+        """Of a fraction."""
+        return self._fraction("denominator").denominator
+
+    def _fraction(self, name: str) -> Fraction:
+        if self.exact is None:
+            raise AttributeError(f"a number that is no fraction has no {name}")
+        return self.exact
+
+    def conjugate(self) -> Enclosed:
+        """Itself, as of any real number."""
+        return self
+
+    @property
+    def real(self) -> Enclosed:
+        """Itself."""
+        return self
+
+    @property
+    def imag(self) -> int:
+        """0."""
+        return 0
+
+    # --- what rounds ----------------------------------------------------------------------------------------------
+
+    def __float__(self) -> float:
+        # also where it is a double: what is computed with that would be rounded unseen
+        self.roundings.note("a number of the program, converted to a double")
+        return self.near
+
+    @property
+    def written(self) -> float | None:
+        """The double of which it is the decimal, as 0.1 is of one tenth; None where there is none."""
+        double = self.near
+        return double if math.isfinite(double) and self.exact == Fraction(repr(double)) else None
+
+    def _text(self, what: str) -> str:
+        if self.written is None:
+            self.roundings.note("the decimal digits of a number")
+        return what
+
+    def __repr__(self) -> str:
+        return self._text(repr(self.near))
+
+    def __str__(self) -> str:
+        return self._text(str(self.near))
+
+    def __format__(self, how: str) -> str:
+        return self._text(format(self.near, how))
+
+    # --- other protocols ------------------------------------------------------------------------------------------
+
+    @property  # type: ignore[misc]  # nobody sets it
+    def __class__(self) -> Any:
+        """What `isinstance(x, float)` reads: a program takes the same branches as on doubles.
+
+        A `Fraction` would add its own rounding to a float; so it learns what this is, but where it is made from one.
+        """
+        frame = sys._getframe(1)
+        asked = frame.f_globals.get("__name__") == "fractions" and frame.f_code.co_name != "__new__"
+        return Enclosed if asked else float
+
+    def __copy__(self) -> Enclosed:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Enclosed:
+        return self
+
+    def __reduce__(self) -> Any:
+        return float, (float(self),)
+
+    def __fingerprint__(self) -> Any:
+        return ("exact", self.exact) if self.exact is not None else ("enclosed", self._origin)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Elementwise where that is the arithmetic above; anything else of numpy rounds."""
+        if method == "__call__" and not options and ufunc in _ELEMENTWISE:
+            return _plain(ufunc(*map(_boxed, inputs)))
+        if method == "__call__" and not options and ufunc in _FUNCTIONS:
+            (given,) = inputs
+            return _plain(np.frompyfunc(_FUNCTIONS[ufunc], 1, 1)(_boxed(given)))
+        self.roundings.note(f"numpy's {ufunc.__name__} of a number of the program")
+        return getattr(ufunc, method)(*(x.near if is_enclosed(x) else x for x in inputs), **options)
+
+    # what numpy calls on the elements of an array of objects
+    def exp(self) -> float:
+        """e to the power of it."""
+        return exp(self)
+
+    def expm1(self) -> float:
+        """As `expm1`."""
+        return expm1(self)
+
+    def log(self) -> float:
+        """Its natural logarithm."""
+        return log(self)
+
+    def log2(self) -> float:
+        """As `log2`."""
+        return log2(self)
+
+    def sqrt(self) -> float:
+        """Its square root."""
+        return sqrt(self)
+
+
+_ELEMENTWISE = frozenset({
+    np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.less, np.less_equal,
+    np.greater, np.greater_equal, np.equal, np.not_equal, np.power, np.absolute,
+})
+
+
+def is_enclosed(thing: Any) -> bool:
+    """Whether it is one; `isinstance` says that it is a float."""
+    return type(thing) is Enclosed
+
+
+def enclose(number: Any, roundings: Roundings) -> Enclosed | None:
+    """A number without rounding; a float of many digits is noted. None for what is no finite real number."""
+    kind = type(number)
+    if kind is Enclosed:
+        return number  # type: ignore[no-any-return]
+    if kind is int or kind is Fraction:
+        return Enclosed(Fraction(number), roundings)
+    if isinstance(number, float | np.floating):
+        value = float(number)
+        if not math.isfinite(value):
+            return None
+        if not short(value):
+            roundings.note(f"the double {value!r}, which the program holds or has computed")
+        return Enclosed(Fraction(value), roundings)
+    if isinstance(number, int | np.integer | np.bool_):
+        return Enclosed(Fraction(int(number)), roundings)
+    return Enclosed(Fraction(number), roundings) if isinstance(number, Fraction) else None
+
+
+def as_decimal(number: float, roundings: Roundings) -> Enclosed:
+    """A parameter or a record: the decimal that it was written as, 0.1 is one tenth."""
+    return Enclosed(Fraction(repr(number)), roundings)
+
+
+def near(number: Any) -> Any:
+    """A double near to an enclosed number, without a note; anything else as it is."""
+    return number.near if type(number) is Enclosed else number
+
+
+def vector(values: Any) -> NDArray[Any]:
+    """Numbers as an array of doubles; of objects, where some of them are enclosed or, in an enclosed run, fractions."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return np.array(values, dtype=np.float64)
+    listed = list(values) if isinstance(values, Iterable) else []
+    run = _RUN.get()
+    if run is not None and any(isinstance(v, Fraction) for v in listed):
+        listed = [Enclosed(v, run) if isinstance(v, Fraction) else v for v in listed]
+    if any(type(v) is Enclosed for v in listed):
+        found = np.empty(len(listed), dtype=object)
+        found[:] = listed
+        return found
+    return np.array(listed or values, dtype=np.float64)
+
+
+def finite(values: NDArray[Any]) -> bool:
+    """Whether all numbers of a `vector` are finite."""
+    if values.dtype.kind != "O":
+        return bool(np.all(np.isfinite(values)))
+    return all(type(v) is Enclosed or math.isfinite(v) for v in values.ravel().tolist())
+
+
+def nears(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Doubles near to the numbers of a `vector`."""
+    return values if values.dtype.kind != "O" else np.array([near(v) for v in values.tolist()], dtype=np.float64)
+
+
+def shorts(values: NDArray[Any]) -> bool:
+    """Whether all numbers of a `vector` that are doubles are `short`."""
+    if values.dtype.kind == "O":
+        return all(type(v) is not float or short(v) for v in values.tolist())
+    return bool(np.all((np.abs(values) < _LARGEST) & (values * _UNIT == np.floor(values * _UNIT))))
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def log(x: SupportsFloat, base: SupportsFloat | None = None) -> float:
+    """`math.log`, enclosed where x or the base is."""
+    given = _given(x)
+    if given is None and (base is None or _given(base) is None):
+        return math.log(x) if base is None else math.log(x, base)
+    if base is None:
+        return _as_float(_natural(given if given is not None else x))
+    to = _given(base)
+    a, b = _both(x, base, given if given is not None else to)
+    power = _exact_log(a, b)
+    return _as_float(_natural(a) / _natural(b) if power is None else _fraction(Fraction(power), a))
+
+
+def log2(x: SupportsFloat) -> float:
+    """`math.log2`, enclosed where x is."""
+    return math.log2(x) if _given(x) is None else log(x, 2)
+
+
+def log1p(x: SupportsFloat) -> float:
+    """`math.log1p`, enclosed where x is."""
+    given = _given(x)
+    return math.log1p(x) if given is None else _natural(1 + given)
+
+
+def exp(x: SupportsFloat) -> float:
+    """`math.exp`, enclosed where x is."""
+    given = _given(x)
+    if given is None:
+        return math.exp(x)
+    return _as_float(_fraction(Fraction(1), given) if given.exact == 0 else _function("exp", given, lambda z: z.exp()))
+
+
+def expm1(x: SupportsFloat) -> float:
+    """`math.expm1`, enclosed where x is."""
+    given = _given(x)
+    return math.expm1(x) if given is None else exp(given) - 1
+
+
+def exp2(x: SupportsFloat) -> float:
+    """`math.exp2`, enclosed where x is."""
+    given = _given(x)
+    return math.exp2(x) if given is None else _power(_fraction(Fraction(2), given), given)
+
+
+def tanh(x: SupportsFloat) -> float:
+    """`math.tanh`, enclosed where x is."""
+    given = _given(x)
+    return math.tanh(x) if given is None else _function("tanh", given, lambda z: z.tanh())
+
+
+def sqrt(x: SupportsFloat) -> float:
+    """`math.sqrt`, enclosed where x is."""
+    given = _given(x)
+    if given is None:
+        return math.sqrt(x)
+    if given < 0:
+        raise ValueError("math domain error")
+    if given.exact is not None:
+        roots = tuple(map(math.isqrt, given.exact.as_integer_ratio()))
+        if Fraction(*roots) ** 2 == given.exact:
+            return _as_float(_fraction(Fraction(*roots), given))
+    return _as_float(_function("sqrt", given, lambda z: z.sqrt()))
+
+
+def as_chosen(number: float) -> float:
+    """A double that a search has found for a parameter: the parameter is that double, so that nothing is rounded."""
+    run = _RUN.get()
+    return number if run is None else _as_float(Enclosed(Fraction(number), run))
+
+
+def to_float(number: SupportsFloat) -> float:
+    """`float(number)`; in an enclosed run the number itself, without rounding."""
+    given = _given(number)
+    return float(number) if given is None else given
+
+
+def fsum(numbers: Iterable[SupportsFloat]) -> float:
+    """`math.fsum`, enclosed where one of the numbers is."""
+    listed: list[Any] = list(numbers)
+    if any(_given(x) is not None for x in listed):
+        return _as_float(sum(listed))
+    return math.fsum(listed)
+
+
+_FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
+    np.exp: exp, np.expm1: expm1, np.log: log, np.log1p: log1p, np.log2: log2, np.sqrt: sqrt, np.tanh: tanh,
+    np.floor: math.floor, np.ceil: math.ceil,
+}
+
+
+def _given(x: Any) -> Any:
+    """An argument of a function, enclosed, in an enclosed run; None outside, where it is of plain numbers."""
+    if type(x) is Enclosed:
+        return x
+    run = _RUN.get()
+    return None if run is None or isinstance(x, np.ndarray) else enclose(x, run)
+
+
+def _fraction(number: Fraction, like: Enclosed) -> Any:
+    return Enclosed(number, like.roundings)
+
+
+def _as_float(number: Any) -> float:
+    """For types: an enclosed number does what a float does."""
+    return number  # type: ignore[no-any-return]
+
+
+def _both(x: Any, y: Any, of: Enclosed | None) -> tuple[Enclosed, Enclosed]:
+    assert of is not None
+    a, b = enclose(x, of.roundings), enclose(y, of.roundings)
+    if a is None or b is None:
+        raise ValueError("math domain error")
+    return a, b
+
+
+def _natural(x: Any) -> Any:
+    if not x > 0:
+        raise ValueError("math domain error")
+    return Enclosed(Fraction(0), x.roundings) if x.exact == 1 else _function("log", x, lambda z: z.log())
+
+
+def _function(name: str, x: Enclosed, does: Callable[[Interval], Interval]) -> Any:
+    with _precise():
+        found = does(x.interval)
+    if not found.is_finite():
+        raise OverflowError("math range error")
+    return Enclosed(None, x.roundings, found, _digest(name, x))
+
+
+
+
+@lru_cache(maxsize=1024)
+def _exact_log_of(x: Fraction, base: Fraction) -> int | None:
+    if base <= 0 or base == 1:
+        return None
+    power = round(math.log(x) / math.log(base)) if x > 0 else 0
+    return power if abs(power) < MOST_BITS and base**power == x else None
+
+
+def _exact_log(x: Enclosed, base: Enclosed) -> int | None:
+    """The whole power of the base that x is; None where it is none."""
+    if x.exact is None or base.exact is None:
+        return None
+    try:
+        return _exact_log_of(x.exact, base.exact)
+    except (OverflowError, ZeroDivisionError):
+        return None
+
+
+def _known(name: str, a: Enclosed, b: Enclosed) -> Enclosed | None:
+    """What needs no interval: with 0 and 1, and of a number with itself."""
+    if a.exact == 0 and name in "*/" and (name == "*" or not b.interval.contains(0)):
+        return a
+    if b.exact == 0 and name in "+-*":
+        return b if name == "*" else a
+    if a.exact == 0 and name == "+":
+        return b
+    if a.exact == 1 and name == "*":
+        return b
+    if b.exact == 1 and name in "*/":
+        return a
+    if a.origin == b.origin and name in "-/":
+        return Enclosed(Fraction(0 if name == "-" else 1), a.roundings)
+    return None
+
+
+def _power(base: Enclosed, power: Enclosed) -> Any:
+    if power.exact is not None and power.exact.denominator == 1:
+        n = int(power.exact)
+        if base.exact is not None and abs(n) * max(map(int.bit_length, base.exact.as_integer_ratio())) <= MOST_BITS:
+            return Enclosed(base.exact**n, base.roundings)
+        if n == 0:
+            return Enclosed(Fraction(1), base.roundings)
+        with _precise():
+            found = base.interval**n
+        return Enclosed(None, base.roundings, found, _digest("**", base, power))
+    if power.exact == Fraction(1, 2):
+        return sqrt(base)
+    if base.exact == 0:
+        if power > 0:
+            return Enclosed(Fraction(0), base.roundings)
+        raise ZeroDivisionError("0 cannot be raised to a negative power")
+    return exp(power * _natural(base))
+
+
+def _floored(quotient: Any) -> Any:
+    return Enclosed(Fraction(math.floor(quotient)), quotient.roundings) if is_enclosed(quotient) else quotient // 1
+
+
+def _beyond(own: Enclosed, other: Any, does: Callable[[Any, Any], Any], *, swapped: bool) -> Any:
+    """With ±∞ and NaN what doubles give, where only the sign counts; with arrays number by number."""
+    if isinstance(other, float | np.floating):
+        sign = 0.0 if own == 0 else math.copysign(1.0, -1.0 if own < 0 else 1.0)
+        return does(float(other), sign) if swapped else does(sign, float(other))
+    if isinstance(other, np.ndarray):
+        return _plain(does(_boxed(other), _boxed(own)) if swapped else does(_boxed(own), _boxed(other)))
+    return NotImplemented
+
+
+def _uncompared(other: Any) -> Any:
+    """What a comparison with no number is: False with NaN."""
+    return False if isinstance(other, float | np.floating) else NotImplemented
+
+
+def _boxed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.astype(object)
+    box = np.empty((), dtype=object)
+    box[()] = value.item() if isinstance(value, np.generic) else value
+    return box
+
+
+def _plain(value: Any) -> Any:
+    """An array of truth values as such, and an array of one number without a shape as that number."""
+    if isinstance(value, np.ndarray):
+        if value.shape == ():
+            return value[()]
+        if all(type(v) is bool for v in value.ravel().tolist()):
+            return value.astype(np.bool_)
+    return value
+
+
+def _digest(name: str, *of: Enclosed) -> bytes:
+    image = blake2b(name.encode(), digest_size=20)
+    for one in of:
+        image.update(b"\0%d\0" % len(one.origin) + one.origin)
+    return image.digest()
+
+
+@contextmanager
+def _precise() -> Iterator[None]:
+    before = ctx.prec
+    ctx.prec = PRECISION
+    try:
+        yield
+    finally:
+        ctx.prec = before
