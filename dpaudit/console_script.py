@@ -3,7 +3,7 @@
 A mechanism may call `os._exit`, crash its process, or hang with all signals ignored. The supervisor imports nothing but
 the standard library, forks before any thread exists, and then only waits. Where the process is gone without having said
 how it ends, the supervisor says which audit was running, and lets another process record that, make the other audits
-and write the reports. See decisions/0044.
+and write the reports. See decisions/0043.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpaudit.errors import NotEnumerableError
+from dpaudit.errors import NotEnumerableError, OutputError
 from dpaudit.interpret import LawCache, align, law, sample
-from dpaudit.interpret.law import Law
+from dpaudit.interpret.law import Law, ball_law
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
@@ -59,6 +59,13 @@ def distributions(draw: st.DrawFn) -> Any:
     return independent(Bernoulli(0.3), 2)
 
 
+@st.composite
+def last_draws(draw: st.DrawFn) -> Any:
+    """Draws whose values are outputs: True and 1 would be equal, and are refused."""
+    found = draw(distributions())
+    return found.map(str) if any(isinstance(value, bool) for value in values_of(found)) else found
+
+
 def values_of(draw: Any) -> list[Any]:
     values = draw.values
     return list(dict.fromkeys(values.tolist() if isinstance(values, np.ndarray) else values))
@@ -71,9 +78,9 @@ def nodes(draw: st.DrawFn, depth: int) -> Any:
     if kind == 0:
         return draw(OUTPUTS)
     if kind == 1:
-        return draw(distributions())
+        return draw(last_draws())
     if kind == 2:
-        children = draw(st.lists(st.one_of(OUTPUTS, distributions()), min_size=1, max_size=3))
+        children = draw(st.lists(st.one_of(OUTPUTS, last_draws()), min_size=1, max_size=3))
         return Uniform(range(len(children))).then(children.__getitem__)
     if kind == 3:
         return toys.Tree(draw(nodes(max(0, depth - 1)))).on(())
@@ -193,10 +200,12 @@ def test_repeated_labels_lose_no_mass() -> None:
         assert sorted(found.probs) == pytest.approx([1 / 6, 1 / 3, 1 / 2])
 
 
-def test_booleans_and_integers_are_one_output() -> None:
-    found = mixture(Uniform(range(2)), True, False, 1.0, Uniform(np.array([True, False])))
-    assert found.as_dict() == pytest.approx({0: 0.4, 1: 0.6})
-    assert mixture(0.0, -0.0).as_dict() == {0.0: 1.0}
+@pytest.mark.parametrize("parts", [(True, 1), (1.0, 1), (Uniform(range(2)), False), (0.0, -0.0), ((1, 2), (True, 2))])
+def test_equal_outputs_that_can_be_told_apart_are_refused(parts: Any) -> None:
+    for order in (parts, parts[::-1]):
+        for find in (law, ball_law):
+            with pytest.raises(OutputError, match="an attacker can tell apart; return one type"):
+                find(toys.Tree((Uniform(range(2)), dict(enumerate(order)))), ())
 
 
 def test_branches_of_probability_zero_are_not_entered() -> None:
