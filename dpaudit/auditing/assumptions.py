@@ -15,7 +15,7 @@ import sysconfig
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MethodType, ModuleType
@@ -243,7 +243,9 @@ class Monitor:
         return [*self.earliest, *self.latest]
 
     def note(self, unit: Unit, outputs: Outputs) -> None:
-        """A unit of samples and its outputs."""
+        """A unit of samples and its outputs; of calls one after another the first few can be repeated."""
+        if outputs.first is not None:
+            unit, outputs = replace(unit, runs=outputs.first.runs), outputs.first
         if unit.runs <= AT_MOST:
             (self.earliest if len(self.earliest) < EARLIEST else self.latest).append((unit, outputs))
 

@@ -24,10 +24,6 @@ GROWTH = 1.15
 spends at most a seventh more by waiting for the end of its batch."""
 
 
-REPEATABLE = 10
-"""Calls of a function that are worth repeating to see whether they depend on earlier ones."""
-
-
 def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
     """Sizes that add up to `runs`: a few runs to learn from, then one at a time, then a share of what there is."""
     done = 0
@@ -56,9 +52,7 @@ def draw(
     """
     key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
     chunk = job.target.chunk or runs
-    # the last few calls of a function are a unit of their own, which can be repeated at little cost
-    apart = REPEATABLE if noted is not None and job.target.chunk is not None and runs > 2 * REPEATABLE else 0
-    sizes = [min(chunk, runs - apart - start) for start in range(0, runs - apart, chunk)] + [apart] * bool(apart)
+    sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
     # both sides of a part follow each other, so that a pool works on both
     units = [
         Unit(dataset, size, SeedSequence([seed, key, index, side, phase, batch, part]))

@@ -32,6 +32,8 @@ from dpaudit.supervision import importing
 _Made = TypeVar("_Made")
 USER_MODULE = "_dpaudit_user_"
 """What the names of modules that were given as files begin with."""
+FIRST = 10
+"""Outputs of a unit of samples that are kept apart: they can be repeated with the unit's seed."""
 FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
 
 
@@ -81,14 +83,17 @@ class Target:
             return self._call(self.subject, dataset, size, seed)
 
     def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
-        rng, tally = default_rng(seed), Tally()
+        rng, tally, first = default_rng(seed), Tally(), Tally()
         if self.vectorised:
             tally.add_many(self._rows(self._several(copied(dataset), rng, size), size))
-        else:
-            for _ in range(size):
-                # counted at once: the function may use the same object for its next output
-                tally.add(self.once(dataset, rng), 1)
-        return tally.outputs()
+            return tally.outputs()
+        for number in range(size):
+            # counted at once: the function may use the same object for its next output
+            output = self.once(dataset, rng)
+            tally.add(output, 1)
+            if number < FIRST:
+                first.add(output, 1)
+        return dataclasses.replace(tally.outputs(), first=first.outputs())
 
     def once(self, dataset: Any, rng: Generator) -> Any:
         """One output of a function that takes no size.

@@ -34,11 +34,13 @@ class Outputs:
             floats in them that several runs share.
         blocks: finite real numbers, vectors and arrays of them: for every shape d a block of shape (r, *d).
         others: outcomes with floats in them that are no such array (⊥ beside floats, dicts), one by one.
+        first: the first few of them again, where runs were made one after another.
     """
 
     counts: dict[Hashable, int]
     blocks: tuple[Reals, ...] = ()
     others: tuple[Hashable, ...] = ()
+    first: Outputs | None = None
 
     @property
     def runs(self) -> int:
