@@ -29,6 +29,8 @@ that rounds its numbers to doubles must not refute a claim that it meets with eq
 """
 CLAIM_ROUNDING = 1e-12
 """The same of a program whose numbers were all exact: the claim is a double that its formula (k·e^{kε}·δ) rounds."""
+NOTHING = 1e-30
+"""An ε below it, in an interval that contains 0, is what rounding has left of 0."""
 SHOWN_ROUNDINGS = 3
 """What was rounded is listed up to so many."""
 PATHS = 200_000
@@ -134,6 +136,8 @@ def enclosed(
     delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
     # the doubles may be off by a last digit, or have lost a probability below theirs
     epsilon = min(max(math.inf if found.epsilon is None else found.epsilon, low), high)
+    if low == 0 and epsilon < NOTHING:
+        epsilon = 0.0
     return replace(
         found,
         epsilon=finite(epsilon),
