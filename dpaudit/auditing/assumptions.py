@@ -171,14 +171,13 @@ def repeated(
     return [found if found and record.name == INDEPENDENT else record for record in records]
 
 
-def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord:
-    """Whether units of samples, repeated in a fresh process, give the same outputs."""
+def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord | None:
+    """What units of samples that are repeated in a fresh process show, if their outputs are other ones there."""
     seeds, outputs = [unit for unit, _ in units], [outputs for _, outputs in units]
     there = fresh.repeat(seeds)
-    if there is None:
-        return AssumptionRecord(INDEPENDENT, True, f"{_COPY} It does not run in a fresh process, or not in time.")
-    if _agree(outputs, there):
-        return AssumptionRecord(INDEPENDENT, True, f"{_COPY[:-1]}, and in a fresh process.")
+    if there is None or _agree(outputs, there):
+        # results say the same where there can be no fresh process: they do not depend on the machine
+        return None
     # what depends on earlier calls differs here and not in another process; what was drawn at import the other way
     # round; randomness that is not that of rng differs in both
     if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):
@@ -317,7 +316,7 @@ class Monitor:
 
     def _signs(self, claim: Claim) -> str | None:
         """Why the signs of zeros are not what the claim allows; events do not see them."""
-        if not all(self.totals) or claim.delta >= 1:
+        if not all(self.totals) or not any(self.minus_zeros) or claim.delta >= 1:
             return None
         for one, other in ((0, 1), (1, 0)):
             low = clopper_pearson.epsilon_lower(

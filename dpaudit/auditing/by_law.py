@@ -58,7 +58,7 @@ def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
     if failing and all(failing):
         # laws of nothing but failures say nothing
         found.exact.clear()
-        found.worst = found.comparison = found.worst_pair = found.delta = None
+        found.worst = found.comparison = found.worst_pair = found.delta = found.chain = None
         raise always_fails(job.target.name, next(one for one in failing if one is not None))
     if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
         found.notes += _failures(found)

@@ -139,7 +139,9 @@ class _Server:
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", f"from dpaudit.auditing.fresh_process import serve; serve({theirs.fileno()})"],
-                pass_fds=[theirs.fileno()], env={**os.environ, "PYTHONPATH": path, INSIDE: "1"},
+                pass_fds=[theirs.fileno()],
+                # a file that is changed within a second has the bytecode of before
+                env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", INSIDE: "1"},
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 # Ctrl-C is for the process that audits; when that ends, so does the server, whose line is closed then
                 start_new_session=True,

@@ -19,7 +19,14 @@ from dpaudit.auditing import Verdict, fresh_process
 from dpaudit.auditing.assumptions import INDEPENDENT, SEEDED
 from dpaudit.auditing.target import load_object
 
-FRESH = "and in a fresh process."
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What fresh processes answered; None where one did not."""
+    found: list[Any] = []
+    repeat = fresh_process.FreshProcess.repeat
+    monkeypatch.setattr(fresh_process.FreshProcess, "repeat", lambda *args: found.append(repeat(*args)) or found[-1])
+    return found
 
 
 def audited(f: Any, runs: int = 4_000, **settings: Any) -> Any:
@@ -49,11 +56,12 @@ def raises_sometimes(data: Any, rng: Generator) -> float:
 
 
 @pytest.mark.parametrize("f", [honest, honest_vectors, honest_texts, raises_sometimes])
-def test_a_function_of_its_data_and_generator_gives_the_same_in_a_fresh_process(f: Any) -> None:
+def test_a_function_of_its_data_and_generator_gives_the_same_in_a_fresh_process(f: Any, answers: list[Any]) -> None:
     found = audited(f)
     assert found.verdict is Verdict.PASS
     assert record(found).holds is True
-    assert record(found).text.endswith(FRESH)
+    (answer,) = answers
+    assert len(answer) >= 6
 
 
 class Calls:
@@ -137,15 +145,19 @@ def hangs_elsewhere(data: Any, rng: Generator) -> float:
     return honest(data, rng)
 
 
-def test_a_function_that_does_not_run_there_is_audited_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_does_not_run_there_is_audited_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, answers: list[Any]
+) -> None:
     monkeypatch.setattr(fresh_process, "PATIENCE", 2)
     for f in (ends_elsewhere, hangs_elsewhere):
         found = audited(f)
         assert found.verdict is Verdict.PASS
-        assert "does not run in a fresh process" in record(found).text
+        assert record(found).holds is True
+        assert answers.pop() is None
         # the next function gets a server that works
         monkeypatch.setattr(fresh_process, "PATIENCE", 30)
-        assert record(audited(honest)).text.endswith(FRESH)
+        audited(honest)
+        assert answers.pop() is not None
         monkeypatch.setattr(fresh_process, "PATIENCE", 2)
 
 
@@ -185,7 +197,6 @@ def test_the_server_ends_with_the_process_that_audits(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=False, timeout=120)
     verdict, number = ended.stdout.splitlines()
     assert verdict.startswith("pass")
-    assert FRESH in verdict
     for _ in range(100):
         if not _runs(int(number)):
             return

@@ -157,7 +157,7 @@ def test_equal_values_that_can_be_told_apart_are_no_pass(one: Any, other: Any) -
     def f(data: Any, rng: Generator) -> Any:
         return (one if data[0] else other) if rng.random() < 0.5 else "neither"
 
-    assert dpaudit.audit(f, epsilon=1.0, pair=([1], [0]), runs=2_000, progress=False).verdict is Verdict.INCONCLUSIVE
+    assert dpaudit.audit(f, epsilon=1.0, pair=([1], [0]), runs=2_000, progress=False).verdict is not Verdict.PASS
 
 
 @pytest.mark.parametrize("leaks", [True, False])

@@ -36,7 +36,7 @@ def looked(mechanism: Mechanism, claim: Claim) -> ExactEvidence:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_contain_the_truth_over_all_events(seed: int) -> None:
-    """Every one of the 2⁵ events, with the probabilities as exact fractions of the doubles."""
+    """Every one of the 2⁵ events, with the probabilities as exact fractions of the doubles, and the claim's decimals."""
     rng = default_rng(seed)
     sides = tuple(tuple(float(x) / 2**20 for x in _parts(rng.integers(1, 2**18, 5).tolist())) for _ in range(2))
     delta, epsilon = float(rng.choice([0.0, 0.01, 0.1])), 0.3
@@ -49,12 +49,12 @@ def test_bounds_contain_the_truth_over_all_events(seed: int) -> None:
     with localcontext() as context:
         context.prec = 60
         ratio = max(
-            (sum(a[i] for i in event) - Fraction(delta)) / sum(b[i] for i in event)
+            (sum(a[i] for i in event) - Fraction(repr(delta))) / sum(b[i] for i in event)
             for event in events
             for a, b in ((p, q), (q, p))
         )
         most = max(Decimal(0), _decimal(ratio).ln()) if ratio > 0 else Decimal(0)
-        grown = Decimal(epsilon).exp()
+        grown = Decimal(repr(epsilon)).exp()
         worst = max(
             sum((max(Decimal(0), _decimal(a[i]) - grown * _decimal(b[i])) for i in range(5)), Decimal(0))
             for a, b in ((p, q), (q, p))

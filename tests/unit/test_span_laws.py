@@ -40,7 +40,7 @@ class Toy(Mechanism):
         if (yield Bernoulli(0.25)):
             return BOTTOM
         if (yield Bernoulli(0.5)):
-            return Uniform((1, 2.0, True, self.top - 1))
+            return Uniform((1, 2, 1, self.top - 1))
         if (yield Bernoulli(S)):
             return Uniform(range(self.top))
         return Uniform(range(self.top // 2, 2 * self.top))
@@ -128,7 +128,7 @@ def test_laws_with_spans_are_those_of_their_members() -> None:
         else:
             dense_like[outcome] = p
     assert dense_like[BOTTOM] == 0.25
-    # 1, 2.0, True and top − 1: 1 and True are one output
+    # 1, 2, 1 and top − 1
     assert dense_like[1] == pytest.approx(0.375 / 2 + 0.1875 / top)
     assert dense_like[2] == pytest.approx(0.375 / 4 + 0.1875 / top)
     assert dense_like[top - 1] == pytest.approx(0.375 / 4 + 0.1875 * (1 / top + 1 / (1.5 * top)))

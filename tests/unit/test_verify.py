@@ -202,7 +202,7 @@ def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None
         assert "PASS · not refuted" in seen.out
 
 
-def test_a_scope_that_nobody_asked_for_does_no_harm() -> None:
+def test_a_failure_on_one_dataset_is_found_by_a_scope_that_nobody_asked_for() -> None:
     @dataclass(frozen=True)
     class Picky(Mechanism):
         """Fails on all zeros, which no starting pair of three different values need be."""
@@ -217,6 +217,6 @@ def test_a_scope_that_nobody_asked_for_does_no_harm() -> None:
             return Bernoulli(0.5)
 
     (audit,) = dpaudit.audit(Picky(), data="integers(0, 3)", size=3, runs=2000).audits
-    assert audit.verdict is Verdict.PASS
-    assert audit.evidence is not EvidenceKind.EXHAUSTIVE
-    assert any("Not every pair of sequences" in note and "too much" in note for note in audit.notes)
+    assert audit.verdict is Verdict.FAIL
+    assert audit.evidence is EvidenceKind.EXHAUSTIVE
+    assert any("raises ValueError with probability" in note and "too much" in note for note in audit.notes)
