@@ -36,7 +36,7 @@ def looked(mechanism: Mechanism, claim: Claim) -> ExactEvidence:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_contain_the_truth_over_all_events(seed: int) -> None:
-    """Every one of the 2⁵ events, with the probabilities as exact fractions of the doubles, and the claim's decimals."""
+    """Every one of the 2⁵ events: probabilities are exact fractions of the doubles, ε and δ are decimals."""
     rng = default_rng(seed)
     sides = tuple(tuple(float(x) / 2**20 for x in _parts(rng.integers(1, 2**18, 5).tolist())) for _ in range(2))
     delta, epsilon = float(rng.choice([0.0, 0.01, 0.1])), 0.3
