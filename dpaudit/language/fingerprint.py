@@ -77,10 +77,15 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
         hash(thing)
     except TypeError:
         return (_name(kind), repr(thing))
-    if thing != thing:
-        # another library's NaN, such as Decimal's
-        return (_name(kind), "no number")
-    return (_name(kind), thing)
+    return (_name(kind), "no number" if _unequal_to_itself(thing) else thing)
+
+
+def _unequal_to_itself(thing: Any) -> bool:
+    """Whether it is another library's NaN, such as Decimal's, or pandas' NA, which is neither equal nor unequal."""
+    try:
+        return bool(thing != thing)
+    except TypeError:
+        return True
 
 
 _BY_VALUE = frozenset({int, bool, str, bytes, type(None)})

@@ -234,3 +234,9 @@ def test_a_program_that_behaves_differently_on_exact_numbers(how: str) -> None:
     assert found.verdict is Verdict.FAIL
     found = dpaudit.audit(Picky(how=how), pair=([1], [0]), runs=100, progress=False)
     assert found.verdict is Verdict.FAIL
+
+
+def test_a_mechanism_may_output_what_is_neither_equal_nor_unequal_to_itself() -> None:
+    found = dpaudit.audit(Typed(values=(pd.NA, pd.NaT)), pair=([1], [0]), runs=2_000, progress=False)
+    assert found.verdict is Verdict.FAIL
+    assert dpaudit.verify(Typed(values=(pd.NA, pd.NA)), domain=2, size=1, progress=False).verdict is Verdict.PASS
