@@ -91,13 +91,13 @@ def fresh_process(target: Target) -> FreshProcess | None:
     """
     if not hasattr(os, "fork") or os.environ.get(INSIDE) or not sys.executable or not target.portable:
         return None
-    files = [
-        str(Path(module.__file__).resolve()) for name, module in list(sys.modules.items())
-        if name.startswith(USER_MODULE) and module.__file__
-    ]
     try:
         with _by_reference():
             subject = cloudpickle.dumps(target)
+        files = [
+            str(Path(module.__file__).resolve()) for name, module in list(sys.modules.items())
+            if name.startswith(USER_MODULE) and name.encode() in subject and module.__file__
+        ]
         payload = pickle.dumps((list(sys.path), files, subject))
     except Exception:
         return None
@@ -206,6 +206,7 @@ def _be_child(line: Connection, number: int, payload: bytes) -> None:
         signal.alarm(round(PATIENCE))
         for file in files:
             module_of_file(Path(file))
+        sys.path[:] = path  # in the order of the process that audits
         target = pickle.loads(subject)
     while True:
         signal.alarm(0)

@@ -210,3 +210,16 @@ def _runs(number: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def test_files_of_other_folders_do_not_stand_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, scale in (("first", 0.001), ("second", 1)):
+        (tmp_path / name).mkdir()
+        text = f"def f(data, rng):\n    return sum(data) + rng.laplace() * {scale}\n"
+        (tmp_path / name / "same_name.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    load_object(f"{tmp_path / 'first' / 'same_name.py'}:f")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "second"), *(one for one in sys.path if "first" not in one)])
+    f, _ = load_object("same_name:f")
+    found = audited(f)
+    assert found.verdict is Verdict.PASS
