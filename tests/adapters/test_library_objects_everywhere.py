@@ -65,7 +65,8 @@ def made(library: str) -> Any:
 
 
 def test_audit_and_assert_private(made: Any, library: str) -> None:
-    result = dpaudit.assert_private(made, pair=PAIR, runs=2_000, alpha=1e-6)
+    # libraries cannot be seeded: of 14 audits with 2,000 samples one had a bound of 0, with 20,000 the least was 0.58
+    result = dpaudit.assert_private(made, pair=PAIR, runs=20_000, alpha=1e-6)
     (audit,) = result.audits
     assert audit.name == LIBRARIES[library][1]
     # nothing of dpaudit's own is where it is to be mended
