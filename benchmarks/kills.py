@@ -17,7 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "soundnes
 
 import kills
 
-KILLS = {"check": 70, "verify": 50, "--evidence": 80}
+KILLS = {
+    ("check", False): 50, ("verify", False): 40, ("--evidence", False): 60,
+    ("check", True): 40, ("verify", True): 20, ("--evidence", True): 40,
+}  # fmt: skip
+"""By command, and whether it is supervised."""
 HEAD = """\
 Written by `python benchmarks/kills.py > benchmarks/kills.md`. {kills} kills; every other run is killed by SIGKILL from
 outside at a moment that is uniform over the time that the command takes, the others in the middle of one of their
@@ -25,7 +29,9 @@ own file operations (a write that is cut in half, a sync, a rename), drawn at ra
 of the run before: JSON, HTML, JUnit, SARIF, Markdown, a folder of pages, the log of events, the store, the cache of
 output distributions and its key. After every kill each file must be the one from before or a whole new one (of the
 log of events the last line may be cut), no e-value may be gone, and after every eighth kill of `verify` a run that
-builds on the cache must say FAIL again.
+builds on the cache must say FAIL again. A supervised command, as the console script is one, has its supervisor killed
+from outside, or the process that it supervises in a file operation; of the latter all audits must be there in the end,
+or a crash told with exit code 4.
 """
 
 
@@ -36,22 +42,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         kills.begin(folder)
-        for seed, (command, times) in enumerate(KILLS.items(), 1):
+        for seed, ((command, supervised), times) in enumerate(KILLS.items(), 1):
             earlier = sum(1 for _ in folder.rglob("*.tmp"))
-            left = kills.kill(folder, command, times, seed=seed)
+            left = kills.kill(folder, command, times, seed=seed, supervised=supervised)
             left.temporary -= earlier
-            rows.append((command, left))
-            faults += [*left.broken, *left.lost, *left.wrong]
-            print(f"{command}: {left}", file=sys.stderr, flush=True)
+            rows.append((f"`{command}`{', supervised' if supervised else ''}", left))
+            faults += [*left.broken, *left.lost, *left.wrong, *left.silent]
+            print(f"{rows[-1][0]}: {left}", file=sys.stderr, flush=True)
     print("# Killed at random moments\n")
     print(HEAD.format(kills=sum(KILLS.values())))
-    heads = ("command", "killed", "ended before", "files broken", "evidence lost", "wrong verdicts after",
+    heads = ("command", "killed", "ended before", "files broken", "evidence lost", "wrong verdicts after", "silent",
              "temporary files left")
     print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     for command, left in rows:
         print(
-            f"| `{command}` | {left.kills} | {left.ended} | {len(left.broken)} | {len(left.lost)} | "
-            f"{len(left.wrong)} | {left.temporary} |"
+            f"| {command} | {left.kills} | {left.ended} | {len(left.broken)} | {len(left.lost)} | "
+            f"{len(left.wrong)} | {len(left.silent)} | {left.temporary} |"
         )
     print("\nThe next writer of a file removes what killed ones left (`.NAME.….tmp`), when it is an hour old.")
     print("\n".join(["", *faults]) if faults else "", end="")

@@ -20,7 +20,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from dpaudit.supervision import AUDITING, LIMIT_GRACE, LOADING, TOGETHER, Before, Page, Supervised, frames, supervise
+from dpaudit.supervision import (
+    AUDITING,
+    LIMIT_GRACE,
+    LOADING,
+    TOGETHER,
+    WRITING,
+    Before,
+    Page,
+    Supervised,
+    frames,
+    supervise,
+)
 
 TICK = 0.25
 """Seconds between two looks at the page; a time limit that is set there wakes nobody."""
@@ -114,6 +125,7 @@ class _Supervisor:
             before = before or Before()
             before.ended += frames(bytes(self._kept))
             before.seconds, before.lines = time.monotonic() - begun, numbers.lines
+            before.finished = numbers.phase == WRITING
             if end.interrupted:
                 if numbers.phase != AUDITING or before.interrupted:
                     _complain("Interrupted.")
@@ -122,14 +134,12 @@ class _Supervisor:
                 continue
             sentence = end.sentence(_subject(running, numbers.phase))
             _complain(sentence)
-            if numbers.phase != AUDITING:
-                return CRASHED
             if "replay" in running:
                 before.lost[running["replay"]] = sentence
-            elif unexplained:
+            elif numbers.phase == LOADING or unexplained:
                 return CRASHED
             else:
-                # between two audits: no mechanism's fault that could be recorded
+                # between two audits, or in a report: no mechanism's fault that could be recorded, so that it may pass
                 unexplained += 1
 
     def _one(self, before: Before | None) -> _End:
@@ -292,7 +302,7 @@ def _subject(running: dict[str, str], phase: int) -> str:
         return running["name"]
     if "import" in running:
         return f"The import of {running['import']}"
-    return "Something" if phase == LOADING else "Something between two audits" if phase == AUDITING else "A report"
+    return {LOADING: "Something", AUDITING: "Something between two audits", WRITING: "A report"}[phase]
 
 
 def _prctl(option: int, value: int) -> None:

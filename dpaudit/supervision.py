@@ -103,6 +103,7 @@ class Before:
         seconds: since the first process began.
         lines: of the log of events that are written already.
         interrupted: whether nothing more is to be audited.
+        finished: whether the last audit had ended, so that only reports are left to write.
     """
 
     ended: list[bytes] = field(default_factory=list)
@@ -110,6 +111,7 @@ class Before:
     seconds: float = 0.0
     lines: int = 0
     interrupted: bool = False
+    finished: bool = False
 
 
 class Supervised:

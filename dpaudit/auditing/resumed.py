@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass, field
 
-from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckStarted, Event
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
 from dpaudit.auditing.results import Audit, UtilityAudit
 from dpaudit.supervision import Before
 
@@ -19,6 +19,8 @@ class Resumed:
         lost: replay id of an audit that its process did not survive → how the process ended.
         seconds: since the first process began; they count for the time limit.
         interrupted: whether nothing more is to be audited.
+        goes_on: whether there was an earlier process.
+        finished: whether it had shown and logged the end of the last audit.
     """
 
     ended: dict[str, tuple[Audit | UtilityAudit, float]] = field(default_factory=dict)
@@ -26,7 +28,7 @@ class Resumed:
     seconds: float = 0.0
     interrupted: bool = False
     goes_on: bool = False
-    """Whether there was an earlier process."""
+    finished: bool = False
 
     def told(self, event: Event) -> bool:
         """Whether an earlier process has shown and logged this event."""
@@ -37,6 +39,8 @@ class Resumed:
                 return event.replay in self.ended or event.replay in self.lost
             case AuditFinished():
                 return event.audit.replay in self.ended
+            case CheckFinished():
+                return self.finished
         return False
 
 
@@ -46,4 +50,6 @@ def resumed(before: Before | None) -> Resumed:
         return Resumed()
     each: list[tuple[Audit | UtilityAudit, float]] = [pickle.loads(one) for one in before.ended]
     ended = {audit.replay: (audit, seconds) for audit, seconds in each}
-    return Resumed(ended, dict(before.lost), before.seconds, before.interrupted, goes_on=True)
+    return Resumed(
+        ended, dict(before.lost), before.seconds, before.interrupted, goes_on=True, finished=before.finished
+    )

@@ -127,10 +127,9 @@ class Sequential:
         runs = round(sum(track.runs + track.runs_certified for track in self.tracks) / len(self.tracks))
         self.peaks = np.maximum(self.peaks, values)
         self.trail.append((runs, float(values[self.at])))
-        # by the bound, not by the claimed ε alone: then one share of α covers the verdict and the bound together
-        # (and by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0)
-        reached = self.peaks[self.at] >= self.threshold
-        if self.refuted_at is None and reached and self.epsilon_lower >= self.epsilons[self.at]:
+        # no level counts for more than those below it, so the bound on ε reaches the claim then, and one share of α
+        # covers the verdict and the bound together
+        if self.refuted_at is None and self.peaks[self.at] >= self.threshold:
             self.refuted_at = runs
 
     def _values(self) -> NDArray[np.float64]:

@@ -4,6 +4,9 @@ Half of the kills come from outside, at a random moment of the run. The other ha
 kills itself at a random one of its own file operations (opening a file to write to it, writing, which is then cut in
 the middle, syncing, renaming, removing). Every run is a fork of this process, which has imported everything, so that a
 kill costs what the audit costs.
+
+The command line alone is killed, or one that is supervised, as the console script is: its supervisor from outside, or
+the process that it supervises. Of the latter all results must be there in the end, or a crash told with exit code 4.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import mmap
 import os
 import random
 import signal
@@ -23,7 +27,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from dpaudit import cli
+from dpaudit import cli, console_script
 from dpaudit.auditing import law_cache
 from dpaudit.auditing.results import Result, Verdict
 from dpaudit.reporting import json_form
@@ -79,6 +83,7 @@ class Left:
         lost: evidence that was gone.
         wrong: verdicts that a later run, with what was left behind, got wrong.
         temporary: temporary files that were left.
+        silent: supervised runs that neither had all results nor told of a crash.
     """
 
     kills: int = 0
@@ -87,6 +92,7 @@ class Left:
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     temporary: int = 0
+    silent: list[str] = field(default_factory=list)
 
 
 def begin(folder: Path) -> None:
@@ -98,8 +104,11 @@ def begin(folder: Path) -> None:
     _expect(folder, COMMANDS["--evidence"].format(seed=0).replace("--evidence n.json ", ""))
 
 
-def kill(folder: Path, name: str, times: int, *, seed: int) -> Left:
-    """Run one command until so many runs were killed, every other one in the middle of a write, or a file is broken."""
+def kill(folder: Path, name: str, times: int, *, seed: int, supervised: bool = False) -> Left:
+    """Run one command until so many runs were killed, every other one in the middle of a write, or a file is broken.
+
+    A supervised command has its supervisor killed from outside, and the process that it supervises in a write.
+    """
     rng, left = random.Random(seed), Left()
     seconds, operations = _measured(folder, COMMANDS[name].format(seed=10_000 + seed))
     while left.kills < times and not left.broken:
@@ -107,15 +116,20 @@ def kill(folder: Path, name: str, times: int, *, seed: int) -> Left:
         before = _contents(folder)
         line = COMMANDS[name].format(seed=20_000 + 1_000 * seed + number)
         at = rng.randrange(operations) if number % 2 else None
-        child = _start(folder, line, at=at)
+        (folder / "err.txt").unlink(missing_ok=True)
+        child = _start(folder, line, at=at, supervised=supervised)
         if at is None:
             time.sleep(rng.random() * seconds)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         status = _wait(child)
-        left.kills += os.WIFSIGNALED(status)
-        left.ended += not os.WIFSIGNALED(status)
+        told = (folder / "err.txt").read_text(encoding="utf-8")
+        killed = os.WIFSIGNALED(status) or "SIGKILL" in told
+        left.kills += killed
+        left.ended += not killed
         _look(folder, before, f"{name}, kill {number}", left)
+        if killed and not os.WIFSIGNALED(status):
+            left.silent += _silent(folder, line, os.WEXITSTATUS(status), f"{name}, kill {number}")
         if name == "verify" and number % 8 == 7:
             # what was killed leaves output distributions in the cache, and the next run builds on them
             _expect(folder, COMMANDS[name])
@@ -124,6 +138,18 @@ def kill(folder: Path, name: str, times: int, *, seed: int) -> Left:
                 left.wrong.append(f"{name}, after kill {number}: {result.audits[0].verdict}")
     left.temporary = sum(1 for path in folder.rglob("*.tmp"))
     return left
+
+
+def _silent(folder: Path, line: str, code: int, when: str) -> list[str]:
+    """What is wrong with the exit code of a command that went on without the process that was killed."""
+    result = _result(folder / line.partition("--json ")[2].split()[0])
+    crashed = [audit.name for audit in result.audits if audit.crashed]
+    if code not in (0, 1, 4) or (crashed and code != 4):
+        return [f"{when}: exit code {code}, crashed: {crashed}"]
+    names = {word.removeprefix("m.py:") for word in line.split() if word.startswith("m.py:")}
+    if code != 4 and not names <= {audit.name for audit in result.audits}:
+        return [f"{when}: exit code {code}, and an audit is missing"]
+    return []
 
 
 def _look(folder: Path, before: dict[Path, bytes], when: str, left: Left) -> None:
@@ -210,18 +236,22 @@ def _measured(folder: Path, line: str) -> tuple[float, int]:
     return seconds, operations
 
 
-def _start(folder: Path, line: str, *, at: int | None = None, count: Path | None = None) -> int:
+def _start(
+    folder: Path, line: str, *, at: int | None = None, count: Path | None = None, supervised: bool = False
+) -> int:
     """A forked process that runs the command line in the folder; its id.
 
     Args:
         at: the file operation at which it kills itself.
         count: where it writes how many file operations it made.
+        supervised: whether it has a supervisor, whose process this is then.
     """
     child = os.fork()
     if child:
         return child
     code = 70
     try:
+        os.setpgid(0, 0)
         os.chdir(folder)
         os.environ |= {"HOME": str(folder / "home"), "DPAUDIT_STORE": str(folder / "store.sqlite3")}
         for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
@@ -233,7 +263,7 @@ def _start(folder: Path, line: str, *, at: int | None = None, count: Path | None
         sys.argv = ["dpaudit", *line.split()]
         made = _armed(at)
         try:
-            cli.main()
+            (console_script.main if supervised else cli.main)()
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 0
         if count is not None:
@@ -244,12 +274,14 @@ def _start(folder: Path, line: str, *, at: int | None = None, count: Path | None
 
 def _armed(at: int | None) -> Iterator[int]:
     """Make every file operation count, and the one of that number the last; gives how many there were."""
-    seen = [0]
+    seen, once = [0], mmap.mmap(-1, 1)
 
     def counted(own: Callable[..., Any], writes: Callable[..., bool]) -> Callable[..., Any]:
         def operation(*args: Any, **more: Any) -> Any:
             if writes(*args):
-                if seen[0] == at:
+                # a process that goes on after this one counts from the beginning, and lives
+                if seen[0] == at and not once[0]:
+                    once[0] = 1
                     if own is _WRITE:
                         _WRITE(args[0], bytes(args[1])[: len(args[1]) // 2])
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -278,8 +310,20 @@ def _wait(child: int) -> int:
     while time.monotonic() - begun < _PATIENCE:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
+            # what it has supervised ends with it, a moment later
+            while _exists(child) and time.monotonic() - begun < _PATIENCE:
+                time.sleep(0.002)
             return status
         time.sleep(0.002)
-    os.kill(child, signal.SIGKILL)
+    os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
     raise AssertionError("the run hangs")
+
+
+def _exists(group: int) -> bool:
+    """Whether a process group has a process."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

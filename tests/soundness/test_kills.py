@@ -32,6 +32,16 @@ def test_every_file_is_the_old_or_the_new_one(tmp_path: Path) -> None:
     )
 
 
+def test_a_supervised_command_ends_whole_too(tmp_path: Path) -> None:
+    killed(
+        "kills.begin(folder)\n"
+        "left = kills.kill(folder, 'check', 8, seed=22, supervised=True)\n"
+        "assert left.kills == 8, left\n"
+        "assert not (left.broken or left.lost or left.wrong or left.silent), left\n",
+        tmp_path,
+    )
+
+
 def test_a_writer_in_place_would_be_found(tmp_path: Path) -> None:
     killed(
         "from dpaudit.reporting import files\n"

@@ -63,6 +63,10 @@ def exits_at_the_end(data, rng, size):
     atexit.register(os._exit, 0)
     return rng.laplace(sum(data), 0.2, size)
 
+def ends_reports(data, rng, size):
+    os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    return rng.laplace(sum(data), 0.2, size)
+
 def slow(data, rng):
     with open("pid.txt", "w") as file: file.write(str(os.getpid()))
     time.sleep(0.05)
@@ -192,6 +196,20 @@ def test_an_import_that_ends_the_process(folder: Path) -> None:
     assert not (folder / "r.json").exists()
 
 
+def test_reports_that_end_the_process_are_written_once_more(folder: Path) -> None:
+    outputs = ("--json", "r.json", "--markdown", "r.md", "--events", "e.ndjson")
+    ran = run(folder, "check", "u.py:good", "u.py:ends_reports", *PAIR, "--jobs", "1", *outputs)
+    assert ran.returncode == 1, ran.stderr
+    assert "A report ended dpaudit's process by signal SIGKILL" in ran.stderr
+    verdicts = {name: audit["verdict"] for name, audit in audits(folder).items()}
+    assert verdicts == {"good": "pass", "ends_reports": "fail"}
+    assert "ends_reports" in (folder / "r.md").read_text()
+    events = [json.loads(line) for line in (folder / "e.ndjson").read_text().splitlines()]
+    assert [event["sequence"] for event in events] == list(range(len(events)))
+    assert [event["event"] for event in events].count("check_finished") == 1
+    assert len(ran.stdout.splitlines()) == 2
+
+
 @pytest.mark.parametrize("command", ["verify", "worst"])
 def test_a_mechanism_of_exact_laws(command: str, folder: Path) -> None:
     data = ("--data", "integers(0, 1)", "--size", "2", *(("--groups", "1") if command == "verify" else ()))
@@ -203,7 +221,7 @@ def test_a_mechanism_of_exact_laws(command: str, folder: Path) -> None:
 
 
 def test_a_hang_with_all_signals_ignored(folder: Path) -> None:
-    line = ("check", "u.py:bad", "u.py:hangs", *PAIR, "--jobs", "1", "--time", "3", "--json", "r.json")
+    line = ("check", "u.py:bad", "u.py:hangs", *PAIR, "--jobs", "1", "--time", "8", "--json", "r.json")
     begun = time.monotonic()
     ran = run(folder, *line)
     assert time.monotonic() - begun < 60

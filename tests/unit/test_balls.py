@@ -14,6 +14,7 @@ from dpaudit.interpret import LawCache, ball_law, law
 from dpaudit.interpret.balls import PRECISION, ball, probabilities
 from dpaudit.language import (
     Categorical,
+    Claim,
     DiscreteLaplace,
     Gaussian,
     Laplace,
@@ -128,8 +129,20 @@ def test_what_underflows_in_doubles_stays_possible() -> None:
     assert math.exp(-3_000) == 0.0
 
 
-def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls() -> None:
-    mechanism, cache = ADist(1.0, 0.01, Multiplicity((0, 1))), LawCache()
+class NoParameter(Mechanism):
+    """The same mechanism on doubles and on exact numbers: nothing but the kind of numbers tells its laws apart."""
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, dataset: Any) -> Any:
+        return (yield Softmax([0.0, 1.0], 1.0))
+
+
+@pytest.mark.parametrize("mechanism", [NoParameter(), ADist(1.0, 0.01, Multiplicity((0, 1)))])
+def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls(mechanism: Mechanism) -> None:
+    cache = LawCache()
     alone = ball_law(mechanism, Multiset.of((0, 0, 1))).as_dict()
     law(mechanism, Multiset.of((0, 0, 1)), cache=cache)
     after = ball_law(mechanism, Multiset.of((0, 0, 1)), cache=cache).as_dict()
