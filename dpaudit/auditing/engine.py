@@ -58,6 +58,8 @@ PAIRS_EXAMINED = 8
 
 Steps: TypeAlias = Generator[Event, None, Found]
 NOTHING_DONE = Resumed()
+IMPORTS_GRACE = 2.0
+"""Seconds beyond the time limit for imports: where they end, every audit says that it had no time."""
 
 
 def check(
@@ -75,18 +77,23 @@ def check(
         stream with what was finished until then.
 
     Raises:
-        UsageError and its kinds, before anything is run.
+        UsageError and its kinds, before anything is run; TimeLimitError, if the time limit comes before that.
     """
-    jobs = all_jobs(request) if request.only != "utility" else []
-    promises = utility_jobs(request)
+    started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
+    runner = Runner(request.jobs, request.seconds, clock)
+    try:
+        # this imports what is named, which may never end
+        with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):
+            jobs = all_jobs(request) if request.only != "utility" else []
+            promises = utility_jobs(request)
+    except TimeLimitError as error:
+        raise TimeLimitError("The time limit ran out before any audit could begin; nothing was run.") from error
     every: list[Job | UtilityJob] = [*jobs, *promises]
     tests = sum(job.tests for job in every)
     # before anything runs: a cache that a mechanism fills is no other mechanism
     keys = carry_keys(jobs, request, only=only)
     notes = carry_notes(jobs, request, keys)
     every = [job for job in every if only in (None, job.replay)]
-    started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
-    runner = Runner(request.jobs, request.seconds, clock)
     audits: list[Audit] = []
     utility: list[UtilityAudit] = []
     seconds: dict[str, float] = {}

@@ -196,6 +196,18 @@ def test_an_import_that_ends_the_process(folder: Path) -> None:
     assert not (folder / "r.json").exists()
 
 
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_an_import_that_does_not_end(folder: Path, stubborn: bool) -> None:
+    ignored = "import signal\nfor one in (signal.SIGALRM, signal.SIGINT): signal.signal(one, signal.SIG_IGN)\n"
+    (folder / "h.py").write_text((ignored if stubborn else "") + "import time\ntime.sleep(600)\n")
+    ran = run(folder, "check", "h.py:f", *PAIR, "--time", "1")
+    if stubborn:
+        said = "The import of h.py did not react to the time limit, so dpaudit's process was killed."
+    else:
+        said = "The time limit ran out before any audit could begin; nothing was run."
+    assert (ran.stderr, ran.returncode) == (f"dpaudit: {said}\n", 4 if stubborn else 3)
+
+
 def test_reports_that_end_the_process_are_written_once_more(folder: Path) -> None:
     outputs = ("--json", "r.json", "--markdown", "r.md", "--events", "e.ndjson")
     ran = run(folder, "check", "u.py:good", "u.py:ends_reports", *PAIR, "--jobs", "1", *outputs)
@@ -239,7 +251,7 @@ def test_a_hang_in_a_worker_process(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(engine, "WORTH_A_POOL", -1.0)
     monkeypatch.setattr("dpaudit.auditing.side_by_side.LIMIT_GRACE", 1.0)
     targets = ("u.py:bad", "u.py:hangs", "u.py:good")
-    request = Request(targets, epsilon=1.0, pair=([1], [0]), runs=2000, jobs=2, seconds=8.0)
+    request = Request(targets, epsilon=1.0, pair=([1], [0]), runs=2000, jobs=2, seconds=15.0)
     (end,) = [event for event in engine.check(request) if isinstance(event, CheckFinished)]
     found = {audit.name: audit for audit in end.result.audits}
     assert found["bad"].verdict is Verdict.FAIL
