@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from dpaudit.adversary import Pair
 from dpaudit.auditing.call_time import BY_THE_CLOCK
 from dpaudit.auditing.fresh_process import FreshProcess, fresh_process
+from dpaudit.auditing.kept_state import is_examined, played
 from dpaudit.auditing.records import AssumptionRecord
 from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.stated import is_reproducible
@@ -91,7 +92,8 @@ class _Call:
 def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
 
-    A mechanism in dpaudit's language is not called: its interpreters check that it is a function of its draws.
+    Of a mechanism in dpaudit's language a few samples are drawn: its interpreters check that it is a function of its
+    draws, and what is left to test is whether runs on one dataset influence those on the other.
 
     Args:
         target: what is audited; its own state is left as it is where it can be copied.
@@ -102,8 +104,8 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
         MechanismError: it raises in every call.
     """
     if target.mechanism is not None:
-        return []
-    fresh = _copies(target)
+        return _of_mechanism(target, pair, seed=seed)
+    fresh = copies(target)
     if fresh is None or not is_reproducible(target.subject):
         text = "Not tested: its state cannot be copied, or its randomness is its own."
         return [AssumptionRecord(INDEPENDENT, None, text)]
@@ -126,6 +128,21 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     text = "It changes its input; every call gets a fresh copy." if changed else "It leaves its input as it is."
     records.append(AssumptionRecord(INPUT, not changed, text))
     return records
+
+
+def _of_mechanism(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
+    fresh = copies(target) if is_examined(target) else None
+    if fresh is None:
+        return []
+    forth, back = (played(fresh(), pair, swapped=swapped, seed=seed) for swapped in (False, True))
+    if forth is None or back is None:
+        return []
+    if _agree(forth, back):
+        return [AssumptionRecord(INDEPENDENT, True, _COPY)]
+    return [AssumptionRecord(INDEPENDENT, False, (
+        "Runs on one dataset influence those on the other: the same seeds in another order give other outputs, so no "
+        "bound on ε holds; let the program be a function of its dataset and draws, and keep no state between runs."
+    ))]
 
 
 def _seeded(
@@ -509,7 +526,7 @@ def _global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
         np.random.set_state(kept_numpy)  # noqa: NPY002
 
 
-def _copies(target: Target) -> Callable[[], Target] | None:
+def copies(target: Target) -> Callable[[], Target] | None:
     """Makes copies of a function in the state in which it is now, with globals of their own; None where none can be."""
     if not target.portable:
         return None

@@ -11,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing.assumptions import always_fails, only_failures
+from dpaudit.auditing.assumptions import always_fails, copies, only_failures
 from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.density import REAL_NOISE, Losses, look
 from dpaudit.auditing.events import Event, Progress
 from dpaudit.auditing.exact import Comparison, finite, rounded_note, worse
 from dpaudit.auditing.job import Job
+from dpaudit.auditing.kept_state import is_examined, refuse_state
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.results import ExactEvidence, Proof
 from dpaudit.auditing.runner import Runner
@@ -42,6 +43,20 @@ def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
     mechanism = job.target.mechanism
     if mechanism is None or not job.case.exact or job.black_box:
         return
+    before = copies(job.target) if is_examined(job.target) else None
+    yield from _every(job, found, runner)
+    if found.worst_pair is not None and isinstance(found.comparison, Comparison):
+        try:
+            refuse_state(before, found.worst_pair, found.comparison, job.target.name)
+        except MechanismError:
+            # what was computed is of no one mechanism
+            found.exact.clear()
+            found.worst = found.comparison = found.worst_pair = found.delta = found.chain = found.proof = None
+            found.scope_done = found.refuted_by_scope = False
+            raise
+
+
+def _every(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     cache = found.laws
     failing: list[Raised | None] = []
     try:

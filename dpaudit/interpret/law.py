@@ -29,6 +29,8 @@ CLOSE = 1e-6
 """By which probabilities of the two may differ."""
 PATH_LIMIT = 1_000_000
 """More paths than this are not enumerated."""
+DRAW_LIMIT = 10_000
+"""Draws on one path: every branch replays the path to it, and a loop without an end has a branch at every step."""
 
 
 @dataclass(frozen=True)
@@ -525,6 +527,11 @@ def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[t
             pending.extend(((*run.path, Step(image, other)), mass * q) for other, q in others)
             mass *= p
             run.send(value, image)
+            if len(run.path) > DRAW_LIMIT:
+                raise NotEnumerableError(
+                    f"{mechanism.name} draws more than {DRAW_LIMIT:,} times on one execution path, as a loop that may "
+                    "go on for ever does; bound the number of draws, or audit it by samples."
+                )
         watch.finished(run)
         yield run, mass
     watch.close()
