@@ -40,7 +40,7 @@ from dpaudit.auditing.symmetries import (
     turns,
 )
 from dpaudit.errors import TimeLimitError, UsageError
-from dpaudit.interpret import LawCache, ball_law
+from dpaudit.interpret import LawCache, NotOnExact, ball_law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
@@ -74,6 +74,7 @@ class LawTable:
         complete: False where the time limit came before the last dataset.
         cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
         rounded: what the program rounded to doubles, on any of the datasets.
+        doubles: why the program ran on doubles; "" where it ran on exact numbers.
     """
 
     datasets: tuple[Dataset, ...]
@@ -89,6 +90,7 @@ class LawTable:
     complete: bool = True
     cache: str = ""
     rounded: tuple[str, ...] = ()
+    doubles: str = ""
 
     def laws(self, at: Ints) -> tuple[Floats, Floats]:
         """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
@@ -110,6 +112,16 @@ def law_table(
         SymmetryError: the mechanism declares a symmetry that it does not have.
         UsageError: the scope is too large.
     """
+    try:
+        return (yield from _table(mechanism, relation, scope, runner, name))
+    except NotOnExact as error:
+        # nothing that is computed on exact numbers is compared with what is computed on doubles
+        return (yield from _table(mechanism, relation, scope, runner, name, doubles=str(error)))
+
+
+def _table(
+    mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str, doubles: str = ""
+) -> Generator[Progress, None, LawTable]:
     domain = tuple(dict.fromkeys(scope.domain))
     if _number(relation, len(domain), scope) > MOST_DATASETS:
         raise UsageError(f"There are more than {MOST_DATASETS:,} {scope}; make the domain or the size smaller.")
@@ -122,26 +134,28 @@ def law_table(
     if action.symmetries:
         yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
     with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
-        action, tried = confirmed(mechanism, action, datasets, name)
-        seen = order_seen(mechanism, datasets)
+        action, tried = confirmed(mechanism, action, datasets, name, LawCache(doubles))
+        seen = order_seen(mechanism, datasets, LawCache(doubles))
         orbits = Orbits.of(datasets, action)
     firsts = [datasets[at] for at in orbits.firsts.tolist()]
     chunks = _chunks(len(firsts))
-    about = hashlib.sha256(repr((key, action.records, _sources(mechanism))).encode("utf-8", "backslashreplace"))
+    about = hashlib.sha256(
+        repr((key, action.records, _sources(mechanism), doubles)).encode("utf-8", "backslashreplace")
+    )
     kept = KeptLaws(about.hexdigest()[:32], [stop - start for start, stop in chunks])
     parts: dict[int, Part] = dict(kept.parts)
     done = 0
     try:
         for i, part in kept.parts.items():
             with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
-                same = _agrees(mechanism, part, firsts[slice(*chunks[i])])
+                same = _agrees(mechanism, part, firsts[slice(*chunks[i])], doubles)
             if not same:
                 kept.refuse("its probabilities are not those of this program")
                 parts.clear()
                 break
         read = sum(len(low) for _, low, _, _ in parts.values())
         missing = [i for i in range(len(chunks)) if i not in parts]
-        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name):
+        for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name, doubles):
             parts[missing[done]] = part
             done += 1
             kept.keep(parts)
@@ -155,7 +169,10 @@ def law_table(
             datasets, action = tuple(firsts), Action()
             orbits = Orbits.of(datasets, action)
         with blamed(name):
-            return replace(_joined(datasets, orbits, action, known, there), complete=False)
+            return replace(_joined(datasets, orbits, action, known, there), complete=False, doubles=doubles)
+    except NotOnExact:
+        kept.drop()
+        raise
     except BaseException:
         kept.keep(parts, now=True)
         raise
@@ -166,7 +183,9 @@ def law_table(
         return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
     with blamed(name):
         table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
-    table = replace(table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble))
+    table = replace(
+        table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble), doubles=doubles
+    )
     kept.drop()
     _LATEST.clear()
     _LATEST[key] = table
@@ -174,10 +193,10 @@ def law_table(
 
 
 def _parts(
-    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str
+    mechanism: Mechanism, chunks: Sequence[Sequence[Dataset]], runner: Runner, name: str, doubles: str
 ) -> Iterator[Part]:
     """The laws of every chunk in order; on worker processes once it is known that there is enough to do."""
-    cache, begun = LawCache(), time.monotonic()
+    cache, begun = LawCache(doubles), time.monotonic()
     done = 0
     for chunk in chunks:
         rest = len(chunks) - done
@@ -193,7 +212,7 @@ def _parts(
     with blamed(name):
         payload = cloudpickle.dumps(mechanism)
     pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
-    work = iter(pool(delayed(_pickled)(payload, chunk) for chunk in chunks[done:]))
+    work = iter(pool(delayed(_pickled)(payload, chunk, doubles) for chunk in chunks[done:]))
     for _ in chunks[done:]:
         try:
             with runner.limited():
@@ -241,7 +260,7 @@ def _digest(path: str, changed: int, size: int) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset]) -> bool:
+def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset], doubles: str) -> bool:
     """Whether the law of one of the datasets, drawn at random, is what was read: it is computed anew.
 
     This finds a program that has changed in a way that `_sources` does not see. It is no proof against a forger, who
@@ -250,7 +269,7 @@ def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset]) -> bo
     at = secrets.randbelow(len(datasets))
     outcomes, low, high, rounded = part
     read = {value: ends for value, *ends in zip(outcomes, low[at], high[at], strict=True) if ends[1] > 0}
-    values, (below,), (above,), anew = _laws(mechanism, [datasets[at]], LawCache())
+    values, (below,), (above,), anew = _laws(mechanism, [datasets[at]], LawCache(doubles))
     computed = {value: ends for value, *ends in zip(values, below, above, strict=True) if ends[1] > 0}
     return set(anew) <= set(rounded) and read.keys() == computed.keys() and all(
         ends[0] <= computed[value][1] and computed[value][0] <= ends[1] for value, ends in read.items()
@@ -286,9 +305,9 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
     return tuple(place), low, high, tuple(rounded)
 
 
-def _pickled(payload: bytes, datasets: Sequence[Dataset]) -> Part:
+def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
     """In a worker process."""
-    return _laws(cloudpickle.loads(payload), datasets, LawCache())
+    return _laws(cloudpickle.loads(payload), datasets, LawCache(doubles))
 
 
 def _joined(

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, NotEnumerableError, TimeLimitError
-from dpaudit.interpret import LawCache, ball_law, sample
+from dpaudit.interpret import LawCache, ball_law, of_one_kind, sample
 from dpaudit.interpret.balls import PRECISION
 from dpaudit.interpret.parameters import exact_value
 from dpaudit.interpret.walk import refuse_failures
@@ -66,8 +66,12 @@ def exactly(trial: Trial) -> Success:
     Raises:
         NotEnumerableError: inputs or outputs have no law that can be enumerated, or too large a one.
     """
+    return of_one_kind(lambda cache: _exactly(trial, cache))
+
+
+def _exactly(trial: Trial, cache: LawCache) -> Success:
     instances = ball_law(trial.instances, (), path_limit=MOST_PATHS)
-    rounded, cache, judge = dict.fromkeys(instances.rounded), LawCache(), _Judge(trial.goal)
+    rounded, judge = dict.fromkeys(instances.rounded), _Judge(trial.goal)
     if len(instances) > MOST_INSTANCES:
         raise NotEnumerableError(f"There are more than {MOST_INSTANCES:,} different inputs; runs draw some of them.")
     with ctx.workprec(PRECISION):

@@ -28,7 +28,7 @@ from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.symmetries import Orbits
 from dpaudit.errors import TimeLimitError
-from dpaudit.interpret import ball_laws
+from dpaudit.interpret import LawCache, ball_laws
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.enclosure import Enclosure, decimal, epsilon_at
@@ -256,7 +256,8 @@ class _Search:
         return self.enclosed[a, b]
 
     def _laws(self, a: int, b: int) -> tuple[list[Any], list[Any]]:
-        laws = ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b])
+        cache = LawCache(self.table.doubles)
+        laws = ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
         self.rounded |= dict.fromkeys(laws.rounded)
         return laws.left, laws.right
 

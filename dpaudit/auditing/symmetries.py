@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.auditing.crash import described
 from dpaudit.errors import SymmetryError, TimeLimitError
-from dpaudit.interpret import LawCache, ball_law, first_difference
+from dpaudit.interpret import LawCache, NotOnExact, ball_law, first_difference
 from dpaudit.interpret.ball_spans import cuts_of
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Multiset, Relation, Symmetry
@@ -135,7 +135,7 @@ def _of_its_text(mechanism: Mechanism) -> bool:
 
 
 def confirmed(
-    mechanism: Mechanism, action: Action, datasets: Sequence[Dataset], name: str
+    mechanism: Mechanism, action: Action, datasets: Sequence[Dataset], name: str, cache: LawCache
 ) -> tuple[Action, int]:
     """The symmetries that can be used on these datasets, and on how many of them each was confirmed at least.
 
@@ -145,7 +145,7 @@ def confirmed(
     Raises:
         SymmetryError: one that is declared does not hold.
     """
-    cache, usable, tried = LawCache(), list[Symmetry](), list[int]()
+    usable, tried = list[Symmetry](), list[int]()
     for symmetry, records in zip(action.symmetries, action.records, strict=True):
         chosen = _spread(datasets, records)
         holds = [_holds(mechanism, symmetry, dataset, moved(dataset, records), cache, name) for dataset in chosen]
@@ -203,12 +203,11 @@ def _holds(
     return True
 
 
-def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset]) -> tuple[Any, ...] | None:
+def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> tuple[Any, ...] | None:
     """A sequence whose law is not that of its multiset: some multisets are turned round and tried.
 
     None where there is none among them, or the mechanism takes multisets alone.
     """
-    cache = LawCache()
     several: list[Dataset] = [
         dataset
         for dataset in datasets
@@ -218,7 +217,7 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset]) -> tuple[Any, 
         rows = tuple(dataset)[::-1]
         try:
             turned = ball_law(mechanism, rows, cache=cache, path_limit=PATHS).as_dict()
-        except TimeLimitError:
+        except (TimeLimitError, NotOnExact):
             raise
         except Exception:
             return None

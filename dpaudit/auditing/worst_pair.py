@@ -27,7 +27,7 @@ from dpaudit.auditing.runner import Runner
 from dpaudit.auditing.symmetries import order_seen
 from dpaudit.auditing.verdict import Findings
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
-from dpaudit.interpret import LawCache
+from dpaudit.interpret import LawCache, of_one_kind
 from dpaudit.language import Claim, Mechanism, Quality, Staircase
 from dpaudit.stats import hockey_stick
 
@@ -78,7 +78,9 @@ def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         whose = "that datasets have" if hunt.seek.realised else "whose laws could be compared"
         raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
     epsilon, subject = search.best
-    if not hunt.seek.ordered and order_seen(subject.mechanism, (subject.pair.left, subject.pair.right)) is not None:
+    sides = (subject.pair.left, subject.pair.right)
+    seen = None if hunt.seek.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
+    if seen is not None:
         # counts that are one record apart may be rows that are many apart
         raise NotEnumerableError(f"The order of records matters to {job.target.name}: search with --ordered.")
     what = "score vectors" if hunt.seek.scores else "pairs"

@@ -1,6 +1,18 @@
 """Three readings of the same text: sampled, enumerated exactly, accounted for; and where its privacy goes."""
 
-from dpaudit.interpret.law import BallLaw, BallLaws, Law, LawCache, align, ball_law, ball_laws, first_difference, law
+from dpaudit.interpret.law import (
+    BallLaw,
+    BallLaws,
+    Law,
+    LawCache,
+    NotOnExact,
+    align,
+    ball_law,
+    ball_laws,
+    first_difference,
+    law,
+    of_one_kind,
+)
 from dpaudit.interpret.ledger import Entry, ledger
 from dpaudit.interpret.sample import Outputs, Tally, outcomes, sample
 from dpaudit.interpret.spending import Spent, grouped, spending
@@ -11,6 +23,7 @@ __all__ = [
     "Entry",
     "Law",
     "LawCache",
+    "NotOnExact",
     "Outputs",
     "Spent",
     "Tally",
@@ -21,6 +34,7 @@ __all__ = [
     "grouped",
     "law",
     "ledger",
+    "of_one_kind",
     "outcomes",
     "sample",
     "spending",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from flint import arb, ctx
@@ -23,8 +23,11 @@ from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.relation import plain_records
 
-COMPARED = 2
-"""Output distributions of a program on exact numbers that are compared with those on doubles."""
+_Computed = TypeVar("_Computed")
+COMPARED = 16
+"""Output distributions of a program on exact numbers that are compared with those on doubles: so many of the first, and
+then the 32nd, the 64th, ….
+"""
 CLOSE = 1e-6
 """By which probabilities of the two may differ."""
 PATH_LIMIT = 1_000_000
@@ -235,10 +238,23 @@ _BALLS = _Arithmetic(
 )
 
 
-class LawCache:
-    """Laws of sub-mechanisms already computed, by mechanism and dataset: equal states are merged through it."""
+class NotOnExact(DpauditError):
+    """A program does not run on exact numbers as it does on doubles, and the argument says how.
 
-    def __init__(self) -> None:
+    Laws on both kinds of numbers must not be compared: 0.1 / 3 is a fraction among the outcomes of the one, and a
+    double among those of the other. So all laws are to be computed anew, with a cache that says `doubles`.
+    """
+
+
+class LawCache:
+    """Laws of sub-mechanisms already computed, by mechanism and dataset: equal states are merged through it.
+
+    Args:
+        doubles: why `ball_law` is to run programs on doubles; "" where they run on exact numbers.
+    """
+
+    def __init__(self, doubles: str = "") -> None:
+        self.doubles = doubles
         self._laws: dict[Hashable, Any] = {}
         self._exact: dict[Hashable, _ExactRun] = {}
         self._kinds: dict[Hashable, Kinds] = {}
@@ -275,66 +291,72 @@ class LawCache:
         """The mechanism with exact parameters; the same one for all laws that share this cache."""
         key = fingerprint(mechanism)
         try:
-            return self._exact.setdefault(key, _ExactRun(mechanism)) if key not in self._exact else self._exact[key]
+            if key not in self._exact:
+                self._exact[key] = _ExactRun(mechanism, self.doubles)
+            return self._exact[key]
         except TypeError:
-            return _ExactRun(mechanism)
+            return _ExactRun(mechanism, self.doubles)
 
 
 class _ExactRun:
     """A mechanism whose parameters are exact numbers, and what its program rounds all the same.
 
-    Where the program does not take such numbers, it runs on doubles, and that is noted. Exceptions of a program are
-    outcomes, and a program may catch them: so the first distributions, and those in which it fails, are compared with
-    what the program computes on doubles.
+    Exceptions of a program are outcomes, and a program may catch them or branch on what doubles round: so some
+    distributions, and those in which it fails, are compared with what the program computes on doubles.
+
+    Args:
+        mechanism: as it is given.
+        doubles: why it is to run on doubles, which is noted; "" for exact numbers.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, doubles: str = "") -> None:
         self.roundings = Roundings()
-        self._compared = 0
+        self._number = 0
         self._given = mechanism
         self._exact: Mechanism | None = None
+        if doubles:
+            self.roundings.note(f"all of its numbers: the program does not run on exact ones ({doubles})")
+            return
         try:
             with watching(self.roundings):
                 self._exact = exact_mechanism(mechanism, self.roundings)
         except TimeLimitError:
             raise
         except Exception as error:
-            self._refuse(error)
+            raise NotOnExact(str(error)) from error
 
     def law(self, dataset: Any, budget: _Budget) -> BallLaw:
-        """The law of its output."""
+        """The law of its output.
+
+        Raises:
+            NotOnExact: it is another one on doubles, or there is none on exact numbers.
+        """
         found: BallLaw
-        if self._exact is not None:
-            before = budget.taken
+        if self._exact is None:
+            found = _law(self._given, dataset, budget)
+        else:
             try:
                 with watching(self.roundings):
                     found = _law(self._exact, exact_dataset(dataset, self.roundings), budget)
-                if self._same_on_doubles(found, dataset, budget):
-                    return replace(found, rounded=tuple(self.roundings.notes))
-                budget.taken = before
-                self._refuse("its output distribution is another one there")
+                same = self._same_on_doubles(found, dataset, budget)
             except (TimeLimitError, NotEnumerableError):
                 raise
             except DpauditError as error:
-                budget.taken = before
-                self._refuse(error)
-        found = _law(self._given, dataset, budget)
+                raise NotOnExact(str(error)) from error
+            if not same:
+                raise NotOnExact("its output distribution is another one there")
         return replace(found, rounded=tuple(self.roundings.notes))
 
     def _same_on_doubles(self, found: BallLaw, dataset: Any, budget: _Budget) -> bool:
         fails = any(isinstance(value, Raised) for value in found.values)
-        if self._compared >= COMPARED and not fails:
+        self._number += 1
+        if self._number > COMPARED and self._number & (self._number - 1) and not fails:
             return True
-        self._compared += 1
         try:
             on_doubles: Law = _law(self._given, dataset, _Budget(budget.limit, budget.cache, _DOUBLES))
         except NotEnumerableError:
             return not fails
         return _close(found, on_doubles)
-
-    def _refuse(self, error: Exception | str) -> None:
-        self._exact = None
-        self.roundings.note(f"all of its numbers: the program does not run on exact ones ({error})")
 
 
 def _close(found: BallLaw, on_doubles: Law) -> bool:
@@ -393,13 +415,31 @@ def ball_law(
     The program runs on exact numbers: each of the mechanism's parameters is the decimal that it was written as, and 1/ε
     and ln(1/δ) are fractions and intervals. What it rounds to doubles all the same is in the law's `rounded`.
 
-    Args, Raises: as for `law`.
+    Args: as for `law`.
+
+    Raises:
+        NotOnExact: a cache is given, and the program does not run on exact numbers as it does on doubles. Without one
+            its law on doubles is returned then, and `rounded` says so.
+        As `law` does.
     """
-    shared = LawCache() if cache is None else cache
+    if cache is None:
+        return of_one_kind(lambda cache: ball_law(mechanism, dataset, cache=cache, path_limit=path_limit))
     with ctx.workprec(PRECISION):
-        found = shared.exact(mechanism).law(dataset, _Budget(path_limit, shared, _BALLS))
-    shared.see(mechanism, found.values)
+        found = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _BALLS))
+    cache.see(mechanism, found.values)
     return found
+
+
+def of_one_kind(compute: Callable[[LawCache], _Computed]) -> _Computed:
+    """What is computed from laws, all of them on exact numbers, or all of them on doubles where that is not possible.
+
+    Args:
+        compute: uses the cache that it is given for every law.
+    """
+    try:
+        return compute(LawCache())
+    except NotOnExact as error:
+        return compute(LawCache(str(error)))
 
 
 def ball_laws(
@@ -407,11 +447,12 @@ def ball_laws(
 ) -> BallLaws:
     """Both laws over the union of their outcomes.
 
-    Args, Raises: as for `law`.
+    Args, Raises: as for `ball_law`.
     """
-    shared = LawCache() if cache is None else cache
+    if cache is None:
+        return of_one_kind(lambda cache: ball_laws(mechanism, left, right, cache=cache, path_limit=path_limit))
     # whatever was rounded for the first is among what is noted of the second
-    laws = [ball_law(mechanism, side, cache=shared, path_limit=path_limit) for side in (left, right)]
+    laws = [ball_law(mechanism, side, cache=cache, path_limit=path_limit) for side in (left, right)]
     p, q = (each.as_dict() for each in laws)
     if has_spans((*p, *q)):
         with ctx.workprec(PRECISION):

@@ -181,9 +181,9 @@ def test_thresholds_are_mirrored_with_one_call_alone(base: int) -> None:
     one = replace(mechanism, base=32)
     wrong = declared(one, REPLACE_ONE, domain).only(lambda symmetry: symmetry.name == "reflection")
     datasets = REPLACE_ONE.scope(domain, 2, ordered=False)
-    assert symmetries.confirmed(one, wrong, datasets, "it") == (wrong, 32)
+    assert symmetries.confirmed(one, wrong, datasets, "it", LawCache()) == (wrong, 32)
     with pytest.raises(SymmetryError, match="'reflection', which does not hold"):
-        symmetries.confirmed(mechanism, wrong, datasets, "it")
+        symmetries.confirmed(mechanism, wrong, datasets, "it", LawCache())
 
 
 def test_the_median_utility_is_not_mirrored_in_the_middle() -> None:
@@ -191,7 +191,7 @@ def test_the_median_utility_is_not_mirrored_in_the_middle() -> None:
     datasets = REPLACE_ONE.scope((1, 2, 3), 2, ordered=False)
     other = declared(InteriorPointByMedianCorrected(1.0, 3), REPLACE_ONE, (1, 2, 3))
     with pytest.raises(SymmetryError):
-        symmetries.confirmed(InteriorPointByMedian(1.0, 3), other, datasets, "it")
+        symmetries.confirmed(InteriorPointByMedian(1.0, 3), other, datasets, "it", LawCache())
 
 
 def test_only_symmetries_that_act_on_the_domain_are_used() -> None:
