@@ -10,6 +10,7 @@ paid for in nats, as in minimum description length: a family with more events to
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ from dpaudit.adversary.candidates import Candidates, Hope, Offers, Worth, atom_s
 from dpaudit.adversary.event import Event
 from dpaudit.adversary.features import Floats, Values, one_thread
 from dpaudit.adversary.fitting import FITTED, LOOKED_AT, fitted
-from dpaudit.adversary.mixed import unread
+from dpaudit.adversary.mixed import hidden_texts, unread
 from dpaudit.adversary.scales import Scale, count
 from dpaudit.adversary.worth import CHOICE, RARITY, discounted, evidence, expected_bound, foreseen_bound, score_bound
 from dpaudit.interpret import Outputs
@@ -200,15 +201,26 @@ class Learner:
     def unread(self) -> tuple[float, str]:
         """The share of past outputs that nothing is learned from, and the type of a part that is not read.
 
-        That are outputs with such a part of which there are hardly two alike. Of many outputs the first are looked at.
+        That are outputs with such a part of which there are hardly two alike; a text among other parts is one that is
+        not read where hardly two outputs have it. Of many outputs the first are looked at.
         """
         hidden = total = 0
         kind = ""
-        for block in [self._atoms.block, *(block for block in self._rows if block.shape is None)]:
-            times = block.times.sum(axis=(0, 1))[:LOOKED_AT]
-            for value, often in zip(block.listed(LOOKED_AT), times.tolist(), strict=True):
+        blocks = [self._atoms.block, *(block for block in self._rows if block.shape is None)]
+        looked_at = [
+            list(zip(block.listed(LOOKED_AT), block.times.sum(axis=(0, 1))[:LOOKED_AT].tolist(), strict=True))
+            for block in blocks
+        ]
+        texts: Counter[str | bytes] = Counter()
+        for pairs in looked_at:
+            for value, often in pairs:
+                texts.update(dict.fromkeys(hidden_texts(value), often))
+        for pairs in looked_at:
+            for value, often in pairs:
                 total += often
                 name = unread(value) if often < FEW_ALIKE else None
+                if any(texts[text] < FEW_ALIKE for text in hidden_texts(value)):
+                    name = "str within another one"
                 if name is not None:
                     hidden += often
                     kind = name

@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import repeat, zip_longest
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -228,8 +229,8 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
             except OverflowError:
                 numbers[:, i] = [_number(leaf) for leaf in leaves]
         elif kinds <= _WORDS:
-            if float in kinds:
-                numbers[:, i] = [leaf if type(leaf) is float else math.nan for leaf in leaves]
+            if float in kinds or any(type(leaf) is str and len(leaf) > 1 for leaf in leaves):
+                numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
         else:
             numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
     clipped: Floats = np.clip(numbers, -LARGEST, LARGEST)
@@ -237,4 +238,20 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
 
 
 def _number(leaf: Any) -> float:
-    return math.nan if leaf is None or isinstance(leaf, str) else as_number(leaf)
+    return math.nan if leaf is None else _written(leaf) if isinstance(leaf, str | bytes) else as_number(leaf)
+
+
+def _written(text: str | bytes) -> float:
+    """The number that a text is, NaN if it is none; a single letter is a symbol."""
+    try:
+        return as_number(float(text)) if len(text) > 1 else math.nan
+    except ValueError:
+        return math.nan
+
+
+def hidden_texts(value: Hashable) -> set[str | bytes]:
+    """The texts among the parts of an outcome that are no numbers: only those that come often are read."""
+    if isinstance(value, str | bytes | PurePath):
+        return set()  # read letter by letter
+    leaves = {leaf for leaf in flat(value) if isinstance(leaf, str | bytes)} - {"inf", "-inf"}
+    return {leaf for leaf in leaves if math.isnan(_written(leaf))}

@@ -17,6 +17,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import copysign
 from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any
@@ -28,6 +29,7 @@ from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
+from dpaudit.adversary.features import flat
 from dpaudit.auditing.call_time import BY_THE_CLOCK
 from dpaudit.auditing.fresh_process import FreshProcess, fresh_process
 from dpaudit.auditing.kept_state import is_examined, played
@@ -248,8 +250,10 @@ class Monitor:
     totals: list[int] = field(default_factory=lambda: [0, 0])
     kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
     mixed: str | None = None
+    places: list[Kinds] = field(default_factory=list)
+    """The kinds of what stands in each place of outputs with parts, beside numbers that never repeat."""
     minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
-    """Real outputs with −0.0 in them."""
+    """Outputs with −0.0 in them."""
     earliest: list[tuple[Unit, Outputs]] = field(default_factory=list)
     latest: deque[tuple[Unit, Outputs]] = field(default_factory=partial(deque, maxlen=LATEST))
 
@@ -276,6 +280,10 @@ class Monitor:
                 self._kind(outcome)
             for outcome in outputs.others:
                 self._kind(outcome)
+                leaves = flat(outcome)
+                self._placed(leaves)
+                zeros = (one for one in leaves if type(one) is float and one == 0)
+                self.minus_zeros[side] += any(copysign(1, zero) < 0 for zero in zeros)
             for block in outputs.blocks:
                 minus = (block == 0) & np.signbit(block)
                 self.minus_zeros[side] += int(minus.reshape(len(block), -1).any(axis=1).sum())
@@ -307,10 +315,18 @@ class Monitor:
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
             self._kind(outcome)
 
-    def _kind(self, outcome: Hashable) -> None:
-        if self.mixed is None and len(self.kinds.known) < KEPT:
+    def _placed(self, leaves: Sequence[Any]) -> None:
+        """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
+        self.places += [Kinds(zeros=False) for _ in range(len(leaves) - len(self.places))]
+        for kinds, leaf in zip(self.places, leaves, strict=False):
+            if type(leaf) not in (float, str):
+                self._kind(leaf, kinds)
+
+    def _kind(self, outcome: Hashable, kinds: Kinds | None = None) -> None:
+        kinds = kinds or self.kinds
+        if self.mixed is None and len(kinds.known) < KEPT:
             try:
-                self.kinds.see(outcome)
+                kinds.see(outcome)
             except OutputError as error:
                 self.mixed = str(error)
 

@@ -30,6 +30,7 @@ from dpaudit.stats import clopper_pearson
 POINTS = 81
 SHOWN_OUTCOMES = 40
 BINS = 40
+FARTHEST = 1e307
 WIDE = 1 << 32
 """A range wider than this has bins of about equal mass: in those of equal width all that matters might be one bin."""
 WITHOUT_SCORE = "other outputs"
@@ -149,7 +150,8 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     p: list[float] = []
     q: list[float] = []
     marked: list[bool] = []
-    pooled = np.concatenate(scores)
+    # what lies farther out, beyond which differences of doubles overflow, is in the first and the last bin
+    pooled = np.clip(np.concatenate(scores), -FARTHEST, FARTHEST)
     if len(pooled):
         low, high = np.quantile(pooled, [0.001, 0.999])
         if not high > low:

@@ -90,7 +90,8 @@ def _exact(thing: Any, roundings: Roundings) -> Any:
     """A parameter with every float in it exact."""
     kind = type(thing)
     if kind is float:
-        return as_decimal(thing, roundings) if np.isfinite(thing) else thing
+        # −0.0 stays: exact numbers have one zero
+        return as_decimal(thing, roundings) if np.isfinite(thing) and str(thing) != "-0.0" else thing
     if kind in _PLAIN or isinstance(thing, type | Enum | FunctionType | ModuleType):
         return thing
     if isinstance(thing, np.floating):

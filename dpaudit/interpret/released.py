@@ -18,6 +18,7 @@ taken as those of the reals, where doubles would round. What is found is about n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
@@ -112,7 +113,7 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
 def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     a, b = (_read(mechanism, side) for side in (left, right))
     name = mechanism.name
-    if a.frame != b.frame or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
+    if (a.frame, a.kinds) != (b.frame, b.kinds) or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
         raise NotEnumerableError(f"The outputs of {name} are not made of its draws in the same way on both datasets.")
     if [type(draw) for draw in a.draws] != [type(draw) for draw in b.draws]:
         raise NotEnumerableError(f"{name} draws other noise on one dataset than on the other.")
@@ -147,12 +148,14 @@ class _Reading:
         draws: in their order.
         rows: every number of the output, as coefficients of draws and a constant.
         frame: the output with its numbers taken out.
+        kinds: of each of its constants whether it is a whole number, and the sign of a zero.
         lone: whether the output is one number and nothing around it.
     """
 
     draws: list[Real] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     frame: Any = None
+    kinds: list[Any] = field(default_factory=list)
     lone: bool = False
 
 
@@ -169,7 +172,7 @@ def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
     try:
         output = _output(mechanism, dataset, _Walk(form, mechanism.name))
         found.lone = is_form(output)
-        found.frame = _frame(output, found.rows)
+        found.frame = _frame(output, found.rows, found.kinds)
     except TimeLimitError:
         raise
     except DpauditError as error:
@@ -209,7 +212,7 @@ def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, 
     rows: list[Row] = []
     try:
         output = _output(mechanism, dataset, _Walk(number, mechanism.name))
-        frame = _frame(output, rows)
+        frame = _frame(output, rows, [])
     except TimeLimitError:
         raise
     except DpauditError as error:
@@ -287,20 +290,23 @@ def _as_sent(value: Any) -> Any:
     return tuple(map(_as_sent, value)) if type(value) in (list, tuple) else value
 
 
-def _frame(output: Any, rows: list[Row]) -> Any:
-    """An output with its numbers taken out, which are appended to `rows` in their order."""
+def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
+    """An output with its numbers taken out, which are appended to `rows` in their order, and kinds of constants."""
     if is_form(output):
         rows.append((output.parts, output.constant))
         return "number"
     if isinstance(output, np.ndarray):
-        return _frame(output.tolist(), rows)
+        return _frame(output.tolist(), rows, kinds)
     if type(output) in (list, tuple):
-        return ("tuple", *[_frame(part, rows) for part in output])
+        return ("tuple", *[_frame(part, rows, kinds) for part in output])
     if is_dataclass(output) and not isinstance(output, type):
-        return (type(output), *[_frame(getattr(output, part.name), rows) for part in fields(output)])
+        return (type(output), *[_frame(getattr(output, part.name), rows, kinds) for part in fields(output)])
     number = None if isinstance(output, bool | np.bool_) else exact(output)
     if number is not None:
         rows.append(({}, number))
+        plain = canonical(output)
+        sign = math.copysign(1, plain) if number == 0 and isinstance(plain, float) else 1.0
+        kinds.append((isinstance(plain, int), sign))
         return "number"
     return ("constant", canonical(output))
 

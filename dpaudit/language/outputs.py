@@ -7,13 +7,13 @@ that: whether an output lies in an event must not depend on the other outputs, n
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from array import array
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class Structure:
 
     Args:
         kind: what it was, such as "dict".
-        parts: (name, outcome) of every part; those of a dict in the order of their keys.
+        parts: (name, outcome) of every part; those of a dict sorted by key, and their order where it is another one.
     """
 
     kind: str
@@ -209,8 +209,15 @@ def likeness(outcome: Any) -> str:
         return f"{type(outcome).__qualname__}({', '.join(map(likeness, outcome))})"
     text = shown(outcome)
     if " at 0x" in text:
-        text = f"{type(outcome).__qualname__}{_ADDRESS.sub('', repr(getattr(outcome, '__dict__', text)))}"
+        text = f"{type(outcome).__qualname__}{_ADDRESS.sub('', repr(_attributes(outcome) or text))}"
     return text
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """Those of the object itself, also where its class has slots."""
+    slots = [name for kind in type(thing).__mro__ for name in np.atleast_1d(getattr(kind, "__slots__", ())).tolist()]
+    held = {name: getattr(thing, name) for name in slots if not name.startswith("__") and hasattr(thing, name)}
+    return {**held, **getattr(thing, "__dict__", {})}
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -226,12 +233,21 @@ def shown(outcome: Any) -> str:
         return f"({inside},)" if len(outcome) == 1 else f"({inside})"
     if type(outcome) is int and outcome.bit_length() > LONGEST:
         return hex(outcome)  # Python refuses to write longer ones as decimals
-    return repr(outcome)
+    return _text(outcome, repr)
 
 
 def label(outcome: Any) -> str:
     """The text of an outcome where it stands alone: a string without its quotes."""
-    return shown(outcome) if isinstance(outcome, tuple | frozenset) or type(outcome) is int else str(outcome)
+    whole = isinstance(outcome, tuple | frozenset) or type(outcome) is int
+    return shown(outcome) if whole else _text(outcome, str)
+
+
+def _text(outcome: Any, written: Callable[[Any], str]) -> str:
+    try:
+        return written(outcome)
+    except Exception:
+        # the class is the mechanism's own
+        return f"<{type(outcome).__qualname__} without a text>"
 
 
 def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
@@ -239,7 +255,7 @@ def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
     shape; None of any other outcome."""
     kind = type(outcome)
     if kind is float:
-        return () if isfinite(outcome) else None  # type: ignore[arg-type]
+        return () if math.isfinite(outcome) else None  # type: ignore[arg-type]
     if kind is not tuple or not outcome:
         return None
     parts: Any = outcome
@@ -266,7 +282,8 @@ def _array(output: np.ndarray[Any, Any]) -> Hashable:
         return Structure("masked", ())
     if isinstance(output, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(output)
-        return Structure("masked array", (("data", _array(output.filled())), ("mask", _array(mask))))
+        # also what is masked: it is released with the array
+        return Structure("masked array", (("data", _array(output.data)), ("mask", _array(mask))))
     if output.size == 0 and output.ndim != 1:
         return Structure("array", (("shape", tuple(output.shape)),))
     return canonical(output.tolist())
@@ -306,16 +323,31 @@ def _other(output: Any) -> Hashable:
     if not _hashes(output):
         raise OutputError(f"An output of type {kind.__name__} cannot be counted because it does not hash; {_REMEDY}.")
     if output != output:
+        if not _is_nan(output):
+            raise OutputError(
+                f"An output of type {kind.__name__} cannot be counted because it does not equal itself; {_REMEDY}."
+            )
         # another library's NaN, such as Decimal's
         return Structure(kind.__name__, ())
     return output  # type: ignore[no-any-return]
 
 
+def _is_nan(output: Any) -> bool:
+    try:
+        return math.isnan(output)
+    except (TypeError, ValueError):
+        return False
+
+
 def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
-    """A named tuple or dataclass: itself where it is an outcome already, for programs use its attributes."""
+    """A named tuple or dataclass: itself where it is an outcome already, for programs use its attributes.
+
+    One with fields that `==` leaves out is none: outcomes that differ would be counted together.
+    """
     outcomes = [(name, canonical(part)) for name, part in parts]
     same = (type(part) is type(made) and part == made for (_, part), (_, made) in zip(parts, outcomes, strict=True))
-    if _hashes(output) and not equals_itself_alone(output) and all(same):
+    whole = not dataclasses.is_dataclass(output) or all(one.compare for one in dataclasses.fields(output))
+    if whole and _hashes(output) and not equals_itself_alone(output) and all(same):
         return output  # type: ignore[no-any-return]
     return Structure(type(output).__qualname__, tuple(outcomes))
 
@@ -326,16 +358,21 @@ def _pandas(output: Any) -> Hashable:
     if name == "DataFrame":
         columns, index = _labels(output.columns), _labels(output.index)
         values = tuple(tuple(canonical(value) for value in output.iloc[:, at].tolist()) for at in range(len(columns)))
-        return Structure("DataFrame", (("columns", columns), ("index", index), ("values", values)))
+        parts = (("columns", columns), ("index", index), ("values", values))
+        arrays = [output.iloc[:, at].array for at in range(len(columns))]
+        return Structure("DataFrame", (*parts, *_beside(output, output.columns, output.index, *arrays)))
     if name == "Series":
-        return _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
+        items = _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
+        beside = _beside(output, output.index)
+        return Structure("Series", (("items", items), *beside)) if beside else items
     if name in ("NaTType", "NAType"):
         return Structure(name.removesuffix("Type"), ())
     if name == "Interval":
         ends = (("left", canonical(output.left)), ("right", canonical(output.right)))
         return Structure("Interval", (*ends, ("closed", output.closed)))
     if hasattr(output, "tolist") and hasattr(output, "dtype"):
-        return tuple(map(canonical, output.tolist()))
+        members, beside = _labels(output), _beside(output)
+        return Structure(name, (("values", members), *beside)) if beside else members
     if equals_itself_alone(output) or not _hashes(output):
         raise OutputError(f"An output of type {name} cannot be counted; {_REMEDY}.")
     return output  # type: ignore[no-any-return]
@@ -345,9 +382,32 @@ def _labels(index: Any) -> tuple[Hashable, ...]:
     return tuple(map(canonical, index.tolist()))
 
 
+def _beside(*parts: Any) -> tuple[tuple[str, Hashable], ...]:
+    """What objects of pandas say beside their values: names, attributes, categories and levels, used or not."""
+    found: list[tuple[str, Hashable]] = []
+    for at, part in enumerate(parts):
+        names = getattr(part, "names", [getattr(part, "name", None)])
+        categories = getattr(getattr(part, "dtype", None), "categories", None)
+        said = {
+            "names": None if all(one is None for one in names) else canonical(list(names)),
+            "categories": None if categories is None else _labels(categories),
+            "levels": tuple(map(_labels, part.levels)) if hasattr(part, "levels") else None,
+            "attributes": canonical(part.attrs) if getattr(part, "attrs", None) else None,
+        }
+        found += [(f"{name} {at}", outcome) for name, outcome in said.items() if outcome is not None]
+    return tuple(found)
+
+
 def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
-    """In an order that is a function of the keys alone; equal keys of a Series stay in their order."""
-    return Structure(kind, tuple(sorted(items, key=lambda item: (type(item[0]).__name__, shown(item[0])))))
+    """In an order that is a function of the keys alone; equal keys of a Series stay in their order.
+
+    The order in which they came is kept too: an attacker sees it, and it may be that of the records.
+    """
+    order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
+    parts = [items[at] for at in order]
+    if order != list(range(len(items))):
+        parts.append((Structure("order", ()), tuple(order)))
+    return Structure(kind, tuple(parts))
 
 
 def _hashes(output: Any) -> bool:
