@@ -20,7 +20,7 @@ from dpaudit.auditing import registry
 from dpaudit.auditing.call_time import refuse_without_timer
 from dpaudit.auditing.contest import Contest, bouts
 from dpaudit.auditing.job import Hunt, Job
-from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.auditing.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.auditing.play import Play
 from dpaudit.auditing.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
 from dpaudit.auditing.results import FORMAT_VERSION, Verdict
@@ -96,6 +96,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
     cases = registry.plan(name).cases()
     if not cases:
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
+    refuse_twins(name, cases)
     if _given(request):
         cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label=_label(request)),)
     if request.game is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.random import Generator
 from dpaudit.adversary.pairs import Pair
 from dpaudit.auditing.drawing import Drawing, Seen
 from dpaudit.auditing.results import Verdict
+from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Mechanism, Quality, UtilityClaim
 
 
@@ -117,3 +119,16 @@ class Plan:
     """Number of solutions → the quality whose datasets may realise a pair of score vectors, for `dpaudit worst`."""
     utility: Callable[[], tuple[UtilityCase, ...]] | None = None
     """What it promises beside privacy, tried; None where nothing is printed."""
+
+
+def refuse_twins(name: str, cases: Sequence[Case] | Sequence[UtilityCase]) -> None:
+    """Refuse cases of a plan that share a label: their audits would share an id.
+
+    An audit whose process died would then be given the result of the other one, and so would evidence.
+
+    Raises:
+        UsageError: two do.
+    """
+    label, times = max(Counter(case.label for case in cases).items(), key=lambda one: one[1], default=("", 0))
+    if times > 1:
+        raise UsageError(f"The plan of {name} has {times} cases {label!r}; give each of them a label of its own.")

@@ -21,7 +21,7 @@ from dpaudit.auditing.events import Progress
 from dpaudit.auditing.exact import TOLERANCE, rounded_note
 from dpaudit.auditing.jobs import contest_of
 from dpaudit.auditing.location import location_of
-from dpaudit.auditing.plan import UtilityCase
+from dpaudit.auditing.plan import UtilityCase, refuse_twins
 from dpaudit.auditing.request import Request, Versus
 from dpaudit.auditing.results import FORMAT_VERSION, Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
 from dpaudit.auditing.runner import Runner, Unit
@@ -96,7 +96,9 @@ def _jobs_of(request: Request, target: object) -> Iterable[UtilityJob]:
     if not isinstance(target, str) or target not in registry.names() | registry.names(registry.CORPUS):
         return
     plan = registry.plan(target)
-    for case in plan.utility() if plan.utility is not None else ():
+    cases = plan.utility() if plan.utility is not None else ()
+    refuse_twins(target, cases)
+    for case in cases:
         yield _job(request, target, case, case.expected)
 
 

@@ -2,15 +2,16 @@
 
 A mutant replaces one piece of text in one file, so that one property on which a verdict rests no longer holds. Run
 
-    python tests/quality/engine_mutants.py            # all of them, some ten minutes on one core
+    python tests/quality/engine_mutants.py            # all of them, some fifteen minutes on one core
     python tests/quality/engine_mutants.py S4 A10     # some
     python tests/quality/engine_mutants.py --list
 
 The script copies the code and the tests to a temporary folder, applies one mutant at a time there and runs the tests
-that are named with it. A mutant is killed if one of them fails. The exit code is 1 if a mutant survives, 2 if the tests
-fail without any mutant or the list does not fit the code. `test_engine_mutants.py` checks in every test run that it
-does: a mutant whose `old` text does not occur exactly once in its file is an error, and so is one that names a test
-that does not exist. Where you change such a text, change the mutant too, so that it makes the same mistake.
+that are named with it; processes that a test starts import the copy too. A mutant is killed if one of them fails. The
+exit code is 1 if a mutant survives, 2 if the tests fail without any mutant or the list does not fit the code.
+`test_engine_mutants.py` checks in every test run that it does: a mutant whose `old` text does not occur exactly once in
+its file is an error, and so is one that names a test that does not exist. Where you change such a text, change the
+mutant too, so that it makes the same mistake.
 
 Mutants of mechanisms (is a wrong algorithm refuted?) are in `test_mutants.py`.
 """
@@ -23,6 +24,7 @@ import importlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +37,8 @@ COPIED = ("dpaudit", "algorithms", "audits", "tests", "tools", "docs", "README.m
 """What the temporary folder has of the repository: the code, the tests, and the files that some tests read."""
 SECONDS = 600
 """A mutant whose tests take longer is killed: a test run with it would not end."""
+PARTS = {"S": "stats", "L": "language", "I": "interpret", "A": "auditing", "E": "adversary", "C": ""}
+"""The letter of a mutant's id, and the folder of its file below `dpaudit/`."""
 PRELOADED = (
     "numpy",
     "scipy.stats",
@@ -58,7 +62,8 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a short name; the letter is the part of the engine: S `stats`, I `interpret`, A `auditing`, E `adversary`.
+        id: a short name; the letter is the part of the engine: S `stats`, L `language`, I `interpret`, A `auditing`,
+            E `adversary`, C the modules of the command line, `dpaudit/*.py`.
         breaks: the property that no longer holds.
         file: path below `dpaudit/`.
         old: text that occurs exactly once in the file.
@@ -411,6 +416,86 @@ MUTANTS: tuple[Mutant, ...] = (
         ("unit/test_noise_profile.py::test_geometric_draws_are_exact",),
     ),
     Mutant(
+        "L1",
+        "arithmetic of intervals is rounded outward",
+        "language/enclosed.py",
+        "found = does(a.interval, b.interval)",
+        "found = does(a.interval.mid(), b.interval.mid())",
+        ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
+    ),
+    Mutant(
+        "L2",
+        "operands of an interval keep their order",
+        "language/enclosed.py",
+        "found = does(a.interval, b.interval)",
+        "found = does(self.interval, there.interval)",
+        ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
+    ),
+    Mutant(
+        "L3",
+        "functions of an interval hold for all of it",
+        "language/enclosed.py",
+        "found = does(x.interval)",
+        "found = does(x.interval.mid())",
+        ("soundness/test_enclosed.py::test_functions_contain_the_exact_value",),
+    ),
+    Mutant(
+        "L4",
+        "intervals that overlap are not compared without a note",
+        "language/enclosed.py",
+        '        self.roundings.note("a comparison of two numbers that are too close to each other")\n',
+        "",
+        ("soundness/test_enclosed.py::test_what_intervals_leave_open_is_noted",),
+    ),
+    Mutant(
+        "L5",
+        "only the same computation gives the same number",
+        "language/enclosed.py",
+        "    for one in of:\n        image",
+        "    for one in sorted(of, key=lambda one: one.origin):\n        image",
+        ("soundness/test_enclosed.py::test_other_computations_are_other_numbers",),
+    ),
+    Mutant(
+        "L6",
+        "a parameter is the decimal that it was written as",
+        "language/enclosed.py",
+        "return Enclosed(Fraction(repr(number)), roundings)",
+        "return Enclosed(Fraction(number), roundings)",
+        ("soundness/test_enclosed.py::test_parameters_are_decimals",),
+    ),
+    Mutant(
+        "L7",
+        "a double of many digits is noted where an exact number meets it",
+        "language/enclosed.py",
+        "if not short(value):\n            roundings",
+        "if not math.isfinite(value):\n            roundings",
+        ("soundness/test_enclosed.py::test_parameters_are_decimals",),
+    ),
+    Mutant(
+        "L8",
+        "a number that is made a float is noted",
+        "language/enclosed.py",
+        '        self.roundings.note("a number of the program, converted to a double")\n',
+        "",
+        ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
+    ),
+    Mutant(
+        "L9",
+        "the message of an exception tells no outcomes apart",
+        "language/outputs.py",
+        'where: str = field(default="", compare=False)',
+        'where: str = ""',
+        ("soundness/test_failures_of_mechanisms.py::test_the_exact_output_distribution",),
+    ),
+    Mutant(
+        "L10",
+        "values of two types that are equal are refused in either order",
+        "language/outputs.py",
+        "if before != text:",
+        "if before is not None and before != text:",
+        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_no_pass",),
+    ),
+    Mutant(
         "I1",
         "a mechanism that ends with another has fresh samples",
         "interpret/sample.py",
@@ -610,6 +695,78 @@ MUTANTS: tuple[Mutant, ...] = (
         "return math.log(p[at]) - math.log(q[at]) if q[at] > 0 else math.inf",
         "return math.log(q[at]) - math.log(p[at]) if q[at] > 0 else math.inf",
         ("unit/test_spending.py::test_two_counts_composed",),
+    ),
+    Mutant(
+        "I25",
+        "constants in the defaults of a function are noted",
+        "interpret/parameters.py",
+        "    for value in function.__defaults__ or ():\n",
+        "    for value in ():\n",
+        ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
+    ),
+    Mutant(
+        "I26",
+        "functions that round are noted by name",
+        "interpret/parameters.py",
+        "for called in _rounding_calls(code, function.__globals__):",
+        "for called in ():",
+        ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
+    ),
+    Mutant(
+        "I27",
+        "what a dataclass rounds when it is made is noted",
+        "interpret/parameters.py",
+        "    if set(held) == set(parts) and all(held[name] is part for name, part in parts.items()):\n",
+        "    if True:\n",
+        ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
+    ),
+    Mutant(
+        "I28",
+        "the first distributions on exact numbers are compared with those on doubles",
+        "interpret/law.py",
+        "if self._compared >= COMPARED and not fails:",
+        "if not fails:",
+        ("soundness/test_odd_outputs.py::test_a_program_that_behaves_differently_on_exact_numbers",),
+    ),
+    Mutant(
+        "I29",
+        "a failure on exact numbers is compared with doubles, also of a later distribution",
+        "interpret/law.py",
+        "if self._compared >= COMPARED and not fails:",
+        "if self._compared >= COMPARED:",
+        ("soundness/test_odd_outputs.py::test_a_program_that_fails_late_on_exact_numbers",),
+    ),
+    Mutant(
+        "I30",
+        "equal outputs of two datasets that can be told apart are refused",
+        "interpret/law.py",
+        "kinds = self._kinds.setdefault(fingerprint(mechanism), Kinds())",
+        "kinds = Kinds()",
+        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_not_proved",),
+    ),
+    Mutant(
+        "I31",
+        "lack of memory is no outcome",
+        "interpret/walk.py",
+        "_NOT_ITS_OWN = (DpauditError, MemoryError, RecursionError)",
+        "_NOT_ITS_OWN = (DpauditError, RecursionError)",
+        ("soundness/test_failures_of_mechanisms.py::test_what_says_nothing_about_the_program_is_no_outcome",),
+    ),
+    Mutant(
+        "I32",
+        "a program that goes on after a part has failed is not taken for a failure",
+        "interpret/walk.py",
+        "        except StopIteration:\n            pass\n        except Exception as error:\n            if error",
+        "        except StopIteration:\n            return\n        except Exception as error:\n            if error",
+        ("soundness/test_failures_of_mechanisms.py::test_catching_a_part_s_failure_is_refused",),
+    ),
+    Mutant(
+        "I33",
+        "nothing follows on a draw that has failed",
+        "interpret/walk.py",
+        "    if type(value) is Raised:\n        return value\n    try:\n        return draw",
+        "    try:\n        return draw",
+        ("soundness/test_failures_of_mechanisms.py::test_the_exact_output_distribution",),
     ),
     Mutant(
         "A1",
@@ -1032,6 +1189,110 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     Mutant(
+        "A48",
+        "what an earlier process has audited is not audited again",
+        "auditing/resumed.py",
+        "return Resumed(ended, dict(before.lost)",
+        "return Resumed({}, dict(before.lost)",
+        ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
+    ),
+    Mutant(
+        "A49",
+        "the time limit counts from the first process",
+        "auditing/resumed.py",
+        "before.seconds, before.interrupted, goes_on=True",
+        "0.0, before.interrupted, goes_on=True",
+        ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
+    ),
+    Mutant(
+        "A50",
+        "after an interrupt that killed the process nothing more is audited",
+        "auditing/engine.py",
+        "            if resumed.interrupted:\n                raise KeyboardInterrupt\n",
+        "",
+        ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
+    ),
+    Mutant(
+        "A51",
+        "an exception that comes of the interrupt of a slow call is no other outcome",
+        "auditing/call_time.py",
+        "        if not over:\n            raise\n",
+        "        raise\n",
+        ("soundness/test_call_time.py::test_what_swallows_everything_is_told_again",),
+    ),
+    Mutant(
+        "A52",
+        "calls that are timed do not put off the time limit over all of them",
+        "auditing/call_time.py",
+        "signal.setitimer(signal.ITIMER_REAL, max(limit - time.monotonic(), 1e-6), interval)",
+        "signal.setitimer(signal.ITIMER_REAL, left, interval)",
+        ("soundness/test_call_time.py::test_the_time_limit_goes_on_meanwhile",),
+    ),
+    Mutant(
+        "A53",
+        "evidence is about one limit of the time of a call",
+        "auditing/carry.py",
+        "limit = [] if job.target.call_seconds is None else [job.target.call_seconds]",
+        "limit: list[float] = []",
+        ("unit/test_carry.py::test_what_an_e_value_is_about",),
+    ),
+    Mutant(
+        "A54",
+        "the latest samples are repeated in a fresh process",
+        "auditing/assumptions.py",
+        "return [*self.earliest, *self.latest]",
+        "return self.earliest",
+        ("soundness/test_fresh_process.py::test_state_that_shows_after_thousands_of_calls",),
+    ),
+    Mutant(
+        "A55",
+        "randomness that is not the generator's refutes nothing",
+        "auditing/assumptions.py",
+        "if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):",
+        "if False:",
+        ("soundness/test_fresh_process.py::test_randomness_that_is_not_the_generators_refutes_nothing",),
+    ),
+    Mutant(
+        "A56",
+        "only outputs that differ in a fresh process change the record",
+        "auditing/assumptions.py",
+        "if there is None or _agree(outputs, there):",
+        "if there is not None and _agree(outputs, there):",
+        ("soundness/test_fresh_process.py::test_a_function_that_does_not_run_there_is_audited_all_the_same",),
+    ),
+    Mutant(
+        "A57",
+        "a fresh process loads the function's file anew",
+        "auditing/fresh_process.py",
+        "        with _by_reference():\n",
+        "        with suppress():\n",
+        ("soundness/test_fresh_process.py::test_what_is_drawn_once_for_a_process",),
+    ),
+    Mutant(
+        "A58",
+        "the signs of zeros are compared in both directions",
+        "auditing/assumptions.py",
+        "for one, other in ((0, 1), (1, 0)):\n            low =",
+        "for one, other in ((0, 1),):\n            low =",
+        ("soundness/test_odd_outputs.py::test_the_sign_of_zero",),
+    ),
+    Mutant(
+        "A59",
+        "the signs of zeros are held against the claim",
+        "auditing/assumptions.py",
+        "if low > claim.epsilon:\n                return (",
+        "if low > 2 * claim.epsilon + 1:\n                return (",
+        ("soundness/test_odd_outputs.py::test_the_signs_of_zeros_are_held_against_the_claim",),
+    ),
+    Mutant(
+        "A60",
+        "a pass needs outputs of which at most one in a hundred is not read",
+        "auditing/verdict.py",
+        "UNREAD = 0.01",
+        "UNREAD = 0.5",
+        ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
+    ),
+    Mutant(
         "E1",
         "intervals are open below and closed above",
         "adversary/event.py",
@@ -1205,6 +1466,134 @@ MUTANTS: tuple[Mutant, ...] = (
         "betaincinv(q + 1, np.maximum(runs - q, 1e-9), alpha / 2)",
         ("unit/test_learner.py::test_the_expected_bound_is_clopper_pearson_s_on_shares_moved_against_it",),
     ),
+    Mutant(
+        "E22",
+        "the share of outputs that are not read is one of all outputs",
+        "adversary/learner.py",
+        "        total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)\n",
+        "",
+        ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
+    ),
+    Mutant(
+        "E23",
+        "values of any type that come often are read",
+        "adversary/learner.py",
+        "name = unread(value) if often < FEW_ALIKE else None",
+        "name = unread(value)",
+        ("soundness/test_odd_outputs.py::test_few_values_of_any_type_are_counted",),
+    ),
+    Mutant(
+        "E24",
+        "a Decimal is read as its number",
+        "adversary/features.py",
+        "isinstance(value, int | float | Fraction | Decimal)",
+        "isinstance(value, int | float | Fraction)",
+        ("unit/test_features.py::test_values_that_are_read_as_numbers",),
+    ),
+    Mutant(
+        "E25",
+        "a date is read as its day",
+        "adversary/features.py",
+        "return 86_400.0 * value.toordinal()",
+        "return 86_400.0 * value.month",
+        ("unit/test_features.py::test_every_day_is_another_number",),
+    ),
+    Mutant(
+        "E26",
+        "bytes are read letter by letter",
+        "adversary/features.py",
+        'return tuple(value.decode("latin-1"))',
+        "return (value,)",
+        ("unit/test_features.py::test_flat",),
+    ),
+    Mutant(
+        "E27",
+        "members of a set are read in one order in every process",
+        "adversary/features.py",
+        "return tuple(sorted(value, key=_rank))",
+        "return tuple(value)",
+        ("unit/test_features.py::test_members_of_a_set_have_one_order",),
+    ),
+    Mutant(
+        "C1",
+        "a process that ended without an exit code is no success",
+        "console_script.py",
+        "return _End(code if code >= 0 else None, status, late, interrupted)",
+        "return _End(max(code, 0), status, late, interrupted)",
+        ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
+    ),
+    Mutant(
+        "C2",
+        "an audit that its process did not survive is recorded",
+        "console_script.py",
+        'before.lost[running["replay"]] = sentence',
+        "return CRASHED",
+        ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
+    ),
+    Mutant(
+        "C3",
+        "audits that ended before a second death are kept",
+        "console_script.py",
+        "before.ended += frames(bytes(self._kept))",
+        "before.ended = frames(bytes(self._kept))",
+        ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
+    ),
+    Mutant(
+        "C4",
+        "where nothing can go on the exit code is that of a crash",
+        "console_script.py",
+        "            if numbers.phase != AUDITING:\n                return CRASHED\n",
+        "            if numbers.phase != AUDITING:\n                return 0\n",
+        ("soundness/test_processes_that_die.py::test_where_there_is_nothing_to_go_on_with",),
+    ),
+    Mutant(
+        "C5",
+        "a process that does not react to its time limit is killed",
+        "console_script.py",
+        "if numbers.limit and now > numbers.limit:",
+        "if numbers.limit < 0 and now > numbers.limit:",
+        ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
+    ),
+    Mutant(
+        "C6",
+        "a second interrupt is counted",
+        "console_script.py",
+        "if since and now - last > TOGETHER:",
+        "if since and now < last:",
+        ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
+    ),
+    Mutant(
+        "C7",
+        "an audit that is cut in the pipe is left out",
+        "supervision.py",
+        "if at + _FRAME.size + length > len(content):",
+        "if at + _FRAME.size > len(content):",
+        ("soundness/test_processes_that_die.py::test_a_cut_frame_is_left_out",),
+    ),
+    Mutant(
+        "C8",
+        "a process that a mechanism has forked tells nothing",
+        "supervision.py",
+        "return os.getpid() == self._process",
+        "return True",
+        ("soundness/test_processes_that_die.py::test_a_process_that_a_mechanism_has_forked_says_nothing",),
+    ),
+    Mutant(
+        "C9",
+        "an interrupt that arrives twice counts once",
+        "supervision.py",
+        "if now - self._interrupted > TOGETHER:",
+        "if now >= self._interrupted:",
+        ("soundness/test_processes_that_die.py::test_an_interrupt_that_arrives_twice_counts_once",),
+    ),
+    Mutant(
+        "C10",
+        "the supervisor is told when the time limit comes",
+        "supervision.py",
+        "one.set_limit(time.monotonic() + left)",
+        "one.set_limit(0.0)",
+        ("soundness/test_processes_that_die.py::test_the_supervisor_knows_the_time_limit",),
+    ),
 )
 
 
@@ -1225,7 +1614,26 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in PRELOADED:
         importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        return _run(chosen, _copy(Path(folder)))
+        root = _copy(Path(folder).resolve())
+        os.environ["PYTHONPATH"] = os.pathsep.join(sources(root))
+        if not (where := imported_by_processes()).startswith(str(root)):
+            print(f"Processes that tests start import another dpaudit: {where}")
+            return 2
+        return _run(chosen, root)
+
+
+def sources(root: Path) -> list[str]:
+    """Where Python finds the packages of a copy of the repository; before those that are installed."""
+    return [str(root), str(root / "algorithms"), str(root / "audits")]
+
+
+def imported_by_processes() -> str:
+    """The file of the dpaudit that a process imports which is started from here, as the tests of the console script do.
+
+    A mutant of a module that only such processes import would survive if that were not the copy.
+    """
+    words = [sys.executable, "-c", "import dpaudit; print(dpaudit.__file__)"]
+    return subprocess.run(words, cwd="/", capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _run(chosen: Sequence[Mutant], root: Path) -> int:
@@ -1292,7 +1700,7 @@ def _test(root: Path, tests: Sequence[str], said: Path) -> None:
     code = 70
     try:
         os.chdir(root)
-        sys.path[:0] = [str(root), str(root / "algorithms"), str(root / "audits")]
+        sys.path[:0] = sources(root)
         with said.open("w", encoding="utf-8") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 from functools import cache
 from pathlib import Path
 
 import pytest
-from engine_mutants import MUTANTS, ROOT, Mutant
+from engine_mutants import MUTANTS, PARTS, ROOT, Mutant, imported_by_processes, sources
 
 
 @cache
@@ -33,8 +34,15 @@ def test_a_mutant_changes_one_place_and_is_python(mutant: Mutant) -> None:
 def test_mutants_have_names_and_purposes_of_their_own() -> None:
     assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS) >= 51
     assert len({mutant.breaks for mutant in MUTANTS}) == len(MUTANTS)
-    rooms = {"S": "stats", "I": "interpret", "A": "auditing", "E": "adversary"}
-    assert all(mutant.file.startswith(rooms[mutant.id[0]] + "/") for mutant in MUTANTS)
+    for mutant in MUTANTS:
+        assert mutant.file.rpartition("/")[0] == PARTS[mutant.id[0]]
+
+
+def test_processes_that_tests_start_import_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "dpaudit").mkdir()
+    (tmp_path / "dpaudit" / "__init__.py").write_text("", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sources(tmp_path)))
+    assert Path(imported_by_processes()) == tmp_path / "dpaudit" / "__init__.py"
 
 
 def test_a_mutant_whose_text_is_gone_is_an_error(tmp_path: Path) -> None:

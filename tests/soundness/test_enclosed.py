@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import dpaudit
@@ -170,22 +170,26 @@ def interval_of(number: Any) -> Any:
 
 
 @given(FRACTIONS, FRACTIONS, st.sampled_from(ARITHMETIC), st.booleans(), st.booleans())
+@example(Fraction(2), Fraction(1), operator.truediv, True, True)
+@example(Fraction(2), Fraction(0), operator.sub, True, True)
+@example(Fraction(2), Fraction(0), operator.truediv, True, True)
 def test_arithmetic_contains_the_exact_value(
     a: Fraction, b: Fraction, does: Callable[[Any, Any], Any], logs: bool, swapped: bool
 ) -> None:
     """Of fractions it is the fraction, of logarithms an interval around what 400 bits give."""
-    assume(b != 0 or does is not operator.truediv)
+    assume(b != 0 or does is not operator.truediv or (logs and swapped))
     run = Roundings()
     x, y = Enclosed(a, run), Enclosed(b, run)
     if not logs:
         found = does(x, y) if not swapped else does(a, y)
         assert found.exact == does(a, b)
         return
-    assume(abs(a) > Fraction(1, 1000))
+    assume(abs(a) > Fraction(1, 1000) and abs(a) != 1)
     x = language.log(abs(x))
     with ctx.workprec(DIGITS):
-        truth = does(exact(abs(a)).log(), exact(b))
-    found = does(x, y)
+        log = exact(abs(a)).log()
+        truth = does(exact(b), log) if swapped else does(log, exact(b))
+    found = does(b, x) if swapped else does(x, y)
     assert interval_of(found).contains(truth.mid()) or (truth.rad() > 0 and interval_of(found).overlaps(truth))
     assert run.notes == []
 
@@ -248,6 +252,24 @@ def test_what_intervals_leave_open_is_noted() -> None:
     assert len(again.notes) == 1
 
 
+def test_other_computations_are_other_numbers() -> None:
+    """Equal origins count as equal numbers, whatever the intervals are."""
+    run = Roundings()
+    two, three = Enclosed(Fraction(2), run), Enclosed(Fraction(3), run)
+    a, b = language.log(two), language.log(three)
+    numbers = [
+        a, b, a + b, a - b, b - a, a * b, a / b, b / a, -a, -b, a + 2, a - 2, 2 - a, a * 2, a / 2, 2 / a, a + 3, a**2,
+        a**3, language.exp(a), language.exp(b), language.sqrt(two), language.sqrt(three), language.sqrt(a),
+    ]
+    ascending = sorted(numbers, key=lambda number: number.near)
+    assert len({number.near for number in numbers}) == len(numbers)
+    for at, low in enumerate(ascending):
+        assert low == low + 0
+        assert all(low < high and low != high for high in ascending[at + 1 :])
+    assert a - b == a - b
+    assert not any("compar" in note for note in run.notes)
+
+
 def test_parameters_are_decimals() -> None:
     """0.1 is one tenth, as the claim that is printed is; a double of the program's own is what it is, and noted."""
     run = Roundings()
@@ -297,6 +319,16 @@ class ByMath(Clean):
 
 @dataclass(frozen=True)
 class ByFloat(Clean):
+    def run(self, S: Any) -> Program:
+        return (yield Laplace(len(S), 1 / float(self.epsilon)) < 3)
+
+
+@dataclass(frozen=True)
+class ByFloatOfFewDigits(Clean):
+    """1/0.1 is 10.0 in doubles."""
+
+    epsilon: float = 0.1
+
     def run(self, S: Any) -> Program:
         return (yield Laplace(len(S), 1 / float(self.epsilon)) < 3)
 
@@ -389,6 +421,18 @@ class ByMadeAtStart(Clean):
 
 
 @dataclass(frozen=True)
+class ByFewDigitsMadeAtStart(Clean):
+    epsilon: float = 0.1
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", 1 / float(self.epsilon))
+
+    def run(self, S: Any) -> Program:
+        return (yield Laplace(len(S), self.scale) < 3)
+
+
+@dataclass(frozen=True)
 class ByRoundedScores(Clean):
     def run(self, S: Any) -> Any:
         return language.Scores([len(S) / 7, 1, 2]).softmax(self.epsilon / 2)
@@ -417,8 +461,27 @@ class ByNoDataclass(Base):
         return (yield Laplace(len(S), self.scale) < 3)
 
 
+@dataclass(frozen=True)
+class ByDefault(Clean):
+    def run(self, S: Any, share: float = 0.1) -> Program:
+        return (yield Laplace(len(S), 1 / share) < 3)
+
+
+def _closed_over(share: float) -> Callable[[], float]:
+    return lambda: 1 / share
+
+
+@dataclass(frozen=True)
+class ByClosure(Clean):
+    def run(self, S: Any) -> Program:
+        return (yield Laplace(len(S), _inverse()) < 3)
+
+
+_inverse = _closed_over(0.1)
+
 ROUNDING = [
     ByMath(), ByFloat(), ByNumpy(), ByArray(), ByLiteral(), ByGlobal(), ByClassAttribute(), ByHelper(), ByText(),
+    ByFloatOfFewDigits(), ByFewDigitsMadeAtStart(), ByDefault(), ByClosure(),
     ByRefusal(), ByTable(), ByMadeAtStart(), ByRoundedScores(), ByWholeNumbers(),
     ByWholeNumbersOfNumpy(), ByNoDataclass(),
 ]

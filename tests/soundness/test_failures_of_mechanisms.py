@@ -55,6 +55,8 @@ class Odd(Mechanism):
             return Raises().on(bit)
         if odd and self.kind == "then":
             return Bernoulli(0.5).then(_raises)
+        if odd and self.kind == "then after a failure":
+            return Bernoulli(0.5).then(_raises).then(lambda value: "it goes on after its draw has failed")
         if odd and self.kind == "then on the way":
             yield Bernoulli(0.5).then(_raises)
             raise AssertionError("it goes on after its draw has failed")
@@ -86,7 +88,7 @@ class Raises(Mechanism):
         raise ValueError("in a part")
 
 
-KINDS = ("text", "part", "last part", "then", "then on the way", "start")
+KINDS = ("text", "part", "last part", "then", "then after a failure", "then on the way", "start")
 
 
 @pytest.mark.parametrize("kind", KINDS)

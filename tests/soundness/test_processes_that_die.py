@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpaudit import supervision
+from dpaudit import console_script, supervision
 from dpaudit.auditing import engine
-from dpaudit.auditing.events import CheckFinished
+from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Verdict
+from dpaudit.auditing.resumed import resumed
+from dpaudit.language import Bernoulli, Claim, Mechanism
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the supervisor forks")
 
@@ -457,3 +461,178 @@ def test_the_page() -> None:
     assert page.said() == {}
     page.clear()
     assert page.read() == supervision.Numbers()
+
+
+@pytest.fixture
+def of_this_process(monkeypatch: pytest.MonkeyPatch) -> tuple[supervision.Page, supervision.Supervised]:
+    """A page, and this process as one that is supervised; nobody waits for it."""
+    page = supervision.Page()
+    one = supervision.Supervised(page, -1, None)
+    monkeypatch.setattr(supervision, "_supervised", one)
+    return page, one
+
+
+def test_the_supervisor_knows_the_time_limit(
+    of_this_process: tuple[supervision.Page, supervision.Supervised],
+) -> None:
+    page, _ = of_this_process
+    before = time.monotonic()
+    with supervision.until(50.0):
+        assert before + 50 <= page.read().limit <= time.monotonic() + 50
+    assert page.read().limit == 0
+
+
+def test_a_process_that_a_mechanism_has_forked_says_nothing(
+    of_this_process: tuple[supervision.Page, supervision.Supervised], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its exit code, and what it runs, are not those of dpaudit's process."""
+    page, one = of_this_process
+    assert supervision.supervised() is one
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    one.tell(code=0)
+    one.running(replay="abc")
+    one.keep(b"an audit")
+    with supervision.until(50.0):
+        assert page.read() == supervision.Numbers()
+    assert page.said() == {}
+    assert supervision.supervised() is None
+
+
+def test_an_interrupt_that_arrives_twice_counts_once(
+    of_this_process: tuple[supervision.Page, supervision.Supervised], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, one = of_this_process
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with pytest.raises(KeyboardInterrupt):
+        one.interrupt(signal.SIGINT, None)
+    now += supervision.TOGETHER / 2
+    try:
+        one.interrupt(signal.SIGINT, None)
+    except KeyboardInterrupt:
+        pytest.fail("it counts twice")
+    assert page.read().interrupted == now
+    now += 2 * supervision.TOGETHER
+    with pytest.raises(KeyboardInterrupt):
+        one.interrupt(signal.SIGINT, None)
+
+
+@pytest.mark.parametrize("why", ["late", "interrupted", "terminated"])
+def test_a_process_that_does_not_react_is_killed(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not killed ends by itself, with exit code 0 and too late."""
+    for name, value in (("TICK", 0.01), ("LIMIT_GRACE", 0.02), ("INTERRUPT_GRACE", 0.02), ("TOGETHER", -1.0)):
+        monkeypatch.setattr(console_script, name, value)
+    supervisor = console_script._Supervisor()
+    numbers = supervision.Numbers(phase=supervision.AUDITING, interrupted=float("inf"))
+    supervisor._page.write(replace(numbers, limit=time.monotonic() - 1) if why == "late" else numbers)
+    (kept, pipe), (wake, signals) = os.pipe(), os.pipe()
+    os.set_blocking(wake, False)
+    ignores = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(5)"
+    with subprocess.Popen([sys.executable, "-S", "-c", ignores], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        sent = {"late": [], "interrupted": [signal.SIGINT] * 2, "terminated": [signal.SIGTERM]}[why]
+        os.write(signals, bytes(sent))
+        end = supervisor._watch(process.pid, kept, wake)
+        process.returncode = end.status
+    for handle in (kept, pipe, wake, signals):
+        os.close(handle)
+    assert os.WIFSIGNALED(end.status)
+    assert os.WTERMSIG(end.status) == signal.SIGKILL
+    assert (end.code, end.late, end.interrupted) == (None, why == "late", why == "interrupted")
+    assert supervisor._terminated == (why == "terminated")
+
+
+@pytest.fixture
+def supervisor(monkeypatch: pytest.MonkeyPatch) -> console_script._Supervisor:
+    """One that leaves the process that runs the tests, its children and its terminal alone."""
+    monkeypatch.setattr(console_script, "_prctl", lambda *_: None)
+    for name in ("_end_children", "_tidy_terminal"):
+        monkeypatch.setattr(console_script, name, lambda: None)
+    return console_script._Supervisor()
+
+
+def _plays(supervisor: console_script._Supervisor, *ends: tuple[int, dict[str, str], bytes, int | None]) -> list[Any]:
+    """Processes that end so, one after another, each (phase, what was running, kept, exit code); what each is given."""
+    given: list[Any] = []
+
+    def one(before: supervision.Before | None) -> console_script._End:
+        given.append(before and replace(before, ended=list(before.ended), lost=dict(before.lost)))
+        phase, running, kept, code = ends[len(given) - 1]
+        supervisor._page.write(supervision.Numbers(phase=phase))
+        supervisor._page.say(running)
+        supervisor._kept[:] = supervision._FRAME.pack(len(kept)) + kept if kept else b""
+        return console_script._End(code, 0, late=False, interrupted=False)
+
+    supervisor._one = one  # type: ignore[method-assign]
+    return given
+
+
+def test_what_is_kept_of_processes_that_died(
+    supervisor: console_script._Supervisor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    died = [(supervision.AUDITING, {"replay": f"id of {name}", "name": name}, name.encode(), None) for name in "fg"]
+    given = _plays(supervisor, *died, (supervision.WRITING, {}, b"", 3))
+    assert supervisor.run() == 3
+    first, second, third = given
+    assert first is None
+    sentence = "{} ended dpaudit's process with os._exit(0)."
+    assert (second.ended, second.lost) == ([b"f"], {"id of f": sentence.format("f")})
+    assert third.ended == [b"f", b"g"]
+    assert third.lost == {f"id of {name}": sentence.format(name) for name in "fg"}
+    assert capsys.readouterr().err == "".join(f"dpaudit: {sentence.format(name)}\n" for name in "fg")
+
+
+@pytest.mark.parametrize("phase", [supervision.LOADING, supervision.WRITING])
+def test_where_there_is_nothing_to_go_on_with(phase: int, supervisor: console_script._Supervisor) -> None:
+    given = _plays(supervisor, (phase, {}, b"", None))
+    assert supervisor.run() == 4
+    assert given == [None]
+
+
+def test_a_process_that_ends_between_two_audits_is_begun_again_once(supervisor: console_script._Supervisor) -> None:
+    given = _plays(supervisor, *[(supervision.AUDITING, {}, b"", None)] * 2)
+    assert supervisor.run() == 4
+    assert len(given) == 2
+
+
+@dataclass(frozen=True)
+class First(Mechanism):
+    @property
+    def claim(self) -> Claim:
+        return Claim(1.0)
+
+    def run(self, data: Any) -> Any:
+        return (yield Bernoulli(0.5))
+
+
+class Second(First):
+    """Another name, and so another audit."""
+
+
+class Third(First):
+    """As well."""
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_what_an_earlier_process_has_done(interrupted: bool) -> None:
+    request = Request((First(), Second(), Third()), pair=([1], [0]), runs=200)
+    first, second, third = (event.audit for event in engine.check(request) if isinstance(event, AuditFinished))
+    kept = pickle.dumps((replace(first, reason="kept"), 1.0))
+    known = resumed(supervision.Before([kept], {second.replay: "It died."}, 1000.0, 7, interrupted))
+    events = list(engine.check(request, resumed=known))
+    told = [event for event in events if known.told(event)]
+    assert told[0] is events[0]
+    started = [event.replay for event in told if isinstance(event, AuditStarted)]
+    assert started == [first.replay, second.replay]
+    # the second one, which is a crash, is not told yet
+    assert [event.audit.replay for event in told if isinstance(event, AuditFinished)] == [first.replay]
+    end = events[-1]
+    assert isinstance(end, CheckFinished)
+    assert end.result.interrupted == interrupted
+    assert end.result.timings is not None
+    assert end.result.timings.seconds >= 1000
+    found = {audit.replay: audit for audit in end.result.audits}
+    assert found[first.replay].reason == "kept"
+    assert (found[second.replay].crashed, found[second.replay].reason) == (True, "It died.")
+    assert list(found) == [first.replay, second.replay, *([] if interrupted else [third.replay])]

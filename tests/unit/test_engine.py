@@ -466,3 +466,10 @@ def test_the_bound_plot_ends_in_the_certificate() -> None:
         evidence.x, evidence.n, evidence.y, evidence.m, delta=0.0, alpha=evidence.alpha
     )
     assert found.bound_plot.bound[-1] == by_hand == evidence.epsilon_lower_clopper_pearson
+
+
+def test_cases_of_one_label_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids are made from labels, and say which audit a process has made that died later."""
+    case = Case("pair", Response(), (Pair(*PAIR, "natural"),), runs=100)
+    with pytest.raises(UsageError, match="The plan of Toy has 2 cases 'pair'; give each of them"):
+        of_case(monkeypatch, case, Case("other", Response(), case.pairs, runs=100), case)

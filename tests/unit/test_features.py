@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import pickle
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from itertools import permutations
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 
-from dpaudit.adversary.features import Column, Density, Encoder, Linear, Numbers, Table, Vectors, flat
+from dpaudit.adversary.features import Column, Density, Encoder, Linear, Numbers, Table, Vectors, as_number, flat
 from dpaudit.adversary.mixed import Mixed
 from dpaudit.language import BOTTOM
 
@@ -93,6 +98,36 @@ def test_flat() -> None:
     assert flat((1, (2.0, ("x",)))) == (1, 2.0, "x")
     assert flat("ab") == ("a", "b")
     assert flat(None) == (None,)
+    assert flat(b"ab") == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (Decimal("0.5"), 0.5), (Fraction(1, 4), 0.25), (True, 1.0), (timedelta(days=1, seconds=0.5), 86_400.5),
+        (datetime(1970, 1, 1, 2, tzinfo=timezone(timedelta(hours=1))), 3600.0),
+        (datetime(1970, 1, 2, 0, 0, 1), 86_401.0),
+        (time(1, 2, 3, 500_000), 3723.5), (np.timedelta64(7, "us"), 7.0), (UUID(int=12), 12.0),
+    ],
+)  # fmt: skip
+def test_values_that_are_read_as_numbers(value: Any, number: float) -> None:
+    assert as_number(value) == number
+
+
+def test_every_day_is_another_number() -> None:
+    days = [as_number(date.fromordinal(737_000 + day)) for day in range(1000)]
+    assert np.unique(np.diff(days)).tolist() == [86_400.0]
+
+
+@pytest.mark.parametrize("value", ["1", b"1", None, BOTTOM, math.inf, Decimal("NaN"), 10**400, (1,), object()])
+def test_what_is_no_finite_number_is_not_read_as_one(value: Any) -> None:
+    assert math.isnan(as_number(value))
+
+
+def test_members_of_a_set_have_one_order() -> None:
+    """Numbers by size, and others by their text: the order of a set of strings is another one in every process."""
+    for members in permutations([10.5, -2, 3, "b", "a", "c"]):
+        assert flat(frozenset(members)) == (-2, 3, 10.5, "a", "b", "c")
 
 
 def test_numbers_beyond_doubles_have_finite_features() -> None:
