@@ -69,15 +69,15 @@ PARTS = {
                   math.ceil(5_000 / len(EVERY))),
     "trees": Part(
         "The boundary with more samples, α = 0.05",
-        "Where logistic regressions, boosted trees and all interim analyses take part.", 0.05, 20, runs=6_000,
+        "Where logistic regressions, boosted trees and all interim analyses take part.", 0.05, 3, runs=6_000,
     ),
     "bounds": Part(
         "The bound on ε of audits that go on (`--certify`), α = 0.05",
         "The claim is half of the exact ε: it is false, FAIL is right, and what may exceed the exact ε in a share α\n"
-        "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 60, claimed=0.5, certify=True,
+        "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
     ),
 }  # fmt: skip
-CHAINS, NIGHTS = 100, 12
+CHAINS, NIGHTS = 30, 12
 """Accumulated evidence: chains of so many audits, each with the evidence of the one before it."""
 
 
