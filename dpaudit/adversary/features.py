@@ -34,6 +34,10 @@ Values = Floats | Sequence[Hashable]
 """Real outputs, shape (r, *d), or r outcomes of any kind. How an outcome is read does not depend on the form it has
 here, nor on the other outcomes: an event must not either."""
 
+MOST_COORDINATES = 256
+"""Coordinates of a vector that are all looked at: a regression on thousands takes minutes, and gigabytes."""
+TELLING = 32
+"""Coordinates of a longer vector that are looked at one by one; its totals are of all."""
 SHARP = 4.0
 """Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
 
@@ -104,20 +108,27 @@ class Vectors(Encoder):
     Args:
         middles: where the two sides' medians meet, for the coordinates and then for the differences, shape (2d,).
         scales: their mean absolute deviations, shape (2d,).
+        length: of the vectors.
+        kept: the d coordinates that are looked at one by one, of vectors longer than `MOST_COORDINATES`; () for all.
     """
 
     middles: tuple[float, ...]
     scales: tuple[float, ...]
+    length: int
+    kept: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, left: Floats, right: Floats) -> Vectors:
-        """Centred between both sides' medians; shape (r, d) each."""
+        """Centred between both sides' medians; shape (r, length) each."""
+        length, kept = left.shape[1], _telling(left, right)
+        if kept:
+            left, right = left[:, kept], right[:, kept]
         a, b = (np.hstack([side, _steps(side)]) for side in (left, right))
         ends = [np.median(side, axis=0) for side in (a, b) if len(side)]
         middle = np.mean(ends, axis=0)
         scale = np.abs(np.vstack([a, b]) - middle).mean(axis=0)
         scale[~(scale > 0)] = 1.0
-        return cls(tuple(middle.tolist()), tuple(scale.tolist()))
+        return cls(tuple(middle.tolist()), tuple(scale.tolist()), length, kept)
 
     @property
     def size(self) -> int:
@@ -126,9 +137,9 @@ class Vectors(Encoder):
 
     @property
     def names(self) -> tuple[str, ...]:
-        d = self.size
-        base = [f"output[{i}]" for i in range(d)]
-        base += [f"output[{i}] − output[{i - 1}]" if i else "output[0] − 0" for i in range(d)]
+        d, at = self.size, self.kept or range(self.size)
+        base = [f"output[{i}]" for i in at]
+        base += [f"output[{at[i]}] − output[{at[i - 1]}]" if i else f"output[{at[0]}] − 0" for i in range(d)]
         names = [*base, *(f"squashed {b}" for b in base), *(f"|{b} − {m:.3g}|" for b, m in
                                                           zip(base, self.middles, strict=True))]
         names += [f"rank {i} of the sorted output" for i in range(d)]
@@ -155,16 +166,17 @@ class Vectors(Encoder):
         return tuple(range(7 * self.size, 7 * self.size + 8))
 
     def encode(self, values: Values) -> Floats:
-        rows = _rows(values, self.size)
+        whole = _rows(values, self.length)
+        rows = whole[:, self.kept] if self.kept else whole
         base = np.hstack([rows, _steps(rows)])
         z = np.clip((base - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
         squashed = np.tanh(SHARP * z)
         d = self.size
         with np.errstate(invalid="ignore", over="ignore"):
             totals = [
-                rows.sum(axis=1), np.abs(rows[:, 1:] - rows[:, :-1]).max(axis=1, initial=0.0), np.ptp(rows, axis=1),
-                rows.argmax(axis=1), rows.argmin(axis=1), squashed[:, :d].sum(axis=1), squashed[:, d:].sum(axis=1),
-                np.square(z[:, :d]).sum(axis=1),
+                sums(whole), np.abs(whole[:, 1:] - whole[:, :-1]).max(axis=1, initial=0.0), np.ptp(whole, axis=1),
+                whole.argmax(axis=1), whole.argmin(axis=1), sums(squashed[:, :d]), sums(squashed[:, d:]),
+                sums(np.square(z[:, :d])),
             ]
         # differences keep their unit for a reader; learners scale by themselves
         columns = np.hstack([base, squashed, np.abs(z), np.sort(rows, axis=1), np.column_stack(totals)])
@@ -455,6 +467,26 @@ def _rows(values: Values, size: int) -> Floats:
         if flattened.shape[1] == size:
             found[at] = flattened
     return found
+
+
+def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
+    """Coordinates of long vectors whose means or spreads differ most between the datasets; () where all are few."""
+    if left.shape[1] <= MOST_COORDINATES:
+        return ()
+    score = np.zeros(left.shape[1])
+    if min(len(left), len(right)) > 1:
+        with np.errstate(all="ignore"):
+            n = 1 / (1 / len(left) + 1 / len(right))
+            a, b = left.std(axis=0), right.std(axis=0)
+            shift = np.abs(left.mean(axis=0) - right.mean(axis=0)) / np.hypot(a, b)
+            score = np.sqrt(n) * np.fmax(shift, np.abs(np.log(a / b)))
+    score = np.nan_to_num(np.round(score, 6), nan=0.0, posinf=1e9)
+    return tuple(sorted(np.argsort(-score, kind="stable")[:TELLING].tolist()))
+
+
+def sums(rows: Floats) -> Floats:
+    """Sums of rows from left to right: numpy adds one row up in another order than several, and rounds otherwise."""
+    return np.cumsum(rows, axis=1)[:, -1] if rows.shape[1] else np.zeros(len(rows))
 
 
 def _steps(rows: Floats) -> Floats:

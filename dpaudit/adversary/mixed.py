@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.adversary.features import SHARP, Encoder, Floats, Values, as_number, flat
+from dpaudit.adversary.features import SHARP, Encoder, Floats, Values, as_number, flat, sums
 from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
 from dpaudit.language.outputs import Raised, shown
@@ -139,10 +139,10 @@ class Mixed(Encoder):
         totals = [
             np.fromiter(map(len, parts), dtype=np.float64, count=len(parts)),
             known.sum(axis=1, dtype=np.float64),
-            np.where(known, numbers, 0.0).sum(axis=1),
+            sums(np.where(known, numbers, 0.0)),
             np.where(empty, 0.0, np.where(known, numbers, -np.inf).max(axis=1, initial=-np.inf)),
             np.where(empty, 0.0, np.where(known, numbers, np.inf).min(axis=1, initial=np.inf)),
-            squashed.sum(axis=1),
+            sums(squashed),
         ]
         blocks = [plain, squashed, known.astype(np.float64), *(s.astype(np.float64) for s in is_symbol)]
         return np.hstack([*blocks, np.column_stack([*totals, *counts, *first])])

@@ -27,9 +27,10 @@ import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
+from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.features import flat
+from dpaudit.adversary.features import as_number, flat
 from dpaudit.auditing.call_time import BY_THE_CLOCK
 from dpaudit.auditing.fresh_process import FreshProcess, fresh_process
 from dpaudit.auditing.kept_state import is_examined, played
@@ -49,6 +50,16 @@ SEEDS = 2
 """Generators that a function is called with on each dataset, in two orders."""
 AT_ONCE = 32
 """Outputs that a vectorised function is asked for in such a call."""
+CALLS = 16
+"""Calls of a vectorised function on each dataset, between which its outputs are compared."""
+MOST_AT_ONCE = 1_000
+"""Outputs of such a call at most."""
+RARE = 10
+"""Outputs of a call, on the average, that must differ from the most frequent value."""
+SHARED = 1e-12
+"""Error of that test for each dataset, by an approximation that may be off by some orders of magnitude."""
+PARTS = 8
+"""Parts of an output that are looked at for it."""
 LARGEST = 1 << 26
 """Bytes of a function's copy beyond which no copy is made."""
 REPEATS_FROM = 20
@@ -91,7 +102,7 @@ class _Call:
         return isinstance(self.outcome, Raised)
 
 
-def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
+def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
     """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
 
     Of a mechanism in dpaudit's language a few samples are drawn: its interpreters check that it is a function of its
@@ -100,6 +111,7 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     Args:
         target: what is audited; its own state is left as it is where it can be copied.
         pair: two datasets.
+        runs: samples of each dataset that the audit draws; a quarter of them show whether calls share noise.
         seed: of the generators.
 
     Raises:
@@ -123,7 +135,7 @@ def examine(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
         records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
         records.append(_influence(fresh, pair, forth, back, seed))
-    if target.vectorised and (found := _one_noise(forth)) is not None:
+    if target.vectorised and (found := _one_noise(forth) or _shared_noise(fresh(), pair, runs, seed)) is not None:
         records = [found]
     records.append(_seeded(fresh, pair, forth, seed))
     changed = any(call.changed for call in forth.values())
@@ -489,6 +501,52 @@ def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
                 "and no bound on ε holds; draw fresh noise for each of the `size` outputs."
             ))
     return None
+
+
+def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> AssumptionRecord | None:
+    """Refuted where the outputs of one call are more alike, or less, than those of several calls.
+
+    The test of Kruskal and Wallis, on what numbers can be read in the outputs and on whether one is the most frequent.
+    """
+    size = min(max(runs // (4 * CALLS), AT_ONCE), MOST_AT_ONCE)
+    function: Any = target.subject
+    for side, dataset in enumerate((pair.left, pair.right)):
+        calls = []
+        for at in range(CALLS):
+            rng = default_rng(SeedSequence([seed, 0x5A4E, side, at]))
+            try:
+                with redirect_stdout(sys.stderr):
+                    outputs = canonical(function(copied(dataset), rng, size))
+            except Exception:
+                return None
+            if not isinstance(outputs, tuple) or len(outputs) != size:
+                return None
+            calls.append(outputs)
+        columns = _columns([output for outputs in calls for output in outputs])
+        for column in columns:
+            _, counts = np.unique(column, return_counts=True)
+            if size * CALLS - counts.max() < RARE * CALLS:
+                # the test's approximation wants more values that differ
+                continue
+            of_calls = column.reshape(CALLS, size)
+            statistic = kruskal(*of_calls).statistic
+            if min(chi2.sf(statistic, CALLS - 1), chi2.cdf(statistic, CALLS - 1)) < SHARED / len(columns):
+                return AssumptionRecord(INDEPENDENT, False, (
+                    "The outputs of one call depend on each other: calls differ by more than those of independent "
+                    "outputs do, or by less, so no bound on ε holds; draw fresh noise for each of the `size` outputs."
+                ))
+    return None
+
+
+def _columns(outcomes: Sequence[Hashable]) -> list[NDArray[np.float64]]:
+    """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
+    (most, _), *_ = Counter(outcomes).most_common(1)
+    found = [np.array([float(outcome == most) for outcome in outcomes])]
+    parts = [(outcome, *flat(outcome)[:PARTS]) for outcome in outcomes]
+    if len({len(each) for each in parts}) == 1:
+        found += [np.array([as_number(part) for part in column]) for column in zip(*parts, strict=True)]
+    # by their order alone
+    return [np.where(np.isnan(column), -np.inf, column) for column in found]
 
 
 def _played(

@@ -322,8 +322,8 @@ def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionReco
     with runner.limited(), blamed(job.target.name):
         for pair in tried:
             with contextlib.suppress(MechanismError):
-                return examine(job.target, pair, seed=request.seed)
-        return examine(job.target, last, seed=request.seed)
+                return examine(job.target, pair, runs=job.runs, seed=request.seed)
+        return examine(job.target, last, runs=job.runs, seed=request.seed)
 
 
 def _limits(job: Job, out: sampled.Collected) -> list[str]:

@@ -213,3 +213,54 @@ def test_failures() -> None:
     found, audit = verdict(fails_on_one)
     assert found is Verdict.FAIL
     assert any("raises KeyError" in note for note in audit.notes)
+
+
+# --- further: outputs of one call that share part of their noise ---------------------------------------------------
+
+
+def one_coin_for_all(data: Any, rng: np.random.Generator, size: int) -> Any:
+    flip = rng.random() < 0.2689
+    return [int(bool(data[0]) ^ flip)] * size
+
+
+def a_part_for_all(data: Any, rng: np.random.Generator, size: int) -> Any:
+    return data[0] + 0.999 * rng.laplace(size=size) + 0.5 * rng.laplace()
+
+
+def one_coordinate_for_all(data: Any, rng: np.random.Generator, size: int) -> Any:
+    return np.column_stack([data[0] + rng.laplace(size=size), np.full(size, rng.integers(2))])
+
+
+def antithetic(data: Any, rng: np.random.Generator, size: int) -> Any:
+    half = rng.laplace(size=(size + 1) // 2)
+    return data[0] + np.concatenate([half, -half])[:size]
+
+
+@pytest.mark.parametrize("f", [one_coin_for_all, a_part_for_all, one_coordinate_for_all, antithetic])
+@pytest.mark.parametrize("seed", range(3))
+def test_outputs_of_one_call_that_depend_on_each_other(f: Any, seed: int) -> None:
+    found = dpaudit.audit(f, epsilon=1.001, pair=([1], [0]), runs=5_000, seed=seed, progress=False)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "of one call" in found.reason
+
+
+def sorted_outputs(data: Any, rng: np.random.Generator, size: int) -> Any:
+    return np.sort(data[0] + rng.laplace(size=size))
+
+
+def rare_coin(data: Any, rng: np.random.Generator, size: int) -> Any:
+    return rng.random(size) < 0.001
+
+
+def of_a_few(data: Any, rng: np.random.Generator, size: int) -> Any:
+    flips, lengths = rng.random(size) < 0.27, rng.poisson(1, size)
+    return [(int(data[0]) ^ int(flip), "a" * int(n)) for flip, n in zip(flips, lengths, strict=True)]
+
+
+@pytest.mark.parametrize("f", [sorted_outputs, rare_coin, of_a_few])
+@pytest.mark.parametrize("seed", range(3))
+def test_outputs_of_one_call_that_do_not(f: Any, seed: int) -> None:
+    """False alarm: below 1e-9 each."""
+    found = dpaudit.audit(f, epsilon=1.001, pair=([1], [0]), runs=2_000, seed=seed, progress=False)
+    assert found.verdict is not Verdict.FAIL
+    assert "of one call" not in found.reason

@@ -137,3 +137,19 @@ def test_numbers_beyond_doubles_have_finite_features() -> None:
         features = encoder.encode(values)
     assert np.isfinite(features).all()
     assert len(np.unique(features, axis=0)) >= 3
+
+
+def test_of_long_vectors_those_coordinates_are_looked_at_that_tell_most() -> None:
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(200, 5_000)), rng.normal(size=(200, 5_000))
+    right[:, 4_321] += 3.0
+    right[:, 17] *= 9.0
+    encoder = Vectors.of(left, right)
+    assert len(encoder.names) < 300
+    assert {"output[4321]", "output[17]"} <= set(encoder.names)
+    columns = encoder.encode(left)
+    assert columns.shape == (200, len(encoder.names))
+    assert np.array_equal(columns[:, encoder.names.index("output[4321]")], left[:, 4_321])
+    assert columns[:, encoder.names.index("sum")] == pytest.approx(left.sum(axis=1))
+    # one at a time as all together
+    assert np.array_equal(encoder.encode(left[:1]), columns[:1])
