@@ -84,6 +84,7 @@ DETERMINISTIC = (
     "On each dataset the output never varied: the function is deterministic. Does it seed a generator, or draw no "
     "noise?"
 )
+_UNCOPIED = "Not tested: its state cannot be copied."
 _OWN = "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
 _COPY = "The same seeds give the same outputs in another order and in a fresh copy of the function."
 VARIES, INDEPENDENT, TYPES, SEEDED, INPUT = "varies", "independent", "types", "seeded", "input"
@@ -120,9 +121,10 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
     if target.mechanism is not None:
         return _of_mechanism(target, pair, seed=seed)
     fresh = copies(target)
-    if fresh is None or not is_reproducible(target.subject):
-        text = "Not tested: its state cannot be copied, or its randomness is its own."
-        return [AssumptionRecord(INDEPENDENT, None, text)]
+    if not is_reproducible(target.subject):
+        return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness is its own.")]
+    if fresh is None:
+        return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
     plan = [(side, at) for at in range(SEEDS) for side in (0, 1)]
     forth, back = _played(fresh(), pair, plan, seed), _played(fresh(), pair, plan[::-1], seed)
     if forth is None or back is None:
@@ -181,8 +183,11 @@ def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess
     if target.call_seconds is not None:
         # the clock decides which calls take too long, and another process has another one
         return None
-    known = {record.name: record.holds for record in records}
-    return fresh_process(target) if known.get(INDEPENDENT) and known.get(SEEDED) else None
+    known = {record.name: record for record in records}
+    if INDEPENDENT in known and known[INDEPENDENT].text == _UNCOPIED:
+        return fresh_process(target)
+    tested = all(name in known and known[name].holds for name in (INDEPENDENT, SEEDED))
+    return fresh_process(target) if tested else None
 
 
 def repeated(
@@ -195,16 +200,22 @@ def repeated(
         fresh: a process for calls of the same function.
         records: of the audit until now.
     """
-    if fresh is None:
-        return list(records)
-    found = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
-    fresh.close()
+    found = None
+    if fresh is not None:
+        found = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
+        fresh.close()
+    elif {_UNCOPIED, DETERMINISTIC} <= {record.text for record in records}:
+        found = AssumptionRecord(INDEPENDENT, False, (
+            "On each dataset the output never varied, and the state of the function cannot be copied to see whether a "
+            "noise is drawn once and kept; take locks and other objects that do not pickle out of its globals."
+        ))
     return [found if found and record.name == INDEPENDENT else record for record in records]
 
 
 def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord | None:
     """What units of samples that are repeated in a fresh process show, if their outputs are other ones there."""
-    seeds, outputs = [unit for unit, _ in units], [outputs for _, outputs in units]
+    # from the last to the first: what the first call leaves for all others comes of another seed then
+    seeds, outputs = [unit for unit, _ in units[::-1]], [outputs for _, outputs in units[::-1]]
     there = fresh.repeat(seeds)
     if there is None or _agree(outputs, there):
         # results say the same where there can be no fresh process: they do not depend on the machine
