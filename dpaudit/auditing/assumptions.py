@@ -6,6 +6,7 @@ that (it caches its answer, resamples stored values, draws one noise for all out
 
 from __future__ import annotations
 
+import math
 import pickle
 import random
 import re
@@ -43,6 +44,7 @@ from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Claim
 from dpaudit.language.failures import raised
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.output_form import Form, Forms
 from dpaudit.language.outputs import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
 from dpaudit.stats import clopper_pearson
 
@@ -77,6 +79,10 @@ AT_MOST = 500
 """Outputs of a unit of a vectorised function that is repeated."""
 SIGNS = 0.001
 """Error of the bound on what the signs of zeros show."""
+FORMS = 0.001
+"""Error of the bounds on what the forms of outputs show, together."""
+MOST = 700.0
+"""No exponential is taken of more."""
 DIGITS = 9
 """Significant digits in which outputs of two processes must agree: they may add numbers up in other orders."""
 
@@ -277,6 +283,7 @@ class Monitor:
     """The kinds of what stands in each place of outputs with parts, beside numbers that never repeat."""
     minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
     """Outputs with −0.0 in them."""
+    forms: tuple[Forms, Forms] = field(default_factory=lambda: (Forms(), Forms()))
     earliest: list[tuple[Unit, Outputs]] = field(default_factory=list)
     latest: deque[tuple[Unit, Outputs]] = field(default_factory=partial(deque, maxlen=LATEST))
 
@@ -297,6 +304,7 @@ class Monitor:
         for side, outputs in enumerate(sides):
             self._vary(side, outputs)
             self.totals[side] += outputs.runs
+            self.forms[side].merge(outputs.forms)
             for outcome, times in outputs.counts.items():
                 if isinstance(outcome, Raised):
                     self.failures[side][outcome] += times
@@ -358,7 +366,7 @@ class Monitor:
         records: list[AssumptionRecord] = []
         if all(self.totals):
             records.append(self._varies())
-        mixed = self.mixed or self._signs(claim)
+        mixed = self.mixed or self._signs(claim) or self._forms(claim)
         if mixed is not None:
             records.append(AssumptionRecord(TYPES, False, mixed))
         repeated = self._repeated()
@@ -385,6 +393,46 @@ class Monitor:
                     "them equal and an attacker can tell them apart; return x + 0.0."
                 )
         return None
+
+    def _forms(self, claim: Claim) -> str | None:
+        """Why the forms of outputs, which events do not see, are not what the claim allows."""
+        if not all(self.totals) or not any(forms.special for forms in self.forms) or claim.delta >= 1:
+            return None
+        tests = []
+        for which in (lambda forms: forms.whole, lambda forms: forms.words):
+            some, others = map(which, self.forms)
+            for one in {**some.counts, **others.counts}:
+                ends = [(n := kept.counts.get(one, 0), n + kept.missed) for kept in (some, others)]
+                tests.append((one, *ends))
+        plain = [total - forms.special for total, forms in zip(self.totals, self.forms, strict=True)]
+        tests.append((Form("plain"), (plain[0], plain[0]), (plain[1], plain[1])))
+        worst, most = None, claim.epsilon
+        for one, *ends in tests:
+            for this, that in ((0, 1), (1, 0)):
+                x, y = ends[this][0], min(ends[that][1], self.totals[that])
+                n, m = self.totals[this], self.totals[that]
+                if x / n - claim.delta <= math.exp(min(claim.epsilon, MOST)) * y / m:
+                    continue
+                low = clopper_pearson.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=FORMS / (2 * len(tests)))
+                if low > most:
+                    worst, most = (one, ends[0][0] / self.totals[0], ends[1][0] / self.totals[1]), low
+        return None if worst is None else self._said(*worst)
+
+    def _said(self, one: Form, here: float, there: float) -> str:
+        """A sentence about a form that breaks the claim, and its shares on D and D′."""
+        shares = f"{100 * here:.3g} % of the samples on D and {100 * there:.3g} % on D′"
+        if one.of != "value":
+            what = "The word" if one.of == "word" else "The message"
+            text = repr(_short_text(one.text))
+            return (
+                f"{what} {text} of its {one.error} came in {shares}, with other probabilities than the claim allows; "
+                "an attacker reads messages and an event does not; keep data out of messages of exceptions."
+            )
+        what = "values of Python alone" if one.text == "plain" else f"of the form {one.text!r}"
+        return (
+            f"The outputs are {what} in {shares}, with other probabilities than the claim allows; an attacker sees "
+            "types of outputs that an event does not see; return one type."
+        )
 
     def _varies(self) -> AssumptionRecord:
         if self.constant:
@@ -678,5 +726,8 @@ def _is_project(module: ModuleType) -> bool:
 
 
 def _short(outcome: Hashable) -> str:
-    text = shown(outcome)
+    return _short_text(shown(outcome))
+
+
+def _short_text(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"

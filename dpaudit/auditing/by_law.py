@@ -137,6 +137,7 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
     found.scope = f"{pairs} of {scope}"
     found.notes += swept.notes
+    found.differing = swept.differing
     if swept.worst is None:
         return
     worst = swept.worst

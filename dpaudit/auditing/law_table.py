@@ -44,7 +44,8 @@ from dpaudit.interpret import LawCache, NotOnExact, ball_law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.outputs import Kinds
+from dpaudit.language.output_form import SameMessages
+from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.spans import Span
 from dpaudit.stats.enclosure import outward
 
@@ -75,6 +76,7 @@ class LawTable:
         cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
         rounded: what the program rounded to doubles, on any of the datasets.
         doubles: why the program ran on doubles; "" where it ran on exact numbers.
+        differing: a sentence about messages of exceptions that are not the same on every dataset; "" for none.
     """
 
     datasets: tuple[Dataset, ...]
@@ -91,6 +93,7 @@ class LawTable:
     cache: str = ""
     rounded: tuple[str, ...] = ()
     doubles: str = ""
+    differing: str = ""
 
     def laws(self, at: Ints) -> tuple[Floats, Floats]:
         """Lower and upper ends of the laws of datasets by number, shape (k, outcomes) each."""
@@ -134,8 +137,9 @@ def _table(
     if action.symmetries:
         yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
     with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
-        action, tried = confirmed(mechanism, action, datasets, name, LawCache(doubles))
-        seen = order_seen(mechanism, datasets, LawCache(doubles))
+        caches = LawCache(doubles), LawCache(doubles)
+        action, tried = confirmed(mechanism, action, datasets, name, caches[0])
+        seen = order_seen(mechanism, datasets, caches[1])
         orbits = Orbits.of(datasets, action)
     firsts = [datasets[at] for at in orbits.firsts.tolist()]
     chunks = _chunks(len(firsts))
@@ -184,7 +188,8 @@ def _table(
     with blamed(name):
         table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
     table = replace(
-        table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble), doubles=doubles
+        table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble), doubles=doubles,
+        differing=table.differing or caches[0].differing or caches[1].differing,
     )
     kept.drop()
     _LATEST.clear()
@@ -288,6 +293,7 @@ def _from_cache(read: int, rows: int, trouble: str) -> str:
 
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
     place: dict[Hashable, int] = {}
+    values: list[Hashable] = []
     rows: list[list[tuple[int, float, float]]] = []
     rounded: dict[str, None] = {}
     for dataset in datasets:
@@ -296,13 +302,17 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
         rounded |= dict.fromkeys(law.rounded)
         for value, p in law.as_dict().items():
             around = outward(p)
-            row.append((place.setdefault(value, len(place)), max(0.0, around.low), min(1.0, around.high)))
+            # failures that differ in their messages have columns of their own, for them to be compared
+            key = (value, value.message) if type(value) is Raised else value
+            if key not in place:
+                values.append(value)
+            row.append((place.setdefault(key, len(place)), max(0.0, around.low), min(1.0, around.high)))
         rows.append(row)
     low, high = np.zeros((2, len(datasets), len(place)))
     for i, row in enumerate(rows):
         for at, below, above in row:
             low[i, at], high[i, at] = below, above
-    return tuple(place), low, high, tuple(rounded)
+    return tuple(values), low, high, tuple(rounded)
 
 
 def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
@@ -320,10 +330,11 @@ def _joined(
     """
     most = MOST_ENTRIES // max(1, len(known))
     parts = _refined(parts, action, most)
-    kinds = Kinds()
+    kinds, messages = Kinds(), SameMessages()
     for outcomes, *_ in parts:
         for value in outcomes:
             kinds.see(value)
+            messages.see(value)
     every = tuple(dict.fromkeys(value for outcomes, *_ in parts for value in outcomes))
     if len(every) > most:
         raise UsageError(
@@ -348,7 +359,10 @@ def _joined(
     if len(there) < len(datasets):
         datasets = tuple(datasets[at] for at in there.tolist())
     rounded = tuple(dict.fromkeys(note for *_, notes in parts for note in notes))
-    return LawTable(datasets, tuple(place), low, high, row[there], turn[there], columns, action, rounded=rounded)
+    return LawTable(
+        datasets, tuple(place), low, high, row[there], turn[there], columns, action,
+        rounded=rounded, differing=messages.differing,
+    )
 
 
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:

@@ -81,6 +81,7 @@ class Swept:
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
         cache: what the cache of output distributions was used for, in words; "" where it was not.
+        differing: as of a `LawTable`.
     """
 
     datasets: int
@@ -94,6 +95,7 @@ class Swept:
     confirmed: int = 0
     order_seen: tuple[Any, ...] | None = None
     cache: str = ""
+    differing: str = ""
 
     @property
     def notes(self) -> list[str]:
@@ -135,7 +137,7 @@ def sweep(
     how = table.action
     found = Swept(
         len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen,
-        table.cache,
+        table.cache, table.differing,
     )
     if search.at is None:
         return found

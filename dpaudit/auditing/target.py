@@ -26,6 +26,7 @@ from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterE
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Mechanism
 from dpaudit.language.failures import frames, raised
+from dpaudit.language.output_form import row_form
 from dpaudit.language.relation import plain_records
 from dpaudit.supervision import importing
 
@@ -85,7 +86,10 @@ class Target:
     def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         rng, tally, first = default_rng(seed), Tally(), Tally()
         if self.vectorised:
-            tally.add_many(self._rows(self._several(copied(dataset), rng, size), size))
+            rows = self._rows(self._several(copied(dataset), rng, size), size)
+            tally.add_many(rows)
+            if isinstance(rows, np.ndarray):
+                tally.forms.count(row_form(rows), size)
             return tally.outputs()
         for number in range(size):
             # counted at once: the function may use the same object for its next output

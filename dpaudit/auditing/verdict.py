@@ -52,6 +52,8 @@ class Findings:
     comparison: Exact | None = None
     laws: LawCache = field(default_factory=LawCache)
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
+    differing: str = ""
+    """A sentence about messages of exceptions that are not the same on every dataset of the scope; "" for none."""
     scope: str | None = None
     scope_done: bool = False
     proof: Proof | None = None
@@ -107,6 +109,13 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
         reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
         return Verdict.INCONCLUSIVE, kind, reason
+    differing = found.differing or found.laws.differing
+    if differing:
+        return Verdict.INCONCLUSIVE, kind, differing
+    broken = {record.name: record.text for record in found.assumptions if record.holds is False}
+    if TYPES in broken and (VARIES not in broken or is_constant(job.target.subject)):
+        # what refutes refutes; what does not may hide in the type
+        return Verdict.INCONCLUSIVE, kind, broken[TYPES]
     if found.scope_done:
         return Verdict.PASS, kind, _proof(found, claim)
     if best is None and not found.exact:
@@ -122,12 +131,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         )
     assert best is not None
     assert found.collected is not None
-    broken = {record.name: record.text for record in found.assumptions if record.holds is False}
     if VARIES in broken and not is_constant(job.target.subject):
         return Verdict.INCONCLUSIVE, kind, f"{broken[VARIES]} {_CONSTANT}"
-    if TYPES in broken:
-        # what refutes refutes; what does not may hide in the type
-        return Verdict.INCONCLUSIVE, kind, broken[TYPES]
     blind = _blind(job, best)
     if blind is not None:
         return Verdict.INCONCLUSIVE, kind, blind

@@ -20,6 +20,7 @@ from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry,
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.enclosed import Roundings, keying, watching
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.output_form import Messages, SameMessages
 from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.relation import plain_records
 
@@ -98,10 +99,13 @@ class _Mixture:
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
     spans: SpanMixture = field(default_factory=SpanMixture)
     kinds: Kinds = field(default_factory=Kinds)
+    messages: Messages = field(default_factory=Messages)
 
     def add(self, output: Any, mass: float) -> None:
         key = canonical(output)
         self.kinds.see(key)
+        if type(key) is Raised:
+            self.messages.add(key, mass)
         self.masses[key] = self.masses.get(key, 0.0) + mass
 
     def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
@@ -150,7 +154,7 @@ class _Mixture:
         integers, masses = at + self.low, self.dense[at]
         if not self.masses:
             return Law(integers, masses)
-        merged = dict(self.masses)
+        merged = {self.messages.said(value, _share): mass for value, mass in self.masses.items()}
         for value, mass in zip(integers.tolist(), masses.tolist(), strict=True):
             self.kinds.see(value)
             merged[value] = merged.get(value, 0.0) + mass
@@ -182,12 +186,15 @@ class _BallMixture:
     masses: dict[Hashable, Ball] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
+    messages: Messages = field(default_factory=Messages)
 
     def add(self, output: Any, mass: Ball) -> None:
         self._add(canonical(output), mass)
 
     def _add(self, key: Hashable, mass: Ball) -> None:
         self.kinds.see(key)
+        if type(key) is Raised:
+            self.messages.add(key, mass)
         self.masses[key] = self.masses[key] + mass if key in self.masses else mass
 
     def add_law(self, part: BallLaw, mass: Ball) -> None:
@@ -207,7 +214,16 @@ class _BallMixture:
 
     def law(self) -> BallLaw:
         found = refined(self.masses, self.pieces) if self.pieces or has_spans(tuple(self.masses)) else self.masses
-        return BallLaw(tuple(found), tuple(found.values()))
+        return BallLaw(tuple(self.messages.said(value, _ball_share) for value in found), tuple(found.values()))
+
+
+def _share(mass: float, whole: float) -> str:
+    return f"{mass / whole:.9g}" if mass > 0 else ""
+
+
+def _ball_share(mass: Ball, whole: Ball) -> str:
+    share = float((mass / whole).mid()) if not mass.is_zero() else 0.0
+    return f"{share:.15g}" if share else ""
 
 
 @dataclass(frozen=True)
@@ -258,6 +274,7 @@ class LawCache:
         self._laws: dict[Hashable, Any] = {}
         self._exact: dict[Hashable, _ExactRun] = {}
         self._kinds: dict[Hashable, Kinds] = {}
+        self._messages: dict[Hashable, SameMessages] = {}
         self.paths = 0
         """Executions of any mechanism's text so far."""
 
@@ -277,15 +294,24 @@ class LawCache:
             self._laws[key] = computed
         return computed
 
-    def see(self, mechanism: Mechanism, values: Any) -> None:
+    @property
+    def differing(self) -> str:
+        """A sentence about messages of exceptions that are not the same on every dataset; "" where there are none."""
+        return next((one.differing for one in self._messages.values() if one.differing), "")
+
+    def see(self, mechanism: Mechanism, values: Any, arithmetic: str) -> None:
         """The outputs of a mechanism on one more dataset.
 
         Raises:
             OutputError: one equals that of another dataset, and an attacker can tell them apart.
         """
-        kinds = self._kinds.setdefault(fingerprint(mechanism), Kinds())
+        image = fingerprint(mechanism)
+        kinds = self._kinds.setdefault(image, Kinds())
+        # exact numbers have other texts than doubles
+        messages = self._messages.setdefault((arithmetic, image), SameMessages())
         for value in plain(values):
             kinds.see(value)
+            messages.see(value)
 
     def exact(self, mechanism: Mechanism) -> _ExactRun:
         """The mechanism with exact parameters; the same one for all laws that share this cache."""
@@ -403,7 +429,7 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
     """
     shared = LawCache() if cache is None else cache
     found: Law = _law(mechanism, dataset, _Budget(path_limit, shared, _DOUBLES))
-    shared.see(mechanism, found.values)
+    shared.see(mechanism, found.values, _DOUBLES.name)
     return found
 
 
@@ -426,7 +452,7 @@ def ball_law(
         return of_one_kind(lambda cache: ball_law(mechanism, dataset, cache=cache, path_limit=path_limit))
     with ctx.workprec(PRECISION):
         found = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _BALLS))
-    cache.see(mechanism, found.values)
+    cache.see(mechanism, found.values, _BALLS.name)
     return found
 
 

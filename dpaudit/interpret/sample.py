@@ -17,7 +17,8 @@ from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.outputs import real_shape
+from dpaudit.language.output_form import PLAIN, Forms
+from dpaudit.language.outputs import Raised, real_shape
 from dpaudit.language.relation import plain_records
 
 Reals = NDArray[np.float64]
@@ -35,12 +36,14 @@ class Outputs:
         blocks: finite real numbers, vectors and arrays of them: for every shape d a block of shape (r, *d).
         others: outcomes with floats in them that are no such array (⊥ beside floats, dicts), one by one.
         first: the first few of them again, where runs were made one after another.
+        forms: what their outcomes leave out, counted.
     """
 
     counts: dict[Hashable, int]
     blocks: tuple[Reals, ...] = ()
     others: tuple[Hashable, ...] = ()
     first: Outputs | None = None
+    forms: Forms = field(default_factory=Forms, compare=False)
 
     @property
     def runs(self) -> int:
@@ -90,6 +93,7 @@ class Tally:
     singles: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
     """Reals that came one by one, by their shape."""
     others: list[Hashable] = field(default_factory=list)
+    forms: Forms = field(default_factory=Forms)
 
     def add(self, output: Any, times: int) -> None:
         """`times` runs returned this very output.
@@ -104,8 +108,11 @@ class Tally:
         if kind is np.ndarray and output.dtype.kind == "f" and output.size and np.isfinite(output).all():
             # a copy: the program may use the same array for its next output
             self.singles.setdefault(output.shape, []).extend([np.array(output, dtype=np.float64)] * times)
+            self.forms.see(output, times)
             return
         outcome = canonical(output)
+        if kind is Raised or kind not in PLAIN:
+            self.forms.see(output, times)
         if not _holds_float(outcome):
             self.counts[outcome] = self.counts.get(outcome, 0) + times
         elif (shape := real_shape(outcome)) is not None:
@@ -131,7 +138,18 @@ class Tally:
             self.blocks.setdefault(block.shape[1:], []).append(block.astype(np.float64, copy=False))
 
     def add_many(self, drawn: Any) -> None:
-        """Values drawn in bulk: an array with one output a row, or a list."""
+        """Values drawn in bulk: an array with one output a row, or a list.
+
+        The form of an array's rows is not counted: how a draw of the language comes is a matter of speed.
+        """
+        if isinstance(drawn, np.ndarray) and not drawn.dtype.hasobject:
+            forms, self.forms = self.forms, Forms()
+            self._add_many(drawn)
+            self.forms = forms
+        else:
+            self._add_many(drawn)
+
+    def _add_many(self, drawn: Any) -> None:
         if isinstance(drawn, np.ndarray) and drawn.dtype.kind == "f" and not isinstance(drawn, np.ma.MaskedArray):
             self.add_reals(drawn)
         elif isinstance(drawn, np.ndarray) and drawn.ndim == 1 and drawn.dtype.kind in "biuUS":
@@ -164,6 +182,7 @@ class Tally:
         for block in other.blocks:
             self.blocks.setdefault(block.shape[1:], []).append(block)
         self.others.extend(other.others)
+        self.forms.merge(other.forms)
 
     def outputs(self) -> Outputs:
         """What was collected; where each outcome stands does not depend on the order in which they came."""
@@ -171,7 +190,7 @@ class Tally:
         for shape, values in singles.items():
             self.blocks.setdefault(shape, []).append(np.array(values, dtype=np.float64))
         blocks = tuple(np.concatenate(self.blocks[shape]) for shape in sorted(self.blocks))
-        return Outputs(self.counts, blocks, tuple(self.others))
+        return Outputs(self.counts, blocks, tuple(self.others), forms=self.forms)
 
 
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})
@@ -248,7 +267,14 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
         return list(node.grouped(rng, size))
     part = Tally()
     _finish(node, size, rng, part)
-    return list(part.outputs().each())
+    each = part.outputs().each()
+    if not part.forms.special:
+        return list(each)
+    # a program that fails with its part says what the part says
+    return [
+        one for value, times in each
+        for one in (part.forms.failures(value, times) if type(value) is Raised else [(value, times)])
+    ]
 
 
 def _holds_float(value: Any) -> bool:

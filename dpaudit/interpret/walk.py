@@ -20,6 +20,7 @@ from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import Then
 from dpaudit.language.failures import raised
 from dpaudit.language.fingerprint import fingerprint
+from dpaudit.language.output_form import SEVERAL
 from dpaudit.language.outputs import Raised
 
 
@@ -99,6 +100,11 @@ class Run:
         except StopIteration:
             pass
         except Exception as error:
+            if error is not failure.cause and failure.message.startswith(SEVERAL):
+                raise MechanismError(
+                    f"{self._mechanism.name} raises {type(error).__name__} in place of {failure.error} of a "
+                    "sub-mechanism, whose message varies; let the sub-mechanism fail with one message."
+                ) from None
             if error is not failure.cause:
                 # an exception of its own in place of that one
                 self.node = Last(_failure(self._mechanism, error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+from dpaudit.language.output_form import message_of
 from dpaudit.language.outputs import Raised
 
 LONGEST = 300
@@ -13,7 +14,8 @@ LONGEST = 300
 
 def raised(error: Exception) -> Raised:
     """The outcome of a call, or of an execution path, that raised; called where the error was caught."""
-    found = Raised(type(error).__name__, f"{described(error)} ({frames(error)})", error.with_traceback(None))
+    where = f"{described(error)} ({frames(error)})"
+    found = Raised(type(error).__name__, where, error.with_traceback(None), message_of(error))
     # what it holds of the program would be kept alive with it
     error.__context__ = error.__cause__ = None
     return found

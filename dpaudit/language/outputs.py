@@ -86,10 +86,12 @@ class Raised:
     where: str = field(default="", compare=False)
     cause: Exception | None = field(default=None, compare=False)
     """The exception itself, in the process where it was raised."""
+    message: str = field(default="", compare=False)
+    """All that it says, which tells no outcomes apart either; it is tested for itself (`output_form`)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the exception, which may not pickle."""
-        return type(self), (self.error, self.where)
+        return type(self), (self.error, self.where, None, self.message)
 
     def __repr__(self) -> str:
         return f"raises {self.error}"
