@@ -6,7 +6,9 @@ with too small a key, a counter, an attribute that is set once) shows in copies 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 
 from numpy.random import SeedSequence
 
@@ -65,7 +67,8 @@ def refuse_state(copies: Callable[[], Target] | None, pair: Pair, comparison: Co
         for dataset in (pair.right, pair.left):
             mechanism = copies().mechanism
             assert isinstance(mechanism, Mechanism)
-            laws.append(law(mechanism, dataset, path_limit=PATHS))
+            with redirect_stdout(sys.stderr):
+                laws.append(law(mechanism, dataset, path_limit=PATHS))
         alone = Comparison(*align(*laws[::-1]))
     except Exception:
         # a copy that does not run shows nothing
