@@ -7,8 +7,9 @@ exceptions of one class with different messages. Forms are counted beside outcom
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby
@@ -197,7 +198,13 @@ def form(output: Any) -> str:
             return _cut(f"{kind.__name__} of {parts}")
         return "" if kind is tuple else "list"
     name = _NAMES.get(kind)
-    return _form(output, kind) if name is None else name
+    if name is not None:
+        return name
+    try:
+        return _form(output, kind)
+    except Exception:
+        # the class is the function's own, and so are its errors
+        return _name(kind)
 
 
 def row_form(drawn: np.ndarray[Any, Any]) -> str:
@@ -210,6 +217,8 @@ def row_form(drawn: np.ndarray[Any, Any]) -> str:
 
 
 def _form(output: Any, kind: type) -> str:
+    if isinstance(output, Enum | type):
+        return ""
     if isinstance(output, np.ndarray):
         inside = _of_parts(output.ravel().tolist()) or "objects" if output.dtype.hasobject else _of_dtype(output.dtype)
         filled = f", fill value {output.fill_value!r}" if isinstance(output, np.ma.MaskedArray) else ""
@@ -233,7 +242,7 @@ def _form(output: Any, kind: type) -> str:
     inside = ""
     if hasattr(kind, "__dataclass_fields__"):
         inside = _of_parts([getattr(output, name) for name in kind.__dataclass_fields__ if hasattr(output, name)])
-    elif hasattr(kind, "__iter__") and hasattr(kind, "__len__"):
+    elif isinstance(output, Iterable) and isinstance(output, Sized):
         inside = _of_parts(list(output))
     return _cut(f"{_name(kind)} of {inside}" if inside else _name(kind))
 

@@ -156,7 +156,7 @@ def test_scores() -> None:
 
 def _linear(weights: tuple[float, float]) -> Linear:
     """On the two coordinates of a vector."""
-    return Linear(Vectors((0.0,) * 4, (1.0,) * 4), (0, 1), weights, 0.0)
+    return Linear(Vectors((0.0,) * 4, (1.0,) * 4, 2), (0, 1), weights, 0.0)
 
 
 def test_marks_and_counts_agree_on_every_kind_of_output() -> None:
