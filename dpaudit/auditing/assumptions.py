@@ -572,10 +572,10 @@ def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> Assumptio
     for side, dataset in enumerate((pair.left, pair.right)):
         calls = []
         for at in range(CALLS):
-            rng = default_rng(SeedSequence([seed, 0x5A4E, side, at]))
+            own = SeedSequence([seed, 0x5A4E, side, at])
             try:
-                with redirect_stdout(sys.stderr):
-                    outputs = canonical(function(copied(dataset), rng, size))
+                with _global_seeds(own, 0), redirect_stdout(sys.stderr):
+                    outputs = canonical(function(copied(dataset), default_rng(own), size))
             except Exception:
                 return None
             if not isinstance(outputs, tuple) or len(outputs) != size:

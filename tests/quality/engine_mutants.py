@@ -738,7 +738,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "I30",
-        "equal outputs of two datasets that can be told apart are refused",
+        "equal outputs of two datasets that an attacker can distinguish are refused",
         "interpret/law.py",
         "kinds = self._kinds.setdefault(image, Kinds())",
         "kinds = Kinds()",

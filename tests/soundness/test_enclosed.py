@@ -253,7 +253,7 @@ def test_what_intervals_leave_open_is_noted() -> None:
 
 
 def test_other_computations_are_other_numbers() -> None:
-    """Equal origins count as equal numbers, whatever the intervals are."""
+    """Equal origins count as equal numbers, even if their intervals differ."""
     run = Roundings()
     two, three = Enclosed(Fraction(2), run), Enclosed(Fraction(3), run)
     a, b = language.log(two), language.log(three)

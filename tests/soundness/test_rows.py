@@ -15,7 +15,10 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
+from dpaudit.adversary import Pair
+from dpaudit.auditing import assumptions
 from dpaudit.auditing.results import Verdict
+from dpaudit.auditing.target import function_target
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism
 
 PAIR: tuple[Any, Any] = ([1], [0])
@@ -264,3 +267,13 @@ def test_outputs_of_one_call_that_do_not(f: Any, seed: int) -> None:
     found = dpaudit.audit(f, epsilon=1.001, pair=([1], [0]), runs=2_000, seed=seed, progress=False)
     assert found.verdict is not Verdict.FAIL
     assert "of one call" not in found.reason
+
+
+def test_calls_that_are_compared_leave_global_generators_as_they_were() -> None:
+    def of_its_own(data: Any, rng: np.random.Generator, size: int) -> Any:
+        return data[0] + np.random.laplace(size=size)  # noqa: NPY002
+
+    target = function_target(of_its_own, "of_its_own", "")
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    assert assumptions._shared_noise(target, Pair([1], [0], "", ""), 2_000, 0) is None
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
