@@ -38,6 +38,11 @@ MOST_COORDINATES = 256
 """Coordinates of a vector that are all looked at: a regression on thousands takes minutes, and gigabytes."""
 TELLING = 32
 """Coordinates of a longer vector that are looked at one by one; its totals are of all."""
+DIGITS = 36
+"""Bits to which sums and differences are read: what is finer is what doubles round, and is the same for every output of
+the reals. Rounding depends on the last bits of what is added, which leak where noise is textbook (see `bits`)."""
+_BETWEEN = 0.381966
+"""Where values are cut, in steps: whole and simple numbers are far from it."""
 SHARP = 4.0
 """Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
 
@@ -123,7 +128,7 @@ class Vectors(Encoder):
         length, kept = left.shape[1], _telling(left, right)
         if kept:
             left, right = left[:, kept], right[:, kept]
-        a, b = (np.hstack([side, _steps(side)]) for side in (left, right))
+        a, b = (np.hstack([side, steps(side)]) for side in (left, right))
         ends = [np.median(side, axis=0) for side in (a, b) if len(side)]
         middle = np.mean(ends, axis=0)
         scale = np.abs(np.vstack([a, b]) - middle).mean(axis=0)
@@ -168,14 +173,18 @@ class Vectors(Encoder):
     def encode(self, values: Values) -> Floats:
         whole = _rows(values, self.length)
         rows = whole[:, self.kept] if self.kept else whole
-        base = np.hstack([rows, _steps(rows)])
+        base = np.hstack([rows, steps(rows)])
         z = np.clip((base - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
         squashed = np.tanh(SHARP * z)
         d = self.size
+        ends = np.column_stack([whole.min(axis=1), whole.max(axis=1)])
+        # coordinates that are equal but for what doubles round are equally large
+        level = coarse(whole, np.abs(ends).max(axis=1, keepdims=True))
+        level = np.where(_whole(whole).all(axis=1, keepdims=True), whole, level)
         with np.errstate(invalid="ignore", over="ignore"):
             totals = [
-                sums(whole), np.abs(whole[:, 1:] - whole[:, :-1]).max(axis=1, initial=0.0), np.ptp(whole, axis=1),
-                whole.argmax(axis=1), whole.argmin(axis=1), sums(squashed[:, :d]), sums(squashed[:, d:]),
+                sums(whole), np.abs(steps(whole)[:, 1:]).max(axis=1, initial=0.0), steps(ends)[:, 1],
+                level.argmax(axis=1), level.argmin(axis=1), sums(squashed[:, :d]), sums(squashed[:, d:]),
                 sums(np.square(z[:, :d])),
             ]
         # differences keep their unit for a reader; learners scale by themselves
@@ -246,11 +255,13 @@ class Linear(Axis):
 
     def of(self, columns: Floats) -> Floats:
         # element by element: a product of matrices may round differently for other numbers of rows
-        found = np.full(len(columns), self.bias)
+        found, size = np.full(len(columns), self.bias), np.full(len(columns), abs(self.bias))
         with np.errstate(invalid="ignore", over="ignore"):
             for column, weight in zip(self.columns, self.weights, strict=True):
-                found += weight * columns[:, column]
-        return found
+                term = weight * columns[:, column]
+                found += term
+                size += np.abs(term)
+        return coarse(found, size)
 
     @property
     def name(self) -> str:
@@ -484,11 +495,34 @@ def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
     return tuple(sorted(np.argsort(-score, kind="stable")[:TELLING].tolist()))
 
 
+def coarse(values: Floats, size: Floats) -> Floats:
+    """Numbers to `DIGITS` bits of the size of what they were computed from; small whole numbers stay as they are."""
+    with np.errstate(all="ignore"):
+        step = np.ldexp(1.0, np.frexp(size)[1] - DIGITS)
+        found = np.floor(values / step + _BETWEEN) * step
+    return np.where(np.isfinite(found), found, values)
+
+
 def sums(rows: Floats) -> Floats:
     """Sums of rows from left to right: numpy adds one row up in another order than several, and rounds otherwise."""
-    return np.cumsum(rows, axis=1)[:, -1] if rows.shape[1] else np.zeros(len(rows))
+    if not rows.shape[1]:
+        return np.zeros(len(rows))
+    total, size = (np.cumsum(each, axis=1)[:, -1] for each in (rows, np.abs(rows)))
+    return np.where(_whole(rows).all(axis=1), total, coarse(total, size))
 
 
-def _steps(rows: Floats) -> Floats:
+def steps(rows: Floats) -> Floats:
     """Differences of neighbouring coordinates, the first against 0."""
-    return np.diff(rows, axis=1, prepend=0.0)
+    before = np.hstack([np.zeros((len(rows), 1)), rows[:, :-1]])
+    whole = _whole(rows)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = coarse(rows - before, np.maximum(np.abs(rows), np.abs(before)))
+        exact = whole & np.hstack([np.ones((len(rows), 1), dtype=bool), whole[:, :-1]])
+        exact[:, 0] = True
+        return np.where(exact, rows - before, found)
+
+
+def _whole(values: Floats) -> NDArray[np.bool_]:
+    """Which of them are whole numbers that doubles add up exactly."""
+    found: NDArray[np.bool_] = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
+    return found

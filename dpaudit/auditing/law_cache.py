@@ -23,7 +23,7 @@ import time
 import zipfile
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,24 @@ from dpaudit.whole_files import write_file
 
 Floats = NDArray[np.float64]
 
-Part: TypeAlias = tuple[tuple[Hashable, ...], Floats, Floats, tuple[str, ...]]
-"""Outcomes, the lower and upper ends of their probabilities, and what the program rounded to doubles on the way."""
 
-FORMAT, VERSION = "dpaudit output distributions", 2
+class Part(NamedTuple):
+    """The output distributions of some datasets; no outcome is listed twice with the same form.
+
+    Args:
+        outcomes, forms: what stands in every column, and what the outcome leaves out of it (`output_form`).
+        low, high: ends of the probabilities, shape (datasets, columns).
+        rounded: what the program rounded to doubles on the way.
+    """
+
+    outcomes: tuple[Hashable, ...]
+    forms: tuple[str, ...]
+    low: Floats
+    high: Floats
+    rounded: tuple[str, ...] = ()
+
+
+FORMAT, VERSION = "dpaudit output distributions", 3
 KEPT_EVERY = 10.0
 """Seconds of work after which distributions in the making are kept."""
 _SECRET_BYTES = 32
@@ -180,14 +194,14 @@ def _new_secret() -> bytes:
 
 
 def _plausible(part: Part, datasets: int) -> bool:
-    outcomes, low, high, rounded = part
-    if not all(isinstance(note, str) for note in rounded):
+    outcomes, forms, low, high, rounded = part
+    if len(forms) != len(outcomes) or not all(isinstance(text, str) for text in (*rounded, *forms)):
         return False
     if not (low.shape == high.shape == (datasets, len(outcomes)) and low.dtype == high.dtype == np.float64):
         return False
     ordered = np.all((low >= 0) & (low <= high) & (high <= 1))
     whole = np.all(low.sum(axis=1) <= 1 + _ROUNDING) and np.all(high.sum(axis=1) >= 1 - _ROUNDING)
-    return bool(ordered and whole and len(set(outcomes)) == len(outcomes))
+    return bool(ordered and whole and len(set(zip(outcomes, forms, strict=True))) == len(outcomes))
 
 
 def _packed(parts: Mapping[int, Part]) -> bytes:
@@ -197,12 +211,13 @@ def _packed(parts: Mapping[int, Part]) -> bytes:
         _NotPlainError: an outcome is not made of plain values.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    for i, (outcomes, low, high, rounded) in parts.items():
-        text = json.dumps([_encoded(value) for value in outcomes])
-        if [_typed(_decoded(one)) for one in json.loads(text)] != [_typed(value) for value in outcomes]:
+    for i, part in parts.items():
+        encoded = [_encoded(value) for value in part.outcomes]
+        if [_typed(_decoded(one)) for one in encoded] != [_typed(value) for value in part.outcomes]:
             raise _NotPlainError
-        arrays |= {f"{i}.outcomes": np.frombuffer(text.encode(), np.uint8), f"{i}.low": low, f"{i}.high": high}
-        arrays[f"{i}.rounded"] = np.frombuffer(json.dumps(list(rounded)).encode(), np.uint8)
+        texts = {"outcomes": encoded, "forms": part.forms, "rounded": part.rounded}
+        arrays |= {f"{i}.{name}": np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()}
+        arrays |= {f"{i}.low": part.low, f"{i}.high": part.high}
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     return archive.getvalue()
@@ -212,8 +227,9 @@ def _unpacked(payload: bytes) -> dict[int, Part]:
     with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
         numbers = sorted({int(name.partition(".")[0]) for name in archive.files})
         return {
-            i: (
+            i: Part(
                 tuple(_decoded(one) for one in json.loads(archive[f"{i}.outcomes"].tobytes())),
+                tuple(json.loads(archive[f"{i}.forms"].tobytes())),
                 archive[f"{i}.low"],
                 archive[f"{i}.high"],
                 tuple(json.loads(archive[f"{i}.rounded"].tobytes())),

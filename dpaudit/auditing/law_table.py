@@ -44,8 +44,8 @@ from dpaudit.interpret import LawCache, NotOnExact, ball_law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.output_form import SameMessages
-from dpaudit.language.outputs import Kinds, Raised
+from dpaudit.language.output_form import SameForms
+from dpaudit.language.outputs import Kinds
 from dpaudit.language.spans import Span
 from dpaudit.stats.enclosure import outward
 
@@ -76,7 +76,7 @@ class LawTable:
         cache: which rows were read from the cache, or why what was there was not used, in words; "" for neither.
         rounded: what the program rounded to doubles, on any of the datasets.
         doubles: why the program ran on doubles; "" where it ran on exact numbers.
-        differing: a sentence about messages of exceptions that are not the same on every dataset; "" for none.
+        differing: a sentence about forms of outputs that are not the same on every dataset; "" for none.
     """
 
     datasets: tuple[Dataset, ...]
@@ -157,13 +157,13 @@ def _table(
                 kept.refuse("its probabilities are not those of this program")
                 parts.clear()
                 break
-        read = sum(len(low) for _, low, _, _ in parts.values())
+        read = sum(len(part.low) for part in parts.values())
         missing = [i for i in range(len(chunks)) if i not in parts]
         for part in _parts(mechanism, [firsts[slice(*chunks[i])] for i in missing], runner, name, doubles):
             parts[missing[done]] = part
             done += 1
             kept.keep(parts)
-            ready = sum(len(low) for _, low, _, _ in parts.values())
+            ready = sum(len(part.low) for part in parts.values())
             yield Progress(ready, len(firsts), f"exact laws, {ready:,} of {len(firsts):,} datasets", None)
     except TimeLimitError:
         kept.keep(parts, now=True)
@@ -173,7 +173,7 @@ def _table(
             datasets, action = tuple(firsts), Action()
             orbits = Orbits.of(datasets, action)
         with blamed(name):
-            return replace(_joined(datasets, orbits, action, known, there), complete=False, doubles=doubles)
+            return replace(_joined(datasets, orbits, action, known, there, doubles), complete=False)
     except NotOnExact:
         kept.drop()
         raise
@@ -186,10 +186,13 @@ def _table(
         kept.drop()
         return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
     with blamed(name):
-        table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered)
+        table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered, doubles)
+    if table.differing and not doubles:
+        # those of exact numbers are not what an attacker sees
+        kept.drop()
+        raise NotOnExact("the types of its outputs and messages are compared")
     table = replace(
-        table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble), doubles=doubles,
-        differing=table.differing or caches[0].differing or caches[1].differing,
+        table, confirmed=tried, order_seen=seen, cache=_from_cache(read, len(firsts), kept.trouble)
     )
     kept.drop()
     _LATEST.clear()
@@ -272,13 +275,17 @@ def _agrees(mechanism: Mechanism, part: Part, datasets: Sequence[Dataset], doubl
     may change one dataset's law alone: against that the cache has its key.
     """
     at = secrets.randbelow(len(datasets))
-    outcomes, low, high, rounded = part
-    read = {value: ends for value, *ends in zip(outcomes, low[at], high[at], strict=True) if ends[1] > 0}
-    values, (below,), (above,), anew = _laws(mechanism, [datasets[at]], LawCache(doubles))
-    computed = {value: ends for value, *ends in zip(values, below, above, strict=True) if ends[1] > 0}
-    return set(anew) <= set(rounded) and read.keys() == computed.keys() and all(
-        ends[0] <= computed[value][1] and computed[value][0] <= ends[1] for value, ends in read.items()
+    anew = _laws(mechanism, [datasets[at]], LawCache(doubles))
+    read, computed = _possible(part, at), _possible(anew, 0)
+    return set(anew.rounded) <= set(part.rounded) and read.keys() == computed.keys() and all(
+        low <= computed[column][1] and computed[column][0] <= high for column, (low, high) in read.items()
     )
+
+
+def _possible(part: Part, at: int) -> dict[tuple[Hashable, str], tuple[float, float]]:
+    """The ends of the probabilities of a dataset's outcomes and their forms, of those that may come."""
+    each = zip(part.outcomes, part.forms, part.low[at].tolist(), part.high[at].tolist(), strict=True)
+    return {(value, text): (low, high) for value, text, low, high in each if high > 0}
 
 
 def _from_cache(read: int, rows: int, trouble: str) -> str:
@@ -292,8 +299,7 @@ def _from_cache(read: int, rows: int, trouble: str) -> str:
 
 
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
-    place: dict[Hashable, int] = {}
-    values: list[Hashable] = []
+    place: dict[tuple[Hashable, str], int] = {}
     rows: list[list[tuple[int, float, float]]] = []
     rounded: dict[str, None] = {}
     for dataset in datasets:
@@ -302,17 +308,16 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
         rounded |= dict.fromkeys(law.rounded)
         for value, p in law.as_dict().items():
             around = outward(p)
-            # failures that differ in their messages have columns of their own, for them to be compared
-            key = (value, value.message) if type(value) is Raised else value
-            if key not in place:
-                values.append(value)
-            row.append((place.setdefault(key, len(place)), max(0.0, around.low), min(1.0, around.high)))
+            # outputs of other forms have columns of their own, for them to be compared
+            at = place.setdefault((value, law.forms.get(value, "")), len(place))
+            row.append((at, max(0.0, around.low), min(1.0, around.high)))
         rows.append(row)
     low, high = np.zeros((2, len(datasets), len(place)))
     for i, row in enumerate(rows):
         for at, below, above in row:
             low[i, at], high[i, at] = below, above
-    return tuple(values), low, high, tuple(rounded)
+    outcomes, forms = (tuple(each) for each in zip(*place, strict=True))
+    return Part(outcomes, forms, low, high, tuple(rounded))
 
 
 def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
@@ -321,7 +326,8 @@ def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
 
 
 def _joined(
-    datasets: tuple[Dataset, ...], orbits: Orbits, action: Action, known: Sequence[int], parts: Sequence[Part]
+    datasets: tuple[Dataset, ...], orbits: Orbits, action: Action, known: Sequence[int], parts: Sequence[Part],
+    doubles: str,
 ) -> LawTable:
     """The table, from the laws of the first datasets of some orbits.
 
@@ -330,12 +336,12 @@ def _joined(
     """
     most = MOST_ENTRIES // max(1, len(known))
     parts = _refined(parts, action, most)
-    kinds, messages = Kinds(), SameMessages()
-    for outcomes, *_ in parts:
-        for value in outcomes:
+    kinds, forms = Kinds(), SameForms()
+    for part in parts:
+        for value, text in zip(part.outcomes, part.forms, strict=True):
             kinds.see(value)
-            messages.see(value)
-    every = tuple(dict.fromkeys(value for outcomes, *_ in parts for value in outcomes))
+            forms.see((value,), {value: text} if text else {})
+    every = tuple(dict.fromkeys(value for part in parts for value in part.outcomes))
     if len(every) > most:
         raise UsageError(
             f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities to hold; "
@@ -344,13 +350,13 @@ def _joined(
     place = {value: at for at, value in enumerate(closed(every, action.symmetries, most))}
     low, high = np.zeros((2, len(known), len(place)))
     start = 0
-    for outcomes, below, above, _ in parts:
-        rows = slice(start, start + len(below))
-        for column, value in enumerate(outcomes):
-            # two spans of a part may have a piece in common, but not in one law
-            low[rows, place[value]] += below[:, column]
-            high[rows, place[value]] += above[:, column]
-        start += len(below)
+    for part in parts:
+        rows = slice(start, start + len(part.low))
+        for column, value in enumerate(part.outcomes):
+            # two spans of a part may have a piece in common, and an outcome several forms, but not in one law
+            low[rows, place[value]] += part.low[:, column]
+            high[rows, place[value]] += part.high[:, column]
+        start += len(part.low)
     columns, turn = turns(tuple(place), action.symmetries, orbits)
     row_of = np.full(len(datasets), -1)
     row_of[orbits.firsts[np.array(known, dtype=np.int64)]] = np.arange(len(known))
@@ -358,21 +364,21 @@ def _joined(
     there = np.flatnonzero(row >= 0)
     if len(there) < len(datasets):
         datasets = tuple(datasets[at] for at in there.tolist())
-    rounded = tuple(dict.fromkeys(note for *_, notes in parts for note in notes))
+    rounded = tuple(dict.fromkeys(note for part in parts for note in part.rounded))
     return LawTable(
         datasets, tuple(place), low, high, row[there], turn[there], columns, action,
-        rounded=rounded, differing=messages.differing,
+        rounded=rounded, doubles=doubles, differing=forms.differing,
     )
 
 
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
     """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
-    every = [value for outcomes, *_ in parts for value in outcomes]
+    every = [value for part in parts for value in part.outcomes]
     if not has_spans(tuple(every)):
         return parts
     cuts = closed_cuts(every, action.symmetries, most)
     found: list[Part] = []
-    for outcomes, low, high, rounded in parts:
+    for outcomes, forms, low, high, rounded in parts:
         values: list[Hashable] = []
         columns: list[int] = []
         shares: list[float] = []
@@ -388,9 +394,9 @@ def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]
         # a share and its product are rounded by 2^-53 each
         below, above = np.array(shares) * (1 - 4e-16), np.array(shares) * (1 + 4e-16)
         one = np.array(shares) == 1.0
-        found.append((
-            tuple(values), low[:, columns] * np.where(one, 1.0, below), high[:, columns] * np.where(one, 1.0, above),
-            rounded,
+        found.append(Part(
+            tuple(values), tuple(forms[at] for at in columns), low[:, columns] * np.where(one, 1.0, below),
+            high[:, columns] * np.where(one, 1.0, above), rounded,
         ))
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.auditing.crash import described
+from dpaudit.auditing.law_cache import Part
 from dpaudit.errors import SymmetryError, TimeLimitError
 from dpaudit.interpret import LawCache, NotOnExact, ball_law, first_difference
 from dpaudit.interpret.ball_spans import cuts_of
@@ -181,13 +182,13 @@ def _holds(
     Raises:
         SymmetryError: it is not.
     """
-    before, after = (
-        ball_law(mechanism, each, cache=cache, path_limit=PATHS).as_dict() for each in (dataset, image)
-    )
+    laws = [ball_law(mechanism, each, cache=cache, path_limit=PATHS) for each in (dataset, image)]
+    before, after = (law.as_dict() for law in laws)
     if not symmetry.moves_spans and has_spans((*before, *after)):
         return False
     try:
         difference = first_difference(before, after, symmetry)
+        same = {symmetry.on(outcome): text for outcome, text in laws[0].forms.items()} == laws[1].forms
     except Exception as error:
         raise SymmetryError(
             f"{name} declares the symmetry {symmetry.name!r}, which fails on an output of {dataset!r} "
@@ -200,7 +201,8 @@ def _holds(
             f"with probability {here:.6g}, and what it is the image of comes out of {dataset!r} with {there:.6g}; mend "
             "`symmetries` or take it out."
         )
-    return True
+    # where types of outputs tell a dataset from its image, the symmetry is not used
+    return same
 
 
 def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> tuple[Any, ...] | None:
@@ -216,20 +218,20 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCach
     for dataset in _evenly(several, ORDERS_TRIED):
         rows = tuple(dataset)[::-1]
         try:
-            turned = ball_law(mechanism, rows, cache=cache, path_limit=PATHS).as_dict()
+            turned = ball_law(mechanism, rows, cache=cache, path_limit=PATHS)
         except (TimeLimitError, NotOnExact):
             raise
         except Exception:
             return None
-        law = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict()
-        if first_difference(law, turned, None) is not None:
+        law = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS)
+        if law.forms != turned.forms or first_difference(law.as_dict(), turned.as_dict(), None) is not None:
             return rows
     return None
 
 
-def moves_all(action: Action, parts: Iterable[tuple[Sequence[Hashable], Any, Any, Any]]) -> bool:
+def moves_all(action: Action, parts: Iterable[Part]) -> bool:
     """Whether all symmetries act on laws with these outcomes."""
-    return all(s.moves_spans for s in action.symmetries) or not any(has_spans((*part[0],)) for part in parts)
+    return all(s.moves_spans for s in action.symmetries) or not any(has_spans(part.outcomes) for part in parts)
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------

@@ -107,7 +107,8 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
         return Verdict.INCONCLUSIVE, kind, dependent.text
     if found.cut_short or (found.collected is not None and found.collected.cut_short):
         limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
-        reason = f"Nothing is refuted, but {limit} ran out first; raise --time or lower --runs."
+        less = "lower --runs" if job.tests else "make --domain or --size smaller"
+        reason = f"Nothing is refuted, but {limit} ran out first; raise --time or {less}."
         return Verdict.INCONCLUSIVE, kind, reason
     differing = found.differing or found.laws.differing
     if differing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,7 +20,7 @@ from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry,
 from dpaudit.language.distributions import Then, plain
 from dpaudit.language.enclosed import Roundings, keying, watching
 from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.output_form import Messages, SameMessages
+from dpaudit.language.output_form import PLAIN, FormShares, SameForms, form, saying
 from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.relation import plain_records
 
@@ -48,6 +48,8 @@ class Law:
 
     values: tuple[Hashable, ...] | NDArray[np.int64]
     probs: NDArray[np.float64]
+    forms: Mapping[Hashable, str] = field(default_factory=dict)
+    """What the outcomes leave out, in words, of those of which it does not follow from them (`output_form`)."""
 
     def __len__(self) -> int:
         return len(self.probs)
@@ -99,14 +101,17 @@ class _Mixture:
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
     spans: SpanMixture = field(default_factory=SpanMixture)
     kinds: Kinds = field(default_factory=Kinds)
-    messages: Messages = field(default_factory=Messages)
+    forms: FormShares = field(default_factory=FormShares)
 
     def add(self, output: Any, mass: float) -> None:
-        key = canonical(output)
+        self._add(canonical(output), mass, _form(output))
+
+    def _add(self, key: Hashable, mass: float, text: str) -> None:
         self.kinds.see(key)
-        if type(key) is Raised:
-            self.messages.add(key, mass)
-        self.masses[key] = self.masses.get(key, 0.0) + mass
+        before = self.masses.get(key)
+        if text or self.forms.masses:
+            self.forms.add(key, text, mass, before)
+        self.masses[key] = mass if before is None else before + mass
 
     def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
@@ -120,10 +125,14 @@ class _Mixture:
 
     def add_law(self, part: Law, mass: float) -> None:
         if not has_spans(part.values):
-            self.add_all(part.values, part.probs, mass)
+            if not part.forms:
+                self.add_all(part.values, part.probs, mass)
+                return
+            for value, p in zip(plain(part.values), part.probs.tolist(), strict=True):
+                self._add(value, mass * p, part.forms.get(value, ""))
             return
         for value, share in self.spans.add_all(part.values, part.probs, mass):
-            self.add(value, share)
+            self._add(value, share, part.forms.get(value, ""))
 
     def add_spread(self, draw: Distribution, mass: float, where: str) -> None:
         """The law of a draw from a long range."""
@@ -147,18 +156,18 @@ class _Mixture:
 
     def law(self) -> Law:
         single = self._single()
-        return Law(*self.spans.law(plain(single.values), single.probs)) if self.spans else single
+        return Law(*self.spans.law(plain(single.values), single.probs), single.forms) if self.spans else single
 
     def _single(self) -> Law:
         at = np.flatnonzero(self.dense)
         integers, masses = at + self.low, self.dense[at]
         if not self.masses:
             return Law(integers, masses)
-        merged = {self.messages.said(value, _share): mass for value, mass in self.masses.items()}
         for value, mass in zip(integers.tolist(), masses.tolist(), strict=True):
-            self.kinds.see(value)
-            merged[value] = merged.get(value, 0.0) + mass
-        return Law(tuple(merged), np.array(list(merged.values())))
+            self._add(value, mass, "")
+        self.dense = np.zeros(0)
+        forms = self.forms.texts(_share)
+        return Law(tuple(saying(value, forms) for value in self.masses), np.array(list(self.masses.values())), forms)
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,8 @@ class BallLaw:
     probs: tuple[Ball, ...]
     rounded: tuple[str, ...] = ()
     """What the program rounded to doubles, in words: where there is something, the law is that of such a program."""
+    forms: Mapping[Hashable, str] = field(default_factory=dict)
+    """As those of a `Law`."""
 
     def __len__(self) -> int:
         return len(self.probs)
@@ -186,21 +197,22 @@ class _BallMixture:
     masses: dict[Hashable, Ball] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
-    messages: Messages = field(default_factory=Messages)
+    forms: FormShares = field(default_factory=FormShares)
 
     def add(self, output: Any, mass: Ball) -> None:
-        self._add(canonical(output), mass)
+        self._add(canonical(output), mass, _form(output))
 
-    def _add(self, key: Hashable, mass: Ball) -> None:
+    def _add(self, key: Hashable, mass: Ball, text: str) -> None:
         self.kinds.see(key)
-        if type(key) is Raised:
-            self.messages.add(key, mass)
-        self.masses[key] = self.masses[key] + mass if key in self.masses else mass
+        before = self.masses.get(key)
+        if text or self.forms.masses:
+            self.forms.add(key, text, mass, before)
+        self.masses[key] = mass if before is None else before + mass
 
     def add_law(self, part: BallLaw, mass: Ball) -> None:
         for value, p in zip(part.values, part.probs, strict=True):
             # spans stand for outcomes and are none themselves
-            self._add(value, mass * p)
+            self._add(value, mass * p, part.forms.get(value, ""))
 
     def add_all(self, values: Any, probs: Iterable[Ball], mass: Ball) -> None:
         for value, p in zip(plain(values), probs, strict=True):
@@ -214,7 +226,16 @@ class _BallMixture:
 
     def law(self) -> BallLaw:
         found = refined(self.masses, self.pieces) if self.pieces or has_spans(tuple(self.masses)) else self.masses
-        return BallLaw(tuple(self.messages.said(value, _ball_share) for value in found), tuple(found.values()))
+        forms = self.forms.texts(_ball_share)
+        return BallLaw(tuple(saying(value, forms) for value in found), tuple(found.values()), forms=forms)
+
+
+def _form(output: Any) -> str:
+    """The form of an output; of a failure its message."""
+    kind = type(output)
+    if kind in PLAIN:
+        return output.message if kind is Raised else ""
+    return form(output)
 
 
 def _share(mass: float, whole: float) -> str:
@@ -274,7 +295,7 @@ class LawCache:
         self._laws: dict[Hashable, Any] = {}
         self._exact: dict[Hashable, _ExactRun] = {}
         self._kinds: dict[Hashable, Kinds] = {}
-        self._messages: dict[Hashable, SameMessages] = {}
+        self._forms: dict[Hashable, SameForms] = {}
         self.paths = 0
         """Executions of any mechanism's text so far."""
 
@@ -296,22 +317,25 @@ class LawCache:
 
     @property
     def differing(self) -> str:
-        """A sentence about messages of exceptions that are not the same on every dataset; "" where there are none."""
-        return next((one.differing for one in self._messages.values() if one.differing), "")
+        """A sentence about forms of outputs that are not the same on every dataset; "" where there are none."""
+        return next((one.differing for one in self._forms.values() if one.differing), "")
 
-    def see(self, mechanism: Mechanism, values: Any, arithmetic: str) -> None:
+    def see(self, mechanism: Mechanism, found: Law | BallLaw, *, exact: bool) -> None:
         """The outputs of a mechanism on one more dataset.
+
+        Args:
+            exact: whether it ran on exact numbers; their types are not those that an attacker sees.
 
         Raises:
             OutputError: one equals that of another dataset, and an attacker can tell them apart.
         """
         image = fingerprint(mechanism)
         kinds = self._kinds.setdefault(image, Kinds())
-        # exact numbers have other texts than doubles
-        messages = self._messages.setdefault((arithmetic, image), SameMessages())
-        for value in plain(values):
+        values = plain(found.values)
+        for value in values:
             kinds.see(value)
-            messages.see(value)
+        if not exact:
+            self._forms.setdefault(image, SameForms()).see(values, found.forms)
 
     def exact(self, mechanism: Mechanism) -> _ExactRun:
         """The mechanism with exact parameters; the same one for all laws that share this cache."""
@@ -429,7 +453,7 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
     """
     shared = LawCache() if cache is None else cache
     found: Law = _law(mechanism, dataset, _Budget(path_limit, shared, _DOUBLES))
-    shared.see(mechanism, found.values, _DOUBLES.name)
+    shared.see(mechanism, found, exact=False)
     return found
 
 
@@ -452,7 +476,7 @@ def ball_law(
         return of_one_kind(lambda cache: ball_law(mechanism, dataset, cache=cache, path_limit=path_limit))
     with ctx.workprec(PRECISION):
         found = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _BALLS))
-    cache.see(mechanism, found.values, _BALLS.name)
+    cache.see(mechanism, found, exact=not cache.doubles)
     return found
 
 

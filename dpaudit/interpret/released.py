@@ -36,6 +36,7 @@ from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.distributions.real import rounded_noise
 from dpaudit.language.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
+from dpaudit.language.output_form import form as form_of
 from dpaudit.language.outputs import canonical
 from dpaudit.language.relation import plain_records
 
@@ -148,7 +149,7 @@ class _Reading:
         draws: in their order.
         rows: every number of the output, as coefficients of draws and a constant.
         frame: the output with its numbers taken out.
-        kinds: of each of its constants whether it is a whole number, and the sign of a zero.
+        kinds: of each of its constants whether it is a whole number, the sign of a zero, and its type.
         lone: whether the output is one number and nothing around it.
     """
 
@@ -205,6 +206,8 @@ def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, 
             value += round(far * float(scale) * rng.uniform(-1, 1))
         else:
             value += far * float(scale) * rng.uniform(-1, 1)
+        if not math.isfinite(value):
+            raise NotEnumerableError(f"The noise of {mechanism.name} is too large to be followed: {draw!r}.")
         asked.append(draw)
         values.append(Fraction(value))
         return value  # type: ignore[no-any-return]  # a plain number, as the sampler sends it
@@ -296,9 +299,11 @@ def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
         rows.append((output.parts, output.constant))
         return "number"
     if isinstance(output, np.ndarray):
-        return _frame(output.tolist(), rows, kinds)
+        # of numbers that are not made of draws an attacker sees the type
+        kinds.append("" if output.dtype.hasobject else form_of(output))
+        return ("array", _frame(output.tolist(), rows, kinds))
     if type(output) in (list, tuple):
-        return ("tuple", *[_frame(part, rows, kinds) for part in output])
+        return (type(output).__name__, *[_frame(part, rows, kinds) for part in output])
     if is_dataclass(output) and not isinstance(output, type):
         return (type(output), *[_frame(getattr(output, part.name), rows, kinds) for part in fields(output)])
     number = None if isinstance(output, bool | np.bool_) else exact(output)
@@ -306,9 +311,9 @@ def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
         rows.append(({}, number))
         plain = canonical(output)
         sign = math.copysign(1, plain) if number == 0 and isinstance(plain, float) else 1.0
-        kinds.append((isinstance(plain, int), sign))
+        kinds.append((isinstance(plain, int), sign, form_of(output)))
         return "number"
-    return ("constant", canonical(output))
+    return ("constant", canonical(output), form_of(output))
 
 
 def _solved(rows: list[Row], name: str) -> dict[int, Fraction]:

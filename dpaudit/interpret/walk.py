@@ -21,7 +21,7 @@ from dpaudit.language.distributions import Then
 from dpaudit.language.failures import raised
 from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.output_form import SEVERAL
-from dpaudit.language.outputs import Raised
+from dpaudit.language.outputs import Raised, as_sent
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Run:
         if type(value) is Raised:
             self._fail(value)
         else:
-            self._advance(value)
+            self._advance(as_sent(value))
 
     def _fail(self, failure: Raised) -> None:
         """The draw is a sub-mechanism that raised: so does this one, where the sub-mechanism stands."""

@@ -132,6 +132,7 @@ def cached(maxsize: int) -> Callable[[_F], _F]:
 
 def short(number: float) -> bool:
     """Whether a float has so few digits that no rounded result looks like it: 3.0, 0.5, not 0.1 or log(2)."""
+    number = float(number)
     return abs(number) < _LARGEST and (number * _UNIT).is_integer()
 
 

@@ -7,7 +7,7 @@ exceptions of one class with different messages. Forms are counted beside outcom
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.language.enclosed import Enclosed
 from dpaudit.language.outputs import Bottom, NotANumber, Raised, Structure, TookLonger, shown
 
 MOST_FORMS = 1_000
@@ -124,57 +125,90 @@ SEVERAL = "one of several: "
 
 
 @dataclass
-class Messages:
-    """The distributions of the messages of failures that are equal, in one exact output distribution.
+class FormShares:
+    """The distributions of the forms of outputs that are one outcome, in one exact output distribution.
 
-    A message is no part of an outcome. Where it has the same distribution on every dataset, given the outcome, it is
-    drawn from the outcome alone, and what holds of outcomes holds of messages.
+    A form is no part of an outcome. Where it has the same distribution on every dataset, given the outcome, it is drawn
+    from the outcome alone, and what holds of outcomes holds of forms. The form of a failure is its message.
+
+    Args:
+        masses: outcome → form → probability, of outcomes of which one at least is not plain.
     """
 
-    masses: dict[Raised, dict[str, Any]] = field(default_factory=dict)
+    masses: dict[Hashable, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, failure: Raised, mass: Any) -> None:
-        """A failure of this probability."""
-        known = self.masses.setdefault(failure, {})
-        known[failure.message] = known[failure.message] + mass if failure.message in known else mass
+    def add(self, outcome: Hashable, text: str, mass: Any, before: Any) -> None:
+        """An output of this probability.
 
-    def said(self, outcome: Any, share: Callable[[Any, Any], str]) -> Any:
-        """The outcome; a failure with the distribution of its messages for its message.
+        Args:
+            before: the probability of this outcome until now; None where it is new.
+        """
+        known = self.masses.get(outcome)
+        if known is None:
+            if not text:
+                return
+            known = self.masses[outcome] = {} if before is None else {"": before}
+        known[text] = known[text] + mass if text in known else mass
+
+    def texts(self, share: Callable[[Any, Any], str]) -> dict[Hashable, str]:
+        """The forms of every outcome that has others than plain ones, in words.
 
         Args:
             share: the text of a quotient of probabilities; "" of 0.
         """
-        known = self.masses.get(outcome) if type(outcome) is Raised else None
-        if known is None:
-            return outcome
-        whole = sum(known.values())
-        shares = {message: share(mass, whole) for message, mass in known.items()}
-        texts = sorted(f"{message!r}: {text}" for message, text in shares.items() if text)
-        if len(texts) < 2:
-            (message,) = [message for message, text in shares.items() if text] or [outcome.message]
-            return replace(outcome, message=message)
-        return replace(outcome, message=SEVERAL + "; ".join(texts))
+        found = {}
+        for outcome, known in self.masses.items():
+            whole = sum(known.values())
+            shares = {text: share(mass, whole) for text, mass in known.items()}
+            possible = {text: part for text, part in shares.items() if part} or shares
+            several = sorted(f"{text!r}: {part}" for text, part in possible.items())
+            found[outcome] = next(iter(possible)) if len(possible) == 1 else SEVERAL + "; ".join(several)
+        return {outcome: text for outcome, text in found.items() if text}
+
+
+def saying(outcome: Any, forms: Mapping[Hashable, str]) -> Any:
+    """The outcome; a failure with the distribution of its messages for its message."""
+    if type(outcome) is Raised and forms.get(outcome, "") != outcome.message:
+        return replace(outcome, message=forms.get(outcome, ""))
+    return outcome
 
 
 @dataclass
-class SameMessages:
-    """Whether equal failures of several datasets have messages of the same distribution."""
+class SameForms:
+    """Whether outputs of several datasets that are one outcome have forms of the same distribution."""
 
-    known: dict[Raised, str] = field(default_factory=dict)
+    seen: set[Hashable] = field(default_factory=set)
+    """Outcomes until now."""
+    special: dict[Hashable, str] = field(default_factory=dict)
+    """The forms of those that are not plain."""
     differing: str = ""
-    """A sentence about the first ones that have not."""
+    """A sentence about the first ones that differ."""
 
-    def see(self, outcome: Any) -> None:
-        """One more outcome; a failure as `Messages.said` gives it."""
-        if type(outcome) is not Raised:
-            return
-        before = self.known.setdefault(outcome, outcome.message)
-        if before != outcome.message and not self.differing:
-            self.differing = (
-                f"The message of its {outcome.error} is not the same on every dataset ({_cut(before)!r} and "
-                f"{_cut(outcome.message)!r}); an attacker reads messages and an event does not; keep data out of "
-                "messages of exceptions."
-            )
+    def see(self, outcomes: Iterable[Hashable], forms: Mapping[Hashable, str]) -> None:
+        """The outcomes of one more dataset."""
+        if not self.differing and (forms or self.special):
+            for outcome in outcomes:
+                text = forms.get(outcome, "")
+                before = self.special.get(outcome, "") if outcome in self.seen else text
+                if before != text:
+                    self.differing = _differing(outcome, before, text)
+                    break
+            self.special |= forms
+        self.seen.update(outcomes)
+
+
+def _differing(outcome: Hashable, *texts: str) -> str:
+    if type(outcome) is Raised:
+        before, after = (_cut(text) for text in texts)
+        return (
+            f"The message of its {outcome.error} is not the same on every dataset ({before!r} and {after!r}); an "
+            "attacker reads messages and an event does not; keep data out of messages of exceptions."
+        )
+    before, after = (text or f"plain {type(outcome).__name__}" for text in texts)
+    return (
+        f"The type of its output {_cut(shown(outcome))} is not the same on every dataset ({before} and {after}); an "
+        "attacker sees types and an event does not; return one type."
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -220,7 +254,10 @@ def _form(output: Any, kind: type) -> str:
     if isinstance(output, Enum | type):
         return ""
     if isinstance(output, np.ndarray):
-        inside = _of_parts(output.ravel().tolist()) or "objects" if output.dtype.hasobject else _of_dtype(output.dtype)
+        parts = output.ravel().tolist() if output.dtype.hasobject else []
+        # on doubles an array of exact numbers is one of doubles
+        real = not output.dtype.hasobject or Enclosed in map(type, parts)
+        inside = (_NAMES[np.float64] if parts else _of_dtype(output.dtype)) if real else _of_parts(parts) or "objects"
         filled = f", fill value {output.fill_value!r}" if isinstance(output, np.ma.MaskedArray) else ""
         return _cut(f"{_name(kind)} of {inside}{filled}")
     if isinstance(output, np.generic):
@@ -316,7 +353,7 @@ def _text(thing: Any, written: Callable[[Any], str]) -> str:
 
 
 PLAIN = frozenset({
-    int, float, bool, str, bytes, complex, type(None), Bottom, NotANumber, Structure, Raised, TookLonger,
+    int, float, bool, str, bytes, complex, type(None), Bottom, NotANumber, Structure, Raised, TookLonger, Enclosed,
 })
 """Types whose outcomes tell them apart, as texts of outcomes are compared too."""
 

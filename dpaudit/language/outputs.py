@@ -135,6 +135,21 @@ def canonical(output: Any) -> Hashable:
     return _other(output)
 
 
+def as_sent(outcome: Any) -> Any:
+    """The outcome of a sub-mechanism as its program returned it, as far as a dict is one, at any depth."""
+    kind = type(outcome)
+    if kind is tuple and any(type(part) in (tuple, Structure) for part in outcome):
+        return tuple(map(as_sent, outcome))
+    if kind is not Structure or outcome.kind != "dict":
+        return outcome
+    parts = list(outcome.parts)
+    if parts and parts[-1][0] == _ORDER:
+        _, order = parts.pop()
+        came = dict(zip(order, parts, strict=True))
+        parts = [came[at] for at in range(len(parts))]
+    return {key: as_sent(value) for key, value in parts}
+
+
 def _number(output: Enclosed) -> Hashable:
     """The float that it was written as, or else the fraction that it is; of what is neither a double near to it."""
     if output.written is not None:
@@ -208,7 +223,8 @@ _PLAIN = frozenset({int, str, bytes, type(None), Bottom})
 def likeness(outcome: Any) -> str:
     """A text that is the same for the same outcome of another process, or of another copy of its class."""
     if isinstance(outcome, tuple):
-        return f"{type(outcome).__qualname__}({', '.join(map(likeness, outcome))})"
+        name = "" if type(outcome) is tuple else type(outcome).__qualname__
+        return f"{name}({', '.join(map(likeness, outcome))})"
     text = shown(outcome)
     if " at 0x" in text:
         text = f"{type(outcome).__qualname__}{_ADDRESS.sub('', repr(_attributes(outcome) or text))}"
@@ -408,8 +424,11 @@ def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
     order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
     parts = [items[at] for at in order]
     if order != list(range(len(items))):
-        parts.append((Structure("order", ()), tuple(order)))
+        parts.append((_ORDER, tuple(order)))
     return Structure(kind, tuple(parts))
+
+
+_ORDER = Structure("order", ())
 
 
 def _hashes(output: Any) -> bool:

@@ -26,7 +26,7 @@ from dpaudit.adversary import Pair
 from dpaudit.auditing import registry
 from dpaudit.auditing.density import losses_of
 from dpaudit.auditing.exact import compare, enclosed, evidence, refutes
-from dpaudit.auditing.law_cache import KeptLaws
+from dpaudit.auditing.law_cache import KeptLaws, Part
 from dpaudit.auditing.results import Bounds, EvidenceKind, Verdict
 from dpaudit.auditing.success import exactly
 from dpaudit.interpret import LawCache, ball_law, ball_laws
@@ -659,10 +659,10 @@ def test_the_cache_of_output_distributions_keeps_what_was_rounded(
     half = np.full((1, 2), 0.5)
     kept = KeptLaws("key", [1])
     kept._any = True
-    kept.keep({0: ((0, 1), half, half, notes)}, now=True)
+    kept.keep({0: Part((0, 1), ("", ""), half, half, notes)}, now=True)
     read = KeptLaws("key", [1])
     assert read.trouble == ""
-    assert read.parts[0][3] == notes
+    assert read.parts[0].rounded == notes
 
 
 # --- released noise ---------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from rich.console import Console
 from dpaudit import cli, whole_files
 from dpaudit.auditing import engine, law_cache, law_table
 from dpaudit.auditing.earlier import with_earlier
-from dpaudit.auditing.law_cache import KeptLaws
+from dpaudit.auditing.law_cache import KeptLaws, Part
 from dpaudit.auditing.plan import Scope
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Audit, Result, Verdict
@@ -258,7 +258,7 @@ class Bomb:
 def _private(parts: int) -> dict[int, Any]:
     """Parts that say that the mechanism gives the same on every dataset: the claim would be proved."""
     half = [np.full((size, 2), 0.5) for size in SIZES[:parts]]
-    return {i: ((("bit", 0), ("bit", 1)), low, low, ()) for i, low in enumerate(half)}
+    return {i: Part((("bit", 0), ("bit", 1)), ("", ""), low, low) for i, low in enumerate(half)}
 
 
 def _archive(parts: dict[int, Any]) -> bytes:
@@ -292,7 +292,7 @@ FORGERIES: dict[str, Callable[[bytes, str], bytes]] = {
     "half of it": lambda good, key: good[: len(good) // 2],
     "its last byte is gone": lambda good, key: good[:-1],
     "more than it": lambda good, key: good + b"\0",
-    "a later version": lambda good, key: good.replace(b'"version": 2', b'"version": 3'),
+    "a later version": lambda good, key: good.replace(b'"version": 3', b'"version": 4'),
     "no version": lambda good, key: good.replace(b'"version"', b'"verzion"'),
     "a header that is nested too deeply": lambda good, key: b"[" * 100_000 + b"\n",
     "a header that is no object": lambda good, key: b"3\n" + good,
@@ -441,16 +441,16 @@ def test_outcomes_come_back_as_they_were(home: Path) -> None:
         *((1, (2.0, "a", None)), frozenset({1, (2,)}), Span(3, 2**70), (BOTTOM, (True, 0))),
     ]
     for value in values:
-        part = ((value, "other"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]), ())
-        ((again, other), low, high, _) = law_cache._unpacked(law_cache._packed({0: part}))[0]
+        part = Part((value, "other"), ("", "list"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]))
+        ((again, other), forms, low, high, _) = law_cache._unpacked(law_cache._packed({0: part}))[0]
         assert law_cache._typed(again) == law_cache._typed(value)
-        assert (other, low.tolist(), high.tolist()) == ("other", [[0.25, 0.75]], [[0.25, 0.75]])
+        assert (other, forms, low.tolist(), high.tolist()) == ("other", ("", "list"), [[0.25, 0.75]], [[0.25, 0.75]])
     kept = KeptLaws("0" * 32, [1])
     for value in (Own(1), (1, Own(2)), np.float32(1.0)):
         with pytest.raises(law_cache._NotPlainError):
-            law_cache._packed({0: ((value,), np.ones((1, 1)), np.ones((1, 1)), ())})
+            law_cache._packed({0: Part((value,), ("",), np.ones((1, 1)), np.ones((1, 1)))})
     kept._written = -1e9
-    kept.keep({0: ((Own(1),), np.ones((1, 1)), np.ones((1, 1)), ())})
+    kept.keep({0: Part((Own(1),), ("",), np.ones((1, 1)), np.ones((1, 1)))})
     assert not list(home.rglob("*.laws")), "what cannot be told from its parts is not kept"
 
 

@@ -16,7 +16,7 @@ from dpaudit.auditing import Verdict
 from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.target import function_target
 from dpaudit.interpret import Tally, sample
-from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism
+from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Symmetry
 from dpaudit.language.failures import raised
 from dpaudit.language.output_form import MOST_FORMS, Form, Forms, form
 
@@ -296,3 +296,121 @@ def test_distributions_of_messages() -> None:
     assert verdict(Alike()) is Verdict.PASS
     assert verdict(Alike(same=False)) is Verdict.INCONCLUSIVE
     assert verdict(Alike(0.6)) is verdict(Alike(0.6, same=False)) is Verdict.FAIL
+
+
+EXACT: dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]] = {
+    "list and tuple": (lambda x: [x, 1], lambda x: (x, 1)),
+    "array and list": (lambda x: np.array([x, 1]), lambda x: [x, 1]),
+    "width of an array": (lambda x: np.array([x], dtype=np.int32), lambda x: np.array([x], dtype=np.int64)),
+    "number of numpy": (np.int64, int),
+    "inside a dict": (lambda x: {"a": [x]}, lambda x: {"a": (x,)}),
+    "OrderedDict": (lambda x: OrderedDict(a=x), lambda x: {"a": x}),
+    "named tuple": (lambda x: Point(x, 1), lambda x: (x, 1)),
+    "set": (lambda x: {x}, lambda x: frozenset({x})),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Returns(Mechanism):
+    """A coin in one form or the other, by the dataset or by a second coin; at once, or from a part."""
+
+    which: str
+    how: str = "data"
+
+    @property
+    def claim(self) -> Claim:
+        """Of outcomes."""
+        return Claim(0.5)
+
+    def run(self, data: Any) -> Any:
+        """Two draws."""
+        if self.how == "part":
+            return Returns(self.which).on(data)
+        coin = int((yield Bernoulli(0.5)))
+        other = yield Bernoulli(0.75 if sum(data) and self.how == "more often" else 0.25)
+        return EXACT[self.which][min(1, sum(data)) if self.how in ("data", "part") else other](coin)
+
+
+@pytest.mark.parametrize("which", EXACT)
+def test_types_in_exact_output_distributions(which: str) -> None:
+    for how in ("data", "part", "more often"):
+        assert audited(Returns(which, how), None).verdict is Verdict.INCONCLUSIVE
+        found = dpaudit.verify(Returns(which, how), domain=2, size=1, progress=False)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "return one type" in found.reason
+    if which == "named tuple":
+        # equal to a tuple, and another text: refused on any dataset
+        return
+    assert audited(Returns(which, "coin"), None).verdict is Verdict.PASS
+    assert dpaudit.verify(Returns(which, "coin"), domain=2, size=1, progress=False).verdict is Verdict.PASS
+
+
+@dataclasses.dataclass(frozen=True)
+class Symmetrical(Mechanism):
+    """Says that 1 and 2 may be exchanged, which holds of outcomes alone."""
+
+    @property
+    def claim(self) -> Claim:
+        """Of outcomes."""
+        return Claim(0.5)
+
+    def symmetries(self, domain: Any) -> Any:
+        """All permutations of its domain."""
+        return (Symmetry("exchange", lambda record: {1: 2, 2: 1}.get(record, record)),)
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        coin = yield Bernoulli(0.5)
+        return [coin] if 1 in tuple(data) else (coin,)
+
+
+def test_symmetries_of_outcomes_alone() -> None:
+    found = dpaudit.verify(Symmetrical(), domain=3, size=2, progress=False)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "list" in found.reason
+
+
+@dataclasses.dataclass(frozen=True)
+class Sums(Mechanism):
+    """Adds with numpy: on exact numbers its sums have a type of their own, on doubles they have not."""
+
+    @property
+    def claim(self) -> Claim:
+        """Holds."""
+        return Claim(0.5)
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        coin = yield Bernoulli(0.5)
+        return np.sum([0.1, -0.1]) + coin if sum(data) else np.float64(0.0) + coin
+
+
+def test_types_of_exact_numbers_are_not_compared() -> None:
+    found = dpaudit.verify(Sums(), domain=2, size=1, progress=False)
+    assert found.verdict is Verdict.PASS
+
+
+@dataclasses.dataclass(frozen=True)
+class Noisy(Mechanism):
+    """Laplace noise in one container or the other."""
+
+    one: str
+    other: str
+
+    @property
+    def claim(self) -> Claim:
+        """Holds for outcomes."""
+        return Claim(1.0)
+
+    def run(self, data: Any) -> Any:
+        """One draw."""
+        x = yield Laplace(float(sum(data)), 1.0)
+        forms = {"list": [x, 1.0], "tuple": (x, 1.0), "array": np.array([x, 1.0]), "numpy": (x, np.float64(1))}
+        return forms[self.one if sum(data) else self.other]
+
+
+@pytest.mark.parametrize("other", ["list", "array", "numpy"])
+def test_types_beside_released_noise(other: str) -> None:
+    assert audited(Noisy("tuple", other), None).verdict is Verdict.INCONCLUSIVE
+    assert dpaudit.verify(Noisy("tuple", other), domain=2, size=1, progress=False).verdict is not Verdict.PASS
+    assert audited(Noisy(other, other), None).verdict is Verdict.PASS

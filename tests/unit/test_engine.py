@@ -473,3 +473,20 @@ def test_cases_of_one_label_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
     case = Case("pair", Response(), (Pair(*PAIR, "natural"),), runs=100)
     with pytest.raises(UsageError, match="The plan of Toy has 2 cases 'pair'; give each of them"):
         of_case(monkeypatch, case, Case("other", Response(), case.pairs, runs=100), case)
+
+
+def test_two_instances_of_one_class_have_ids_of_their_own() -> None:
+    targets = (Response(1.0), Response(2.0))
+    found = engine.run(Request(targets, runs=500, pair=PAIR, seed=1))
+    assert len({audit.replay for audit in found.audits}) == 2
+    (again,) = engine.run(Request(targets[1:], runs=500, pair=PAIR, seed=1)).audits
+    assert again.claim.epsilon == found.audits[1].claim.epsilon
+
+
+def test_what_would_have_one_id_is_refused() -> None:
+    def function(data: Any, rng: Generator) -> float:
+        return float(rng.laplace())
+
+    for targets in ((function, function), (Response(1.0), Response(1.0))):
+        with pytest.raises(UsageError, match="is given twice"):
+            engine.run(Request(targets, runs=500, epsilon=1.0, pair=PAIR))

@@ -15,7 +15,7 @@ import toy_mechanisms as toys
 from scipy import stats
 
 from dpaudit.errors import MechanismError, OutputError, ParameterError
-from dpaudit.interpret import Outputs, Tally, sample
+from dpaudit.interpret import Outputs, Tally, law, sample
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
@@ -354,3 +354,31 @@ def test_products_of_everything() -> None:
     assert {(type(x), y) for x, y in outputs.others} == {(float, 1), (float, 2)}  # type: ignore[misc]
     mid = sample(toys.Tree((independent(Bernoulli(0.5), 2), {(a, b): a + b for a in (0, 1) for b in (0, 1)})), (), 100)
     assert set(mid.counts) == {0, 1, 2}
+
+
+class Dicts(Mechanism):
+    """A dict, with its keys in an order that a coin decides."""
+
+    def run(self, data: Any) -> Any:
+        """One coin."""
+        coin = yield Bernoulli(0.5)
+        return {"b": (1, {"c": coin}), "a": 2} if coin else {"a": 2, "b": (1, {"c": coin})}
+
+
+class Reads(Mechanism):
+    """What becomes of a dict that a sub-mechanism returns."""
+
+    def run(self, data: Any) -> Any:
+        """One sub-mechanism."""
+        found = yield Dicts().on(data)
+        return list(found), found["b"][1]["c"]
+
+
+def test_a_dict_of_a_sub_mechanism_is_a_dict() -> None:
+    expected = {(("a", "b"), False), (("b", "a"), True)}
+    assert set(sample(Reads(), (), 100, seed=1).counts) == expected
+    assert set(law(Reads(), ()).as_dict()) == expected
+
+
+def test_half_precision() -> None:
+    assert Bernoulli(np.float16(0.3)).probs.sum() == 1.0

@@ -169,6 +169,9 @@ class Bernoulli(Finite):
     event: Tail | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.p, np.floating):
+            # 1 − p in half precision is another number
+            object.__setattr__(self, "p", float(self.p))
         probability("p of a Bernoulli", self.p)
         if self.complement is not None:
             probability("complement of a Bernoulli", self.complement)
