@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from dpaudit.auditing.crash import unheard
 from dpaudit.errors import UsageError
 from dpaudit.language.failures import frames
 from dpaudit.language.outputs import TookLonger
@@ -59,7 +60,7 @@ def called_within(seconds: float, call: Callable[[], Any]) -> Any:
     outer = signal.getsignal(signal.SIGALRM)
     left, interval = signal.setitimer(signal.ITIMER_REAL, 0)
     limit = begun + left if left else float("inf")
-    here, over = sys._getframe(), False
+    here, over, hook = sys._getframe(), False, sys.unraisablehook
 
     def stop(signum: int, frame: FrameType | None) -> None:
         nonlocal over
@@ -73,6 +74,7 @@ def called_within(seconds: float, call: Callable[[], Any]) -> Any:
 
     where = "it went on after it was interrupted"
     try:
+        sys.unraisablehook = unheard(CallTooLong)
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, min(seconds, left or seconds), AGAIN)
         output = call()
@@ -87,6 +89,7 @@ def called_within(seconds: float, call: Callable[[], Any]) -> Any:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL if outer is None else outer)
+        sys.unraisablehook = hook
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(limit - time.monotonic(), 1e-6), interval)
     return TookLonger(f"{seconds:g} s", where) if over else output

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from dpaudit.errors import DpauditError, MechanismError
 from dpaudit.language.failures import described, one_line
 
-__all__ = ["StopNow", "blamed", "described", "one_line", "sentence"]
+__all__ = ["StopNow", "blamed", "described", "one_line", "sentence", "unheard"]
 
 class StopNow(BaseException):
     """The time limit came; not an `Exception`, so that an `except Exception` on the way does not swallow it."""
+
+
+def unheard(kind: type[BaseException]) -> Callable[[sys.UnraisableHookArgs], Any]:
+    """A hook for `sys.unraisablehook` while a timer raises this exception, again and again.
+
+    Where it comes while an object is finalised Python would print a traceback, and go on.
+    """
+    before = sys.unraisablehook
+    return lambda one: None if issubclass(one.exc_type, kind) else before(one)
 
 
 def sentence(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from numpy.random import SeedSequence
 
-from dpaudit.auditing.crash import StopNow, blamed
+from dpaudit.auditing.crash import StopNow, blamed, unheard
 from dpaudit.auditing.target import Target
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
@@ -147,8 +148,9 @@ def _timer(left: float) -> Iterator[None]:
         if armed:
             raise StopNow
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before, hook = signal.signal(signal.SIGALRM, stop), sys.unraisablehook
     try:
+        sys.unraisablehook = unheard(StopNow)
         try:
             # the limit may come as soon as the timer is set
             signal.setitimer(signal.ITIMER_REAL, left, INSIST)
@@ -161,6 +163,7 @@ def _timer(left: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = hook
 
 
 def _run_pickled(payload: bytes, unit: Unit) -> Outputs:

@@ -294,3 +294,26 @@ def test_the_command_line_and_the_configuration(tmp_path: Path, monkeypatch: pyt
 def test_assert_private() -> None:
     with pytest.raises(dpaudit.PrivacyViolation, match="took longer than"):
         dpaudit.assert_private(sleeps_where_a_record_is, 1.0, pair=PAIR, runs=600, call_seconds=LIMIT)
+
+
+class Slow:
+    """Takes a while to be finalised."""
+
+    def __del__(self) -> None:
+        """Longer than a call may take."""
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            pass
+
+
+def test_an_interrupt_in_a_finaliser_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+
+    def call() -> None:
+        Slow()
+        time.sleep(5)
+
+    assert isinstance(called_within(0.05, call), TookLonger)
+    assert not said
+    assert sys.unraisablehook == said.append

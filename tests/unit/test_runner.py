@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from typing import Any
@@ -213,3 +214,42 @@ def test_an_early_end_of_listening_is_fine() -> None:
     next(stream)
     stream.close()  # type: ignore[attr-defined]
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+class Slow:
+    """Takes a while to be finalised."""
+
+    def __del__(self) -> None:
+        """Until the first interrupt, which Python drops here."""
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            pass
+
+
+def waits() -> None:
+    Slow()
+    time.sleep(5)
+
+
+def test_a_limit_that_comes_in_a_finaliser_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    before = sys.unraisablehook
+    said: list[Any] = []
+    sys.unraisablehook = said.append
+    try:
+        with pytest.raises(TimeLimitError), Runner(seconds=0.2).limited():
+            waits()
+        assert not said, "the interrupt was told"
+        with Runner(seconds=60).limited():
+            Raises()
+        assert len(said) == 1, "other errors are told"
+        assert sys.unraisablehook == said.append
+    finally:
+        sys.unraisablehook = before
+
+
+class Raises:
+    """Fails when it is finalised."""
+
+    def __del__(self) -> None:
+        """Its own error."""
+        raise ValueError
