@@ -14,7 +14,7 @@ from dpaudit.adversary.description import parse_records
 from dpaudit.adversary.pair_search import starting_pairs
 from dpaudit.adversary.pairs import as_multisets
 from dpaudit.auditing.job import Job, Walk
-from dpaudit.auditing.jobs import claim_of_group, jobs_of, replay_id
+from dpaudit.auditing.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
 from dpaudit.auditing.request import DEFAULT_RUNS, Request
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Multiset
@@ -35,7 +35,7 @@ def all_jobs(request: Request) -> list[Job]:
     # pairs that are given are one case of each target; else the cases of a name follow each other
     given = bool(request.given_pairs) or request.data is not None
     targets = [[job] for job in jobs] if given else [list(of) for _, of in groupby(jobs, lambda job: job.target.name)]
-    return [job for of in targets for job in _walks(of, request, request.groups)]
+    return with_own_ids(job for of in targets for job in _walks(of, request, request.groups))
 
 
 def _walks(jobs: list[Job], request: Request, most: int) -> list[Job]:

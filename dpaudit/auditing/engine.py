@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -50,7 +50,7 @@ from dpaudit.auditing.runner import WORTH_A_POOL, Runner
 from dpaudit.auditing.side_by_side import Found, Work, portable, side_by_side
 from dpaudit.auditing.utility import UtilityJob, try_promise, undecided, utility_jobs
 from dpaudit.auditing.verdict import Findings, decide
-from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError, UsageError
+from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.language.outputs import Raised
 
 PAIRS_EXAMINED = 8
@@ -89,7 +89,6 @@ def check(
     except TimeLimitError as error:
         raise TimeLimitError("The time limit ran out before any audit could begin; nothing was run.") from error
     every: list[Job | UtilityJob] = [*jobs, *promises]
-    _refuse_equal_ids(every)
     tests = sum(job.tests for job in every)
     # before anything runs: a cache that a mechanism fills is no other mechanism
     keys = carry_keys(jobs, request, only=only)
@@ -139,20 +138,6 @@ def check(
         runner.close()
         forget()
     yield CheckFinished(last)
-
-
-def _refuse_equal_ids(jobs: Sequence[Job | UtilityJob]) -> None:
-    """Refuse two audits of one id: the result of one could be taken for that of the other.
-
-    Raises:
-        UsageError: there are two.
-    """
-    seen: set[str] = set()
-    for job in jobs:
-        if job.replay in seen:
-            name = job.name if isinstance(job, UtilityJob) else job.target.name
-            raise UsageError(f"{name} is given twice, or two functions are of this name; audit them one by one.")
-        seen.add(job.replay)
 
 
 def run(request: Request) -> Result:

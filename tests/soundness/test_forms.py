@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 from numpy.random import Generator, SeedSequence, default_rng
 
 import dpaudit
-from dpaudit.auditing import Verdict
+from dpaudit.auditing import Verdict, law_table, symmetries
 from dpaudit.auditing.runner import Unit
 from dpaudit.auditing.target import function_target
-from dpaudit.interpret import Tally, sample
+from dpaudit.errors import NotEnumerableError
+from dpaudit.interpret import LawCache, Tally, ball_law, sample
+from dpaudit.interpret.released import released
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Symmetry
 from dpaudit.language.failures import raised
 from dpaudit.language.output_form import MOST_FORMS, Form, Forms, form
@@ -333,6 +336,9 @@ class Returns(Mechanism):
 
 @pytest.mark.parametrize("which", EXACT)
 def test_types_in_exact_output_distributions(which: str) -> None:
+    for data in ((0,), (1,)):
+        here, of_part = (ball_law(Returns(which, how), data, cache=LawCache("x")).forms for how in ("data", "part"))
+        assert here == of_part
     for how in ("data", "part", "more often"):
         assert audited(Returns(which, how), None).verdict is Verdict.INCONCLUSIVE
         found = dpaudit.verify(Returns(which, how), domain=2, size=1, progress=False)
@@ -365,14 +371,22 @@ class Symmetrical(Mechanism):
 
 
 def test_symmetries_of_outcomes_alone() -> None:
+    relation = Claim(0.5).relation
+    action = symmetries.declared(Symmetrical(), relation, (0, 1, 2))
+    assert action.symmetries
+    datasets = tuple(relation.scope((0, 1, 2), 2, ordered=False))
+    usable, _ = symmetries.confirmed(Symmetrical(), action, datasets, "Symmetrical", LawCache())
+    assert not usable.symmetries
     found = dpaudit.verify(Symmetrical(), domain=3, size=2, progress=False)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "list" in found.reason
 
 
 @dataclasses.dataclass(frozen=True)
-class Sums(Mechanism):
-    """Adds with numpy: on exact numbers its sums have a type of their own, on doubles they have not."""
+class Largest(Mechanism):
+    """Asks numpy for a largest number: of exact ones its type is another than of doubles."""
+
+    number: float = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -382,11 +396,17 @@ class Sums(Mechanism):
     def run(self, data: Any) -> Any:
         """One draw."""
         coin = yield Bernoulli(0.5)
-        return np.sum([0.1, -0.1]) + coin if sum(data) else np.float64(0.0) + coin
+        largest = np.max([self.number]) if sum(data) else np.float64(self.number)
+        return largest if coin else 0
 
 
 def test_types_of_exact_numbers_are_not_compared() -> None:
-    found = dpaudit.verify(Sums(), domain=2, size=1, progress=False)
+    exact, doubles = (
+        [ball_law(Largest(), data, cache=LawCache(why)).forms for data in ((0,), (1,))] for why in ("", "asked for")
+    )
+    assert exact[0] != exact[1]
+    assert doubles[0] == doubles[1]
+    found = dpaudit.verify(Largest(), domain=2, size=1, progress=False)
     assert found.verdict is Verdict.PASS
 
 
@@ -411,6 +431,20 @@ class Noisy(Mechanism):
 
 @pytest.mark.parametrize("other", ["list", "array", "numpy"])
 def test_types_beside_released_noise(other: str) -> None:
+    with pytest.raises(NotEnumerableError):
+        released(Noisy("tuple", other), (1,), (0,))
     assert audited(Noisy("tuple", other), None).verdict is Verdict.INCONCLUSIVE
     assert dpaudit.verify(Noisy("tuple", other), domain=2, size=1, progress=False).verdict is not Verdict.PASS
     assert audited(Noisy(other, other), None).verdict is Verdict.PASS
+
+
+def test_forms_that_were_kept_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the cache says that all outputs are lists, of a program that returns tuples too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    part = law_table._laws(Returns("list and tuple"), [(0,), (1,)], LawCache())
+    assert len(part.outcomes) == 4
+    assert law_table._agrees(Returns("list and tuple"), part, [(0,), (1,)], "")
+    lists = part._replace(forms=("list",) * 4)
+    assert not any(law_table._agrees(Returns("list and tuple", "coin"), lists, [(0,), (1,)], "") for _ in range(5))
+    assert not all(law_table._agrees(Returns("list and tuple"), lists, [(0,), (1,)], "") for _ in range(30))

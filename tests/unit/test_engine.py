@@ -483,10 +483,16 @@ def test_two_instances_of_one_class_have_ids_of_their_own() -> None:
     assert again.claim.epsilon == found.audits[1].claim.epsilon
 
 
-def test_what_would_have_one_id_is_refused() -> None:
-    def function(data: Any, rng: Generator) -> float:
-        return float(rng.laplace())
+def test_functions_of_one_factory_have_ids_of_their_own() -> None:
+    def made(scale: float) -> Any:
+        def function(data: Any, rng: Generator) -> float:
+            return float(sum(data) + rng.laplace(0, scale))
 
-    for targets in ((function, function), (Response(1.0), Response(1.0))):
-        with pytest.raises(UsageError, match="is given twice"):
-            engine.run(Request(targets, runs=500, epsilon=1.0, pair=PAIR))
+        return function
+
+    request = Request((made(1.0), made(0.1), made(1.0)), runs=500, epsilon=1.0, pair=((1,), (0,)), seed=1)
+    audits = engine.run(request).audits
+    assert len({audit.replay for audit in audits}) == 3
+    (again,) = [e.audit for e in engine.check(request, only=audits[1].replay) if isinstance(e, AuditFinished)]
+    assert again.verdict is audits[1].verdict is Verdict.FAIL
+    assert audits[0].verdict is not Verdict.FAIL
