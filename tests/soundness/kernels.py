@@ -4,7 +4,7 @@ Nothing here is computed by dpaudit: probabilities are fractions over 256, and w
 the outputs are made. Two outcomes of the kernel that are given the same object of `OBJECTS` are one outcome; any two
 different objects differ in what they hold, or in an unmistakable kind. How an object is made (`path`) may depend on the
 data and must play no part, so it never changes what the object holds; `coin` is independent of the data, so what it
-changes cannot matter: not even whether np.int8(41) and 41 are one outcome.
+changes cannot matter: not even whether np.int8(41) and 41 are one outcome, or the order of a dict is part of it.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ OBJECTS: tuple[tuple[str, Make], ...] = (
     ("", lambda path, coin: ("x", 1.75)),
     ("", lambda path, coin: ("y", None, 51)),
     ("", lambda path, coin: ((52,), ((53.5,),))),
-    ("", lambda path, coin: dict([("a", 61), ("b", 62.5)][:: -1 if path else 1])),
-    ("", lambda path, coin: dict([("a", 61), ("b", 63.5)][:: -1 if path else 1])),
+    ("", lambda path, coin: dict([("a", 61), ("b", 62.5)][:: -1 if coin else 1])),
+    ("", lambda path, coin: dict([("a", 61), ("b", 63.5)][:: -1 if coin else 1])),
     ("", lambda path, coin: {"a": {"b": [64.5]}, 3: None}),
     ("", lambda path, coin: set(["p", "q", 71][:: -1 if path else 1])),
     ("", lambda path, coin: frozenset([("r", 72), ("s", 73)][:: -1 if path else 1])),
