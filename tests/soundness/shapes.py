@@ -381,6 +381,11 @@ EVERY = (
     Shape("DataFrame", STEPS, _frame, needs_pandas=True),
     Shape("DataFrame of 1 or 2 rows", RARE, _longer_frame, noise=True, needs_pandas=True),
     Shape("pandas NA, NaT and Timestamp", LEAK, _missing, needs_pandas=True),
+    # numbers that are related: what doubles round in their sums and differences depends on the last bits of noise
+    Shape("two numbers that add up to one", NOISY, lambda x, noise, coin: [x, 1 - x], stacked=True),
+    Shape("a number, shifted", NOISY, lambda x, noise, coin: np.array([x, x + 0.1, x + 1, 3.0]), stacked=True),
+    Shape("a number, and shares of a sum", NOISY,
+          lambda x, noise, coin: {"a": x, "share": x / (x + noise), "rest": noise / (x + noise)}, noise=True),
 )  # fmt: skip
 SHAPES = {shape.name: shape for shape in EVERY}
 
