@@ -46,8 +46,15 @@ class Claim:
     def __post_init__(self) -> None:
         at_least("epsilon", self.epsilon, 0)
         probability("delta", self.delta)
+        if self.rho is not None:
+            positive("rho", self.rho)
+        for name in ("epsilon", "delta", "rho"):
+            value = getattr(self, name)
+            if not (value is None or type(value) in (int, float) or is_enclosed(value)):
+                # a number of numpy, or a fraction, is written otherwise than the float that it is
+                object.__setattr__(self, name, float(value))
         # in an enclosed run too the numbers of such a claim are doubles: nothing is drawn with them
-        if self.rho is not None and near(self.delta) != zcdp_delta(near(positive("rho", self.rho)), near(self.epsilon)):
+        if self.rho is not None and near(self.delta) != zcdp_delta(near(self.rho), near(self.epsilon)):
             raise ParameterError(
                 f"delta = {self.delta!r} is not what {self.rho!r}-zCDP allows at epsilon = {self.epsilon!r}; "
                 "make the claim with Claim.zcdp(rho, epsilon=…)."

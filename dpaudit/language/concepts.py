@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions import Multinomial
@@ -219,4 +221,4 @@ def as_written(number: float) -> Fraction:
     """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is enclosed."""
     if is_enclosed(number):
         return number  # type: ignore[return-value]  # it computes alike, from decimals
-    return Fraction(repr(number))
+    return Fraction(repr(number.item() if isinstance(number, np.generic) else number))

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import dpaudit
+from dpaudit.auditing import Verdict
 from dpaudit.errors import ParameterError
 from dpaudit.language import (
     ADD_REMOVE_ONE,
     REPLACE_ONE,
     Claim,
+    Gaussian,
+    Mechanism,
     advanced_composition,
     basic_composition,
     optimal_composition,
@@ -201,3 +208,26 @@ def test_prints() -> None:
     assert str(Claim(0.5, 1e-6).group(2)).startswith("(1, 5.43656e-06)-DP under replace-one:2")
     assert Claim(1).pure
     assert not Claim(1, 0.1).pure
+
+
+def test_numbers_of_other_types_are_the_floats_that_they_are() -> None:
+    for one in (np.float64(0.5), np.float32(0.5), Fraction(1, 2)):
+        claim = Claim(one, one)
+        assert (repr(claim), type(claim.epsilon), type(claim.delta)) == (repr(Claim(0.5, 0.5)), float, float)
+    assert type(Claim(1).epsilon) is int
+    with pytest.raises(ParameterError, match="rho"):
+        Claim(1.0, 0.5, rho="x")  # type: ignore[arg-type]
+
+
+def test_a_claim_with_numbers_of_numpy_is_audited_by_density() -> None:
+    @dataclass(frozen=True)
+    class Noise(Mechanism):
+        @property
+        def claim(self) -> Claim:
+            return Claim(np.float64(1.0), np.float64(0.05))
+
+        def run(self, data: Any) -> Any:
+            """One draw."""
+            return Gaussian(float(sum(data)), 1.5)
+
+    assert dpaudit.audit(Noise(), pair=((1,), (0,)), runs=2_000, progress=False).verdict is Verdict.PASS
