@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
@@ -48,27 +47,8 @@ class Adapted:
 
     def __call__(self, dataset: Sequence[Any], rng: Generator, size: int) -> Any:
         """`size` outputs of independent runs."""
-        return gathered(self.draw(dataset, rng, size))
-
-
-def gathered(outputs: Sequence[Any]) -> Any:
-    """Outputs in forms that dpaudit counts: an array of floats where all are; no numpy scalars, dicts or int arrays."""
-    if all(isinstance(output, float | np.floating) for output in outputs):
-        return np.array(outputs, dtype=np.float64)
-    return [_plain(output) for output in outputs]
-
-
-def _plain(output: Any) -> Any:
-    if isinstance(output, np.generic):
-        return output.item()
-    if isinstance(output, np.ndarray):
-        return output if output.dtype.kind == "f" else tuple(output.ravel().tolist())
-    if isinstance(output, dict):
-        return tuple(sorted(((key, _plain(value)) for key, value in output.items()), key=repr))
-    if isinstance(output, list):
-        # a list of numbers is a vector to dpaudit, one of anything else an outcome
-        return output if any(isinstance(part, float) for part in output) else tuple(map(_plain, output))
-    return output
+        # one by one as the library returned them: their types are part of what an attacker sees
+        return list(self.draw(dataset, rng, size))
 
 
 def library(module: str, package: str, extra: str) -> ModuleType:

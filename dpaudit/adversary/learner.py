@@ -202,7 +202,7 @@ class Learner:
         """The share of past outputs that nothing is learned from, and the type of a part that is not read.
 
         That are outputs with such a part of which there are hardly two alike; a text among other parts is one that is
-        not read where hardly two outputs have it. Of many outputs the first are looked at.
+        not read where hardly two outputs have it, unless such texts are few. Of many outputs the first are looked at.
         """
         hidden = total = 0
         kind = ""
@@ -215,11 +215,15 @@ class Learner:
         for pairs in looked_at:
             for value, often in pairs:
                 texts.update(dict.fromkeys(hidden_texts(value), often))
+        rare = {text for text, times in texts.items() if times < FEW_ALIKE}
+        if len(rare) <= FEW_ALIKE:
+            # words that are seldom used, and no noise that is written out
+            rare.clear()
         for pairs in looked_at:
             for value, often in pairs:
                 total += often
                 name = unread(value) if often < FEW_ALIKE else None
-                if any(texts[text] < FEW_ALIKE for text in hidden_texts(value)):
+                if rare and not rare.isdisjoint(hidden_texts(value)):
                     name = "str within another one"
                 if name is not None:
                     hidden += often

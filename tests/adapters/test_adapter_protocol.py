@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from numpy.random import Generator
 
@@ -14,7 +15,7 @@ from dpaudit.adapters import Adapted, adapted
 from dpaudit.adapters import diffprivlib as diffprivlib_adapter
 from dpaudit.adapters import opendp as opendp_adapter
 from dpaudit.adapters import pydp as pydp_adapter
-from dpaudit.adapters.base import gathered
+from dpaudit.auditing import Verdict
 from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.cli import main
 from dpaudit.errors import UsageError
@@ -163,14 +164,26 @@ def test_missing_library_is_one_sentence(
         wrap(object())
 
 
-def test_outputs_become_what_is_counted() -> None:
-    import numpy as np
+def test_how_an_output_is_counted_does_not_depend_on_the_others() -> None:
+    """A unit of floats alone, and one with a text in it."""
 
-    assert gathered([1.0, np.float64(2.0)]).dtype == np.float64
-    assert gathered([np.int64(1), True]) == [1, True]
-    assert gathered([{"b": 1, "a": np.int64(2)}]) == [(("a", 2), ("b", 1))]
-    assert gathered([[1, 2], np.array([3, 4])]) == [(1, 2), (3, 4)]
-    assert gathered([[1.5, 2]]) == [[1.5, 2]]
+    def draw(dataset: Any, rng: Any, size: int) -> list[Any]:
+        return [rng.laplace() if rng.random() > dataset[0] / 40 else "stopped" for _ in range(size)]
+
+    one = Adapted("it", Claim(0.0, 0.05, REPLACE_ONE), "a source", draw)
+    assert dpaudit.audit(one, pair=([0], [1]), runs=2_000, progress=False).verdict is Verdict.PASS
+
+
+def test_types_and_orders_are_those_of_the_library() -> None:
+    def of(made: Any) -> Verdict:
+        one = Adapted("it", Claim(0.5, 0.0, REPLACE_ONE), "a source", lambda dataset, rng, size: [
+            made(dataset[0], float(rng.laplace())) for _ in range(size)
+        ])
+        return dpaudit.audit(one, pair=([0], [1]), runs=2_000, progress=False).verdict
+
+    assert of(lambda bit, x: (x, 1.0)) is Verdict.PASS
+    assert of(lambda bit, x: np.float64(x) if bit else x) is Verdict.INCONCLUSIVE
+    assert of(lambda bit, x: {"a": x, "b": 1} if bit else {"b": 1, "a": x}) is Verdict.FAIL
 
 
 def test_adapted_is_a_function_with_a_name() -> None:
