@@ -124,7 +124,7 @@ def test_datasets_out_of_the_domain_are_refused(measurement: Any, dataset: list[
 def test_outputs_that_are_no_values_are_read() -> None:
     composed = dp.c.make_composition([laplace(2.0), laplace(2.0)])
     one = wrap(composed, read=lambda released: released[0], name="first of two")
-    assert one([0], default_rng(0), 4).shape == (4,)
+    assert [type(output) for output in one([0], default_rng(0), 4)] == [float] * 4
     assert one.__name__ == "first of two"
 
 
@@ -133,7 +133,7 @@ def test_histograms_with_keys_are_outcomes() -> None:
     keys = ints >> dp.t.then_count_by() >> dp.m.then_laplace_threshold(scale=1.0, threshold=4)
     one = adapted(keys)
     assert one.claim == Claim(*keys.map(1), ADD_REMOVE_ONE)
-    assert set(one([7] * 50, default_rng(0), 3)[0][0][:1]) == {7}
+    assert set(one([7] * 50, default_rng(0), 3)[0]) == {7}
 
 
 def test_true_claim_passes() -> None:

@@ -504,6 +504,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
     ),
     Mutant(
+        "L12",
+        "a claim's numbers are floats",
+        "language/claim.py",
+        "                object.__setattr__(self, name, float(value))",
+        "                object.__setattr__(self, name, value)",
+        ("unit/test_claim.py::test_numbers_of_other_types_are_the_floats_that_they_are",),
+    ),
+    Mutant(
         "I1",
         "a mechanism that ends with another has fresh samples",
         "interpret/sample.py",
@@ -1365,6 +1373,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_forms.py::test_forms_that_were_kept_are_compared",),
     ),
     Mutant(
+        "A66",
+        "an interrupt in a finaliser prints nothing",
+        "auditing/crash.py",
+        "return lambda one: None if issubclass(one.exc_type, kind) else before(one)",
+        "return lambda one: before(one)",
+        ("unit/test_runner.py::test_a_limit_that_comes_in_a_finaliser_prints_nothing",),
+    ),
+    Mutant(
         "E1",
         "intervals are open below and closed above",
         "adversary/event.py",
@@ -1609,6 +1625,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "        return coarse(found, size)",
         "        return found",
         ("soundness/test_rounding.py::test_columns_that_are_constant_in_the_reals",),
+    ),
+    Mutant(
+        "E31",
+        "a few seldom words are read",
+        "adversary/learner.py",
+        "            rare.clear()",
+        "            rare.copy()",
+        ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
     ),
     Mutant(
         "C1",

@@ -321,3 +321,16 @@ def test_a_mechanism_may_output_what_is_neither_equal_nor_unequal_to_itself() ->
     found = dpaudit.audit(Typed(values=(pd.NA, pd.NaT)), pair=([1], [0]), runs=2_000, progress=False)
     assert found.verdict is Verdict.FAIL
     assert dpaudit.verify(Typed(values=(pd.NA, pd.NA)), domain=2, size=1, progress=False).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("words", "verdict"), [(3, Verdict.PASS), (100_000, Verdict.INCONCLUSIVE)])
+def test_seldom_words_beside_noise(words: int, verdict: Verdict) -> None:
+    """Three words that come in few of 200 outputs are read; words that are all different are not."""
+
+    def f(data: Any, rng: Generator) -> tuple[float, str]:
+        seldom = rng.random() < (0.025 if words == 3 else 0.1)
+        return float(rng.laplace()), f"word{int(rng.integers(words))}" if seldom else "usual"
+
+    found = dpaudit.audit(f, epsilon=1.5, pair=([1], [0]), runs=200, alpha=0.05, progress=False, min_power=100.0)
+    hidden = "hardly two" in found.reason
+    assert hidden == (verdict is Verdict.INCONCLUSIVE), found.reason
