@@ -105,10 +105,16 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**kept, "HOME": str(folder), "DPAUDIT_STORE": str(folder / "store.sqlite3"), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def _interruptible() -> None:
+    """Interrupts are ignored in what a shell runs in the background, and these tests send some."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _started(folder: Path, *words: str, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "dpaudit", *words], cwd=folder, env=_environment(folder), text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=_interruptible, **more,
     )  # fmt: skip
 
 
