@@ -437,7 +437,7 @@ def claim_of_group(mechanism: Mechanism | None, claim: Claim, k: int) -> Claim:
 
 
 def with_own_ids(jobs: Iterable[Job]) -> list[Job]:
-    """Jobs of which no two share an id: functions that one factory makes have one name and one source.
+    """Jobs of which no two share an id: instances of one class, and functions of one factory, have one name and source.
 
     Where a process died, the result of one would be taken for that of the other. The second has its place in its id.
     """
@@ -451,11 +451,6 @@ def with_own_ids(jobs: Iterable[Job]) -> list[Job]:
     return found
 
 
-def _is_given(request: Request, target: Target) -> bool:
-    """Whether the mechanism is an object of the request, and not one of a catalogue."""
-    return target.mechanism is not None and any(given is target.subject for given in request.targets)
-
-
 def replay_id(request: Request, target: Target, label: str) -> str:
     """The id of a case: the same for the same request, another one for anything that the result depends on."""
     # the source tells two functions of one name apart
@@ -465,7 +460,5 @@ def replay_id(request: Request, target: Target, label: str) -> str:
         "source": target.source,
         "case": label,
         "format": FORMAT_VERSION,
-        # two instances of one class have one name and one source
-        **({"mechanism": repr(target.mechanism)} if _is_given(request, target) else {}),
     }
     return hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
