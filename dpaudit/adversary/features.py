@@ -38,7 +38,7 @@ MOST_COORDINATES = 256
 """Coordinates of a vector that are all looked at: a regression on thousands takes minutes, and gigabytes."""
 TELLING = 32
 """Coordinates of a longer vector that are looked at one by one; its totals are of all."""
-DIGITS = 36
+READ_BITS = 36
 """Bits to which sums and differences are read: what is finer is what doubles round, and is the same for every output of
 the reals. Rounding depends on the last bits of what is added, which leak where noise is textbook (see `bits`)."""
 _BETWEEN = 0.381966
@@ -496,9 +496,14 @@ def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
 
 
 def coarse(values: Floats, size: Floats) -> Floats:
-    """Numbers to `DIGITS` bits of the size of what they were computed from; small whole numbers stay as they are."""
+    """Numbers to `READ_BITS` bits of the size of what they were computed from; small whole numbers stay as they are.
+
+    Args:
+        values: of any shape.
+        size: of the largest number in each computation, ≥ 0, of a shape that broadcasts with theirs.
+    """
     with np.errstate(all="ignore"):
-        step = np.ldexp(1.0, np.frexp(size)[1] - DIGITS)
+        step = np.ldexp(1.0, np.frexp(size)[1] - READ_BITS)
         found = np.floor(values / step + _BETWEEN) * step
     return np.where(np.isfinite(found), found, values)
 

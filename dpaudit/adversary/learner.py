@@ -217,7 +217,7 @@ class Learner:
                 texts.update(dict.fromkeys(hidden_texts(value), often))
         rare = {text for text, times in texts.items() if times < FEW_ALIKE}
         if len(rare) <= FEW_ALIKE:
-            # words that are seldom used, and no noise that is written out
+            # rare words, and no noise that is written out
             rare.clear()
         for pairs in looked_at:
             for value, often in pairs:

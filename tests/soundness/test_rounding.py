@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.adversary.features import DIGITS, Linear, Vectors, coarse, steps, sums
+from dpaudit.adversary.features import READ_BITS, Linear, Vectors, coarse, steps, sums
 from dpaudit.auditing import Verdict
 
 RELATED: dict[str, Callable[[float, float], Any]] = {
@@ -74,7 +74,7 @@ def test_sums_and_steps_of_whole_numbers(row: list[int]) -> None:
 def test_coarse_is_near(value: float, more: float) -> None:
     size = abs(value) + more
     (found,) = coarse(np.array([value]), np.array([size])).tolist()
-    assert abs(found - value) <= max(size, 5e-324) * 2.0 ** (1 - DIGITS)
+    assert abs(found - value) <= max(size, 5e-324) * 2.0 ** (1 - READ_BITS)
     assert coarse(np.array([value, 1.0]), np.array([size, 1.0]))[0] == found
 
 
