@@ -20,6 +20,7 @@ from dpaudit.auditing.engine import run
 from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Verdict
 from dpaudit.errors import DpauditError
+from dpaudit.extras import install_command
 from dpaudit.interpret import law
 from dpaudit.language import Bernoulli, Claim, Mechanism
 from dpaudit.reporting import json_form
@@ -93,10 +94,11 @@ def _packages() -> Iterator[Finding]:
             if (found := _version(r.name)) is not None and not r.specifier.contains(found, prereleases=True)
         ]
         if wrong and not absent:
-            said = f"{'; '.join(wrong)}: pip install 'dpaudit[{extra}]' for versions that go together"
+            said = f"{'; '.join(wrong)}: {install_command(extra)} for versions that go together"
             yield Finding(None, f"[{extra}]", said)
         elif absent:
-            yield Finding(None, f"[{extra}]", f"without {', '.join(absent)}: pip install 'dpaudit[{extra}]' for it")
+            command = install_command(extra, absent)
+            yield Finding(None, f"[{extra}]", f"without {', '.join(absent)}: {command}")
         elif names:
             yield Finding(True, f"[{extra}]", names)
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from dpaudit.extras import install_command
+
 
 class DpauditError(Exception):
     """Base of all errors that are somebody's mistake rather than a bug of dpaudit."""
@@ -61,7 +63,7 @@ class MissingPackageError(UsageError, ImportError):
     """A part of dpaudit needs a package that comes with an extra, and it is not installed."""
 
     def __init__(self, part: str, package: str, extra: str) -> None:
-        super().__init__(f"{part} needs {package}, which is not installed: run pip install 'dpaudit[{extra}]'.")
+        super().__init__(f"{part} needs {package}, which is not installed: run {install_command(extra)}.")
 
 
 class ReportError(UsageError):

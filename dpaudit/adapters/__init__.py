@@ -5,9 +5,9 @@ modules have a `wrap` each, for what has to be said besides:
 
 | library | module | extra |
 | --- | --- | --- |
-| OpenDP | `dpaudit.adapters.opendp` | `dpaudit[opendp]` |
-| diffprivlib | `dpaudit.adapters.diffprivlib` | `dpaudit[diffprivlib]` |
-| python-dp | `dpaudit.adapters.pydp` | `dpaudit[python-dp]` |
+| OpenDP | `dpaudit.adapters.opendp` | `[opendp]` |
+| diffprivlib | `dpaudit.adapters.diffprivlib` | `[diffprivlib]` |
+| python-dp | `dpaudit.adapters.pydp` | `[python-dp]` |
 
 Nothing of a library is imported here before one of its objects is seen.
 """

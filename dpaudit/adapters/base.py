@@ -12,6 +12,7 @@ from typing import Any
 from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
+from dpaudit.extras import install_command
 from dpaudit.language import Claim
 
 Draw = Callable[[Sequence[Any], Generator, int], Sequence[Any]]
@@ -66,16 +67,14 @@ def library(module: str, package: str, extra: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and module.partition(".")[0] == error.name.partition(".")[0]:
-            raise UsageError(f"{package} is not installed; pip install 'dpaudit[{extra}]'.") from None
+            raise UsageError(f"{package} is not installed; {install_command(extra)}.") from None
         raise UsageError(_broken(package, extra, error)) from error
     except ImportError as error:
         raise UsageError(_broken(package, extra, error)) from error
 
 
 def _broken(package: str, extra: str, error: ImportError) -> str:
-    return (
-        f"{package} cannot be imported ({error}); pip install 'dpaudit[{extra}]' installs versions that go together."
-    )
+    return f"{package} cannot be imported ({error}); {install_command(extra)} installs versions that go together."
 
 
 def version_of(package: str) -> str:

@@ -26,7 +26,7 @@ from dpaudit.language import (
 )
 
 m: Any = pytest.importorskip(
-    "diffprivlib.mechanisms", reason="diffprivlib is not installed (dpaudit[diffprivlib])", exc_type=ImportError
+    "diffprivlib.mechanisms", reason="diffprivlib is not installed (extra diffprivlib)", exc_type=ImportError
 )
 tools: Any = pytest.importorskip("diffprivlib.tools", reason="as above", exc_type=ImportError)
 

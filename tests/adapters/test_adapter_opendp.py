@@ -25,7 +25,7 @@ from dpaudit.language import (
     Relation,
 )
 
-dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (dpaudit[opendp])")
+dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (extra opendp)")
 dp.enable_features("contrib", "honest-but-curious")
 
 NUMBER = (dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float))

@@ -149,9 +149,9 @@ def test_other_objects_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("wrap", "module", "sentence"),
     [
-        (opendp_adapter.wrap, "opendp", r"OpenDP is not installed; pip install 'dpaudit\[opendp\]'\."),
-        (diffprivlib_adapter.wrap, "diffprivlib", r"diffprivlib is not installed; .*dpaudit\[diffprivlib\]"),
-        (pydp_adapter.wrap, "pydp", r"python-dp is not installed; pip install 'dpaudit\[python-dp\]'\."),
+        (opendp_adapter.wrap, "opendp", r"OpenDP is not installed; pip install 'opendp>=0\.14'\."),
+        (diffprivlib_adapter.wrap, "diffprivlib", r"diffprivlib is not installed; pip install .diffprivlib"),
+        (pydp_adapter.wrap, "pydp", r"python-dp is not installed; pip install 'python-dp>=1\.1\.5'\."),
     ],
 )
 def test_missing_library_is_one_sentence(

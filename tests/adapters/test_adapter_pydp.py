@@ -16,7 +16,7 @@ from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L2, AnswersL1, Claim
 
 laplacian: Any = pytest.importorskip(
-    "pydp.algorithms.laplacian", reason="python-dp is not installed (dpaudit[python-dp])"
+    "pydp.algorithms.laplacian", reason="python-dp is not installed (extra python-dp)"
 )
 numerical: Any = pytest.importorskip("pydp.algorithms.numerical_mechanisms", reason="as above")
 partitions: Any = pytest.importorskip("pydp.algorithms.partition_selection", reason="as above")

@@ -51,7 +51,7 @@ def library(request: pytest.FixtureRequest) -> str:
     """The module of a library that is installed."""
     module: str = request.param
     pytest.importorskip(
-        module, reason=f"{module.partition('.')[0]} is not installed (dpaudit[libraries])", exc_type=ImportError
+        module, reason=f"{module.partition('.')[0]} is not installed (extra libraries)", exc_type=ImportError
     )
     return module
 
@@ -94,7 +94,7 @@ def test_pairs_are_asked_for(made: Any, library: str) -> None:
 def test_pairs_of_records_are_found() -> None:
     """Sums of twice the claim: a pair that shows it is among the first that are tried."""
     tools: Any = pytest.importorskip(
-        "diffprivlib.tools", reason="diffprivlib is not installed (dpaudit[diffprivlib])", exc_type=ImportError
+        "diffprivlib.tools", reason="diffprivlib is not installed (extra diffprivlib)", exc_type=ImportError
     )
     total = functools.partial(tools.sum, epsilon=1.0, bounds=(0, 1))
     (audit,) = dpaudit.audit(total, epsilon=0.3, data="integers(0, 1)", size=4, runs=4_000).audits
@@ -146,7 +146,7 @@ def test_from_the_command_line(
 
 def test_evidence_of_what_cannot_be_told_apart_is_not_carried() -> None:
     """Two measurements of the same domain and the same map may be different ones: clamped sums, for instance."""
-    dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (dpaudit[opendp])")
+    dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (extra opendp)")
     dp.enable_features("contrib")
 
     def one() -> Any:
@@ -162,7 +162,7 @@ def test_a_strategy_finds_pairs_for_an_object() -> None:
     from hypothesis import strategies as st
 
     tools: Any = pytest.importorskip(
-        "diffprivlib.tools", reason="diffprivlib is not installed (dpaudit[diffprivlib])", exc_type=ImportError
+        "diffprivlib.tools", reason="diffprivlib is not installed (extra diffprivlib)", exc_type=ImportError
     )
     total = functools.partial(tools.sum, epsilon=1.0, bounds=(0, 1))
     (audit,) = dpaudit.audit(total, epsilon=0.3, data=st.integers(0, 1), size=4, runs=4_000).audits

@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
         from axe_playwright_python import sync_playwright as _  # noqa: F401
         from playwright.sync_api import sync_playwright
     except ImportError as error:
-        _unavailable(f"{error.name} is not installed: pip install 'dpaudit[browser]'")
+        _unavailable(f"{error.name} is not installed: pip install -e '.[browser]'")
     path = chromium()
     if path is None:
         _unavailable("there is no Chromium; install it, or name its binary in DPAUDIT_CHROMIUM")

@@ -306,6 +306,6 @@ def test_without_hypothesis_there_is_one_sentence() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == (
         "MissingPackageError dpaudit.strategies needs Hypothesis, which is not installed: "
-        "run pip install 'dpaudit[hypothesis]'.\n"
+        "run pip install 'hypothesis>=6.100'.\n"
     )
     assert issubclass(MissingPackageError, ImportError)

@@ -174,8 +174,8 @@ def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatc
     assert lines[-3:] == [
         "✓ [opendp]           opendp 0.16.0",
         "– [diffprivlib]      diffprivlib<0.7,>=0.6.6 is wanted, 0.7.1 is installed: pip install "
-        "'dpaudit[diffprivlib]' for versions that go together",
-        "– [python-dp]        without python-dp: pip install 'dpaudit[python-dp]' for it",
+        "'diffprivlib<0.7,>=0.6.6' for versions that go together",
+        "– [python-dp]        without python-dp: pip install 'python-dp>=1.1.5'",
     ]
 
 
