@@ -1,13 +1,24 @@
-"""Snapshots of whole outputs: files under `tests/snapshots/`, rewritten by `pytest --update-snapshots`."""
+"""The two tiers of tests, their Hypothesis profile, and snapshots of whole outputs.
+
+`@pytest.mark.slow` keeps a test out of the fast tier. With arguments it is about some instances of a parametrised test,
+which are named by patterns (fnmatch) of their ids: `slow(only=["RecPrefix-*"])` makes these slow, `slow(fast=["1.0-*"])`
+all others. Snapshots are files under `tests/snapshots/`; `pytest --update-snapshots` rewrites them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = "pytester"  # for tests of the pytest plugin, in folders and sessions of their own
+
+# the same examples in every run: a test that fails for one reader fails for all
+settings.register_profile("dpaudit", derandomize=True, deadline=None)
+settings.load_profile("dpaudit")
 
 _SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -17,6 +28,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-snapshots", action="store_true", help="write what is printed now as the snapshots"
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest deselects by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Take the mark `slow` from instances of tests that it is not about."""
+    for item in items:
+        item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow" or _is_slow(item, mark)]
+
+
+def _is_slow(item: pytest.Item, mark: pytest.Mark) -> bool:
+    name = item.callspec.id if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ""
+    if "only" in mark.kwargs:
+        return any(fnmatchcase(name, pattern) for pattern in mark.kwargs["only"])
+    return not any(fnmatchcase(name, pattern) for pattern in mark.kwargs.get("fast", ()))
 
 
 @pytest.fixture

@@ -18,6 +18,9 @@ _SINGLE = {
     "CHANGELOG.md": "project/changelog.md",
     "ARCHITECTURE.md": "project/architecture.md",
     "API_STYLE.md": "project/api-style.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+    "tests/README.md": "project/tests.md",
 }
 _ELSEWHERE = {
     "README.md": "index.md",
@@ -50,7 +53,9 @@ def pages() -> tuple[dict[str, str], list[str]]:
     ):
         names = [Path(source).stem for source in placed if source.startswith(f"{folder}/")]
         made[f"project/{folder}/index.md"] = f"# {title}\n\n{intro}\n\n{toctree(names, hidden=False)}"
-    entries = ["architecture", "api-style", "decisions/index", "benchmarks/index", "changelog"]
+    entries = [
+        "contributing", "architecture", "api-style", "tests", "decisions/index", "benchmarks/index", "security", "changelog"
+    ]
     made["project/index.md"] = f"# How it is built\n\n{toctree(entries, hidden=False)}"
     return made, broken
 

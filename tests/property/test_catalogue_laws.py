@@ -21,8 +21,7 @@ from dpaudit.interpret import ball_law, law, sample
 from dpaudit.language import Mechanism
 
 quick = settings(
-    derandomize=True, max_examples=6, deadline=None,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    max_examples=6, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 RUNS = 4_000
 FALSE_ALARM = 1e-7

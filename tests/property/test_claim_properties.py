@@ -32,7 +32,7 @@ from dpaudit.language import (
 )
 from dpaudit.stats.hockey_stick import profile, profile_symmetric
 
-quick = settings(derandomize=True, max_examples=30, deadline=None)
+quick = settings(max_examples=30)
 few = settings(quick, max_examples=15)
 EPSILONS = st.floats(0, 3)
 DELTAS = st.just(0.0) | st.floats(1e-9, 0.5)

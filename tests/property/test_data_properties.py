@@ -25,7 +25,7 @@ from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_LINF, PRIVATE_ROWS, REPLACE
 from dpaudit.reporting.json_form import from_json, to_json
 from dpaudit.stats import clopper_pearson, score_test
 
-quick = settings(derandomize=True, max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 few = settings(quick, max_examples=12)
 KINDS = st.sampled_from(
     ["integers(-9, 9)", "floats(-1, 1)", "booleans()", "sampled_from(['a', 'b', ''])", "just('é')",

@@ -16,9 +16,7 @@ from dpaudit import strategies as dst
 from dpaudit.errors import DatasetError, ParameterError, UnknownNameError
 from dpaudit.language import Dataset, Multiset, Relation, ReplaceOne, relation_named, relation_names
 
-quick = settings(
-    derandomize=True, max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+quick = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 ROWS = "tuples(integers(0, 2), booleans(), sampled_from(['priv', 'pub']))"
 RECORDS = {
     "private-rows": ROWS, "answers-linf": "integers(0, 9)",
@@ -87,7 +85,7 @@ SMALLEST: dict[str, Any] = {
 
 def smallest(strategy: Any, condition: Any) -> Any:
     return hypothesis.find(
-        strategy, condition, settings=settings(max_examples=3000, database=None, derandomize=True, deadline=None)
+        strategy, condition, settings=settings(max_examples=3000)
     )
 
 

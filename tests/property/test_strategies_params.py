@@ -15,8 +15,8 @@ from dpaudit.auditing import registry
 from dpaudit.errors import ParameterError, UnknownNameError
 from dpaudit.language import Bernoulli, Mechanism, checks
 
-quick = settings(derandomize=True, max_examples=40, deadline=None)
-ONE = settings(derandomize=True, database=None, deadline=None, phases=[Phase.generate])
+quick = settings(max_examples=40)
+ONE = settings(phases=[Phase.generate])
 
 
 @dataclass(frozen=True)

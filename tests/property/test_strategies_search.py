@@ -212,7 +212,7 @@ def test_kept_pairs_that_a_strategy_no_longer_gives_are_passed_over(kept: InMemo
 
 
 def test_a_search_inside_a_property_based_test() -> None:
-    @settings(derandomize=True, max_examples=2, deadline=None, suppress_health_check=[HealthCheck.nested_given])
+    @settings(max_examples=2, suppress_health_check=[HealthCheck.nested_given])
     @given(st.floats(0.1, 0.3))
     def scales(scale: float) -> None:
         def f(S: Any, rng: Generator, size: int) -> Any:

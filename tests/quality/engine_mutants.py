@@ -1,9 +1,10 @@
-"""Small mistakes in the engine, each of which some test must notice: mutation testing with a fixed list.
+"""Mutation testing with a fixed list: small mistakes in the engine and in algorithms, which tests must notice.
 
 A mutant replaces one piece of text in one file, so that one property on which a verdict rests no longer holds. Run
 
     python tests/quality/engine_mutants.py            # all of them, some fifteen minutes on one core
     python tests/quality/engine_mutants.py S4 A10     # some
+    python tests/quality/engine_mutants.py --fast     # with the tests that `pytest` runs, without the slow ones
     python tests/quality/engine_mutants.py --list
 
 The script copies the code and the tests to a temporary folder, applies one mutant at a time there and runs the tests
@@ -37,8 +38,18 @@ COPIED = ("dpaudit", "algorithms", "audits", "tests", "tools", "docs", "README.m
 """What the temporary folder has of the repository: the code, the tests, and the files that some tests read."""
 SECONDS = 600
 """A mutant whose tests take longer is killed: a test run with it would not end."""
-PARTS = {"S": "stats", "L": "language", "I": "interpret", "A": "auditing", "E": "adversary", "C": ""}
-"""The letter of a mutant's id, and the folder of its file below `dpaudit/`."""
+PARTS = {
+    "S": "dpaudit/stats",
+    "L": "dpaudit/language",
+    "I": "dpaudit/interpret",
+    "A": "dpaudit/auditing",
+    "E": "dpaudit/adversary",
+    "C": "dpaudit",
+    "M": "algorithms/dpaudit_algorithms",
+}
+"""The letter of a mutant's id, and the folder of its file."""
+NONE_COLLECTED = 5
+"""Exit code of pytest where no test has the marks that are asked for."""
 PRELOADED = (
     "numpy",
     "scipy.stats",
@@ -62,10 +73,9 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a short name; the letter is the part of the engine: S `stats`, L `language`, I `interpret`, A `auditing`,
-            E `adversary`, C the modules of the command line, `dpaudit/*.py`.
+        id: a short name; its letter is the part of the code, see `PARTS`.
         breaks: the property that no longer holds.
-        file: path below `dpaudit/`.
+        file: path in the repository.
         old: text that occurs exactly once in the file.
         new: what is put in its place.
         tests: files below `tests/`, or tests in them (`file.py::test_name`), at least one of which must fail.
@@ -84,9 +94,9 @@ class Mutant:
         Raises:
             ValueError: `old` does not occur exactly once, so the list no longer fits the code.
         """
-        text = (root / "dpaudit" / self.file).read_text(encoding="utf-8")
+        text = (root / self.file).read_text(encoding="utf-8")
         if (times := text.count(self.old)) != 1:
-            raise ValueError(f"{self.id}: the text to replace occurs {times} times in dpaudit/{self.file}, not once.")
+            raise ValueError(f"{self.id}: the text to replace occurs {times} times in {self.file}, not once.")
         return text.replace(self.old, self.new)
 
 
@@ -94,7 +104,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S1",
         "the certificate splits alpha over both limits (x side)",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha) - delta",
         ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
@@ -102,7 +112,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S2",
         "the lower limit of a probability is the Clopper-Pearson one",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "successes, runs - successes + 1, alpha",
         "successes, runs - successes, alpha",
         ("unit/test_clopper_pearson.py::test_interval_agrees_with_statsmodels",),
@@ -110,7 +120,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S3",
         "statistics that are equal up to rounding count as equal",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "threshold * (1 - _TIE)",
         "threshold * (1 + _TIE)",
         ("unit/test_score_test.py::test_region_is_where_the_statistic_is_as_large",),
@@ -118,7 +128,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S4",
         "a decision pays for its confidence set",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         ("    level = alpha - spent\n    return supremum"),
         ("    level = alpha\n    return supremum"),
         ("unit/test_score_test.py::test_the_error_of_the_confidence_set_is_paid_for",),
@@ -126,7 +136,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S5",
         "an interval of epsilon is tested by the region of its lower end",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "Region(n, m, math.exp(start), delta, value)",
         "Region(n, m, math.exp(stop), delta, value)",
         (
@@ -137,7 +147,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S6",
         "a bound wants a peak at every smaller epsilon",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "length = int(reached.size if reached.all() else np.argmin(reached))",
         "length = int(np.flatnonzero(reached)[-1] + 1) if reached.any() else 0",
         ("unit/test_eprocess.py::test_bound_wants_a_peak_at_every_smaller_epsilon",),
@@ -145,7 +155,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S7",
         "the stake of a batch is a function of earlier samples",
-        "stats/betting.py",
+        "dpaudit/stats/betting.py",
         "plug_in(past[0], past[1], past[2], past[3],",
         "plug_in(past[0] + x, past[1] + n, past[2] + y, past[3] + m,",
         ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
@@ -153,7 +163,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S8",
         "a stake weighs each dataset by its own number of samples",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "step = ratio * n / m  #",
         "step = ratio  #",
         ("unit/test_eprocess.py::test_expectation_of_a_signal_is_at_most_one_under_the_claim",),
@@ -161,7 +171,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S9",
         "an exact epsilon is infinite only where more than delta is impossible (doubles)",
-        "stats/hockey_stick.py",
+        "dpaudit/stats/hockey_stick.py",
         "math.fsum(p[impossible]) > delta",
         "math.fsum(p[impossible]) >= delta",
         ("unit/test_hockey_stick.py::test_epsilon_at_is_the_worst_event",),
@@ -169,7 +179,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S10",
         "a bound pays for its confidence set",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         ("    level = alpha - spent\n    # Above"),
         ("    level = alpha\n    # Above"),
         (
@@ -181,7 +191,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S11",
         "the upper limit of a probability is one-sided at the stated error",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "betainccinv(successes + 1, runs - successes, alpha)",
         "betainccinv(successes, runs - successes + 1, alpha)",
         ("unit/test_clopper_pearson.py::test_interval_agrees_with_statsmodels",),
@@ -189,7 +199,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S12",
         "the certificate splits alpha over both limits (y side)",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "math.log(excess / upper(y, m, alpha=alpha / 2))",
         "math.log(excess / upper(y, m, alpha=alpha))",
         ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
@@ -197,7 +207,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S13",
         "the certificate subtracts delta",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha / 2)",
         ("unit/test_clopper_pearson.py::test_epsilon_lower_is_the_ratio_of_two_one_sided_limits",),
@@ -205,7 +215,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S14",
         "fractional counts are refused",
-        "stats/clopper_pearson.py",
+        "dpaudit/stats/clopper_pearson.py",
         "operator.index(successes), operator.index(runs)",
         "int(successes), int(runs)",
         ("unit/test_clopper_pearson.py::test_bad_arguments_are_refused",),
@@ -213,7 +223,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S15",
         "a p-value pays for its confidence set",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "return min(1.0, supremum(region, ratio, delta, segment) + berger_boos)",
         "return min(1.0, supremum(region, ratio, delta, segment))",
         ("unit/test_score_test.py::test_p_value_against_brute_force",),
@@ -221,7 +231,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S16",
         "the confidence rectangle has the stated error on its p side",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "p_low, p_high = interval(x, n, alpha=error / 2)",
         "p_low, p_high = interval(x, n, alpha=100 * error)",
         ("unit/test_score_test.py::test_p_value_against_brute_force",),
@@ -229,7 +239,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S17",
         "the supremum is bounded between the points where it is computed",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "return min(1.0, max(best, settled))",
         "return min(1.0, best)",
         ("unit/test_score_test.py::test_p_value_against_brute_force",),
@@ -237,7 +247,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S18",
         "the supremum is bounded on both sides of a point",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "_tangent_bound(region, ratio, p, q, half), _tangent_bound(region, ratio, p, q, -half)",
         "_tangent_bound(region, ratio, p, q, half), _tangent_bound(region, ratio, p, q, half)",
         ("unit/test_score_test.py::test_p_value_against_brute_force",),
@@ -245,7 +255,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S19",
         "binomial tails that are left out of a sum are added to it",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "total * (1 + rounding) + 4 * _NEGLECTED, 1.0",
         "total * (1 + rounding), 1.0",
         ("unit/test_score_test.py::test_region_probability_is_the_binomial_sum",),
@@ -253,7 +263,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S20",
         "whole intervals of epsilon are rejected, not their ends",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "if rejected(bound, bound + step):",
         "if rejected(bound + step, bound + step):",
         ("unit/test_score_test.py::test_epsilon_lower_inverts_the_brute_force_p_value",),
@@ -261,7 +271,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S21",
         "an interval of epsilon is tested under the null hypothesis of its upper end",
-        "stats/score_test.py",
+        "dpaudit/stats/score_test.py",
         "ratio = math.exp(stop)",
         "ratio = math.exp(start)",
         ("unit/test_score_test.py::test_epsilon_lower_covers_by_enumeration",),
@@ -269,7 +279,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S22",
         "the closest point of the line weighs each dataset by its own number of samples",
-        "stats/boundary.py",
+        "dpaudit/stats/boundary.py",
         "left, right = n + y, (m + x) / ratio",
         "left, right = m + y, (n + x) / ratio",
         ("unit/test_score_test.py::test_statistic_agrees_with_the_cubic",),
@@ -277,7 +287,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S23",
         "the average of two processes is one, the average of their peaks is not",
-        "stats/betting.py",
+        "dpaudit/stats/betting.py",
         "self._both.update((self._signals.log_values, self._plug_in.log_values))",
         "self._both.update((self._signals.log_peaks, self._plug_in.log_peaks))",
         ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
@@ -285,7 +295,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S24",
         "an e-process rejects at ln(1/alpha)",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "reached = np.asarray(log_peaks) >= math.log(1 / alpha)",
         "reached = np.asarray(log_peaks) >= math.log(0.5 / alpha)",
         ("unit/test_eprocess.py::test_bound_wants_a_peak_at_every_smaller_epsilon",),
@@ -293,7 +303,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S25",
         "the projection weighs each dataset by its own number of samples",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)",
         "p_edge, q_edge = nearest(p, q, ratio=ratio, delta=delta, n=1, m=1)",
         ("unit/test_eprocess.py::test_expectation_of_a_batch_is_at_most_one_under_the_claim",),
@@ -301,7 +311,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S26",
         "e-values that are not numbers are refused",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "if not (found < np.inf).all():  # false for NaN too",
         "if (found == np.inf).any():",
         ("unit/test_eprocess.py::test_bad_input_of_the_processes",),
@@ -309,7 +319,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S27",
         "the weights of a mixture sum to at most 1",
-        "stats/eprocess.py",
+        "dpaudit/stats/eprocess.py",
         "np.log(np.append(given / max(1.0, total), max(0.0, 1 - total)))",
         "np.log(np.append(given / max(1.0, total), 1.0))",
         ("unit/test_eprocess.py::test_mixture_is_the_weighted_average",),
@@ -317,7 +327,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S28",
         "the exact epsilon subtracts delta",
-        "stats/hockey_stick.py",
+        "dpaudit/stats/hockey_stick.py",
         "np.concatenate((p[:k], -q[:k], [-delta]))",
         "np.concatenate((p[:k], -q[:k], [0.0]))",
         ("unit/test_hockey_stick.py::test_epsilon_at_is_the_worst_event",),
@@ -325,7 +335,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S29",
         "a pair is compared in both directions",
-        "stats/hockey_stick.py",
+        "dpaudit/stats/hockey_stick.py",
         "return np.maximum(profile(p, q, epsilons), profile(q, p, epsilons))",
         "return profile(p, q, epsilons)",
         ("unit/test_hockey_stick.py::test_profile_is_the_divergence_at_each_epsilon",),
@@ -333,7 +343,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S30",
         "the optimal event attains the divergence",
-        "stats/hockey_stick.py",
+        "dpaudit/stats/hockey_stick.py",
         "return _excess(p, q, epsilon) > 0",
         "return _excess(p, q, epsilon) >= 0",
         ("unit/test_hockey_stick.py::test_divergence_is_the_best_event",),
@@ -341,7 +351,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S31",
         "probabilities that do not sum to 1 are refused",
-        "stats/hockey_stick.py",
+        "dpaudit/stats/hockey_stick.py",
         "_SUM_TOLERANCE = 1e-9",
         "_SUM_TOLERANCE = 1e-3",
         ("unit/test_hockey_stick.py::test_what_is_no_law_is_refused",),
@@ -349,7 +359,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S32",
         "the doubles around a ball contain it (from below)",
-        "stats/enclosure.py",
+        "dpaudit/stats/enclosure.py",
         "low if arb(low) <= number else math.nextafter(low, -math.inf)",
         "low",
         ("unit/test_enclosure.py::test_the_doubles_around_a_ball_contain_it",),
@@ -357,7 +367,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S33",
         "an exact epsilon is infinite only where more than delta is impossible",
-        "stats/enclosure.py",
+        "dpaudit/stats/enclosure.py",
         "if outside > allowed:",
         "if outside >= allowed:",
         ("unit/test_enclosure.py::test_epsilon_contains_brute_force_over_all_events",),
@@ -365,7 +375,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S34",
         "the lower end of an epsilon holds for every law in the balls",
-        "stats/enclosure.py",
+        "dpaudit/stats/enclosure.py",
         "low = outward(best).low",
         "low = float(best.mid())",
         ("unit/test_enclosure.py::test_an_enclosure_holds_for_every_law_in_wide_balls",),
@@ -373,7 +383,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S35",
         "the upper end of an epsilon holds for every law in the balls",
-        "stats/enclosure.py",
+        "dpaudit/stats/enclosure.py",
         "if delta_at(p, q, above) <= allowed:",
         "if delta_at(p, q, above).mid() <= allowed:",
         (
@@ -386,7 +396,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S36",
         "a claim bounds the trade-off curve from both directions",
-        "stats/tradeoff.py",
+        "dpaudit/stats/tradeoff.py",
         "np.exp(-epsilon) * (rest - at)",
         "rest - np.exp(epsilon) * at",
         ("unit/test_tradeoff.py::test_the_curve_of_a_claim_is_its_profile",),
@@ -394,7 +404,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S37",
         "what so many samples can certify at most depends on delta",
-        "stats/power.py",
+        "dpaudit/stats/power.py",
         "math.log1p(-delta) - math.log(-math.expm1(exponent))",
         "-math.log(-math.expm1(exponent))",
         ("unit/test_power.py::test_largest_certifiable_with_a_delta",),
@@ -402,7 +412,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S38",
         "the detectable epsilon is detected with the stated power",
-        "stats/power.py",
+        "dpaudit/stats/power.py",
         "if _probability(region, truth(middle), q) >= power:",
         "if _probability(region, truth(middle), q) >= power / 2:",
         ("unit/test_power.py::test_detectable_epsilon_is_where_the_power_is_reached",),
@@ -410,7 +420,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S39",
         "the bound on the loss of noise encloses it from above",
-        "stats/noise_profile.py",
+        "dpaudit/stats/noise_profile.py",
         "min(1.0, outward(high).high)",
         "min(1.0, float(high.mid()))",
         ("unit/test_noise_profile.py::test_geometric_draws_are_exact",),
@@ -418,7 +428,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L1",
         "arithmetic of intervals is rounded outward",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "found = does(a.interval, b.interval)",
         "found = does(a.interval.mid(), b.interval.mid())",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
@@ -426,7 +436,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L2",
         "operands of an interval keep their order",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "found = does(a.interval, b.interval)",
         "found = does(self.interval, there.interval)",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
@@ -434,7 +444,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L3",
         "functions of an interval hold for all of it",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "found = does(x.interval)",
         "found = does(x.interval.mid())",
         ("soundness/test_enclosed.py::test_functions_contain_the_exact_value",),
@@ -442,7 +452,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L4",
         "intervals that overlap are not compared without a note",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         '        self.roundings.note("a comparison of two numbers that are too close to each other")\n',
         "",
         ("soundness/test_enclosed.py::test_what_intervals_leave_open_is_noted",),
@@ -450,7 +460,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L5",
         "only the same computation gives the same number",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "    for one in of:\n        image",
         "    for one in sorted(of, key=lambda one: one.origin):\n        image",
         ("soundness/test_enclosed.py::test_other_computations_are_other_numbers",),
@@ -458,7 +468,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L6",
         "a parameter is the decimal that it was written as",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "return Enclosed(Fraction(repr(number)), roundings)",
         "return Enclosed(Fraction(number), roundings)",
         ("soundness/test_enclosed.py::test_parameters_are_decimals",),
@@ -466,7 +476,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L7",
         "a double of many digits is noted where an exact number meets it",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         "if not short(value):\n            roundings",
         "if not math.isfinite(value):\n            roundings",
         ("soundness/test_enclosed.py::test_parameters_are_decimals",),
@@ -474,7 +484,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L8",
         "a number that is made a float is noted",
-        "language/enclosed.py",
+        "dpaudit/language/enclosed.py",
         '        self.roundings.note("a number of the program, converted to a double")\n',
         "",
         ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
@@ -482,7 +492,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L9",
         "the message of an exception tells no outcomes apart",
-        "language/outputs.py",
+        "dpaudit/language/outputs.py",
         'where: str = field(default="", compare=False)',
         'where: str = ""',
         ("soundness/test_failures_of_mechanisms.py::test_the_exact_output_distribution",),
@@ -490,7 +500,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L10",
         "values of two types that are equal are refused in either order",
-        "language/outputs.py",
+        "dpaudit/language/outputs.py",
         "if before != text:",
         "if before is not None and before != text:",
         ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_no_pass",),
@@ -498,7 +508,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L11",
         "forms that differ between the datasets are told",
-        "language/output_form.py",
+        "dpaudit/language/output_form.py",
         "                if before != text:\n",
         "                if before is None:\n",
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
@@ -506,7 +516,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L12",
         "a claim's numbers are floats",
-        "language/claim.py",
+        "dpaudit/language/claim.py",
         "                object.__setattr__(self, name, float(value))",
         "                object.__setattr__(self, name, value)",
         ("unit/test_claim.py::test_numbers_of_other_types_are_the_floats_that_they_are",),
@@ -514,7 +524,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I1",
         "a mechanism that ends with another has fresh samples",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))",
         "tally.merge(sample(end.mechanism, end.dataset, size, seed=0))",
         ("soundness/test_sample_counts.py::test_a_mechanism_that_ends_with_another_has_fresh_samples",),
@@ -522,7 +532,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I2",
         "all samples of a branch of a split draw go on",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "times) for v, times in others)",
         "1) for v, times in others)",
         ("unit/test_sample.py::test_continuations_and_tail_calls",),
@@ -530,7 +540,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I3",
         "composed claims must imply the stated one, not the other way round",
-        "interpret/ledger.py",
+        "dpaudit/interpret/ledger.py",
         "return self.composed.implies(self.claim) or",
         "return self.claim.implies(self.composed) or",
         ("unit/test_ledger.py",),
@@ -538,7 +548,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I4",
         "claims are taken for groups of the size in which a pair differs",
-        "interpret/spending.py",
+        "dpaudit/interpret/spending.py",
         "claim is None or claim.relation.size > 1 else claim.group(group)",
         "claim is None or claim.relation.size > 1 else claim",
         (
@@ -549,7 +559,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I5",
         "noise is moved by the difference of what was released",
-        "interpret/released.py",
+        "dpaudit/interpret/released.py",
         "gap = type(a.draws[at]), other + shift - centre",
         "gap = type(a.draws[at]), other - shift - centre",
         ("unit/test_released.py",),
@@ -557,7 +567,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I6",
         "samples of all branches and parts are kept",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         ("        self.others.extend(other.others)\n"),
         ("        self.others = list(other.others) or self.others\n"),
         (
@@ -568,7 +578,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I7",
         "a range of integers grows at the right end",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "np.pad(self.dense, (self.low - new_low, new_high - end))",
         "np.pad(self.dense, (new_high - end, self.low - new_low))",
         ("unit/test_law.py",),
@@ -576,7 +586,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I8",
         "a part without a claim is not free",
-        "interpret/ledger.py",
+        "dpaudit/interpret/ledger.py",
         "if not known or len(known) < len(spent) or",
         "if not known or",
         ("unit/test_ledger.py::test_an_unmarked_draw_is_not_accounted_for",),
@@ -584,7 +594,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I9",
         "a tree is complete only if every part is",
-        "interpret/ledger.py",
+        "dpaudit/interpret/ledger.py",
         "return all(part.complete for part in self.parts)",
         "return any(part.complete for part in self.parts)",
         ("unit/test_ledger.py::test_an_unmarked_draw_is_not_accounted_for",),
@@ -592,7 +602,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I10",
         "of two runs the ledger shows the dearer one",
-        "interpret/ledger.py",
+        "dpaudit/interpret/ledger.py",
         "return self if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else other",
         "return other if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else self",
         ("unit/test_ledger.py::test_the_dearest_run_counts",),
@@ -600,7 +610,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I11",
         "labels of a draw may repeat: their probabilities add up",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "np.add.at(self.dense, values.astype(np.int64) - self.low, mass * probs)",
         "self.dense[values.astype(np.int64) - self.low] += mass * probs",
         ("unit/test_law.py::test_repeated_labels_lose_no_mass",),
@@ -608,7 +618,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I12",
         "datasets that are equal for Python and not alike share no law",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))",
         "key: Hashable = (arithmetic, mechanism, dataset)",
         ("unit/test_law.py::test_the_cache_keeps_apart_what_is_equal_and_not_the_same",),
@@ -616,7 +626,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I13",
         "a law in doubles is not in intervals",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "key: Hashable = (arithmetic, mechanism, dataset,",
         "key: Hashable = (mechanism, dataset,",
         ("unit/test_balls.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls",),
@@ -624,7 +634,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I14",
         "an event that is closed contains its end",
-        "interpret/balls.py",
+        "dpaudit/interpret/balls.py",
         "return side + _at(event.noise, event.t) if event.closed else side",
         "return side",
         ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
@@ -632,7 +642,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I15",
         "the mass beyond a bound of clipped noise is on the bound",
-        "interpret/balls.py",
+        "dpaudit/interpret/balls.py",
         "return _above(noise.base, t) + _at(noise.base, t)",
         "return _above(noise.base, t)",
         ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
@@ -640,7 +650,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I16",
         "balls of a softmax use the coefficient as it is given",
-        "interpret/balls.py",
+        "dpaudit/interpret/balls.py",
         "weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}",
         "weights = {score: ((ball(score) - top) * coefficient / 2).exp() for score in set(scores)}",
         ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
@@ -648,7 +658,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I17",
         "state between the calls of a mechanism is noticed",
-        "interpret/walk.py",
+        "dpaudit/interpret/walk.py",
         "if self._paths > 1:",
         "if self._paths > 1_000_000:",
         ("unit/test_walk.py::test_other_randomness_is_caught",),
@@ -656,7 +666,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I18",
         "use of a global generator is noticed",
-        "interpret/walk.py",
+        "dpaudit/interpret/walk.py",
         "if _global_generators() != self._before:",
         "if False:",
         ("unit/test_walk.py::test_other_randomness_is_caught",),
@@ -664,7 +674,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I19",
         "every sample of a split draw goes on",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "yield from ((value, 1) for value in self.others)",
         "yield from ()",
         ("unit/test_sample.py::test_others_reach_through_parts",),
@@ -672,7 +682,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I20",
         "a bulk gives as many outputs as it was asked for",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "if outputs.runs != runs:",
         "if outputs.runs > runs:",
         ("unit/test_sample.py::test_bulk_with_a_wrong_number_of_outputs",),
@@ -680,7 +690,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I21",
         "an outcome that many samples share is counted for each",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "self.add(objects[at], times)",
         "self.add(objects[at], 1)",
         ("unit/test_sample.py::test_bulk_of_every_form",),
@@ -688,7 +698,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I22",
         "merged counts add up",
-        "interpret/sample.py",
+        "dpaudit/interpret/sample.py",
         "self.counts[value] = self.counts.get(value, 0) + count",
         "self.counts[value] = count",
         (
@@ -699,7 +709,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I23",
         "laws over unions of outcomes keep each side apart",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "p[np.searchsorted(values, left.values)] = left.probs",
         "p[np.searchsorted(values, left.values)] = left.probs.max()",
         ("unit/test_law.py::test_align",),
@@ -707,7 +717,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I24",
         "the loss along a path is from D to D′",
-        "interpret/spending.py",
+        "dpaudit/interpret/spending.py",
         "return math.log(p[at]) - math.log(q[at]) if q[at] > 0 else math.inf",
         "return math.log(q[at]) - math.log(p[at]) if q[at] > 0 else math.inf",
         ("unit/test_spending.py::test_two_counts_composed",),
@@ -715,7 +725,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I25",
         "constants in the defaults of a function are noted",
-        "interpret/parameters.py",
+        "dpaudit/interpret/parameters.py",
         "    for value in function.__defaults__ or ():\n",
         "    for value in ():\n",
         ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
@@ -723,7 +733,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I26",
         "functions that round are noted by name",
-        "interpret/parameters.py",
+        "dpaudit/interpret/parameters.py",
         "for called in _rounding_calls(code, function.__globals__):",
         "for called in ():",
         ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
@@ -731,7 +741,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I27",
         "what a dataclass rounds when it is made is noted",
-        "interpret/parameters.py",
+        "dpaudit/interpret/parameters.py",
         "    if set(held) == set(parts) and all(held[name] is part for name, part in parts.items()):\n",
         "    if True:\n",
         ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
@@ -739,7 +749,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I28",
         "the first distributions on exact numbers are compared with those on doubles",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "if self._number > COMPARED and self._number & (self._number - 1) and not fails:",
         "if not fails:",
         ("soundness/test_odd_outputs.py::test_a_program_that_behaves_differently_on_exact_numbers",),
@@ -747,7 +757,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I29",
         "a failure on exact numbers is compared with doubles, also of a later distribution",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "if self._number > COMPARED and self._number & (self._number - 1) and not fails:",
         "if self._number > COMPARED and self._number & (self._number - 1):",
         ("soundness/test_odd_outputs.py::test_a_program_that_fails_late_on_exact_numbers",),
@@ -755,7 +765,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I30",
         "equal outputs of two datasets that an attacker can distinguish are refused",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "kinds = self._kinds.setdefault(image, Kinds())",
         "kinds = Kinds()",
         ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_not_proved",),
@@ -763,7 +773,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I31",
         "lack of memory is no outcome",
-        "interpret/walk.py",
+        "dpaudit/interpret/walk.py",
         "_NOT_ITS_OWN = (DpauditError, MemoryError, RecursionError)",
         "_NOT_ITS_OWN = (DpauditError, RecursionError)",
         ("soundness/test_failures_of_mechanisms.py::test_what_says_nothing_about_the_program_is_no_outcome",),
@@ -771,7 +781,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I32",
         "a program that goes on after a part has failed is not taken for a failure",
-        "interpret/walk.py",
+        "dpaudit/interpret/walk.py",
         "        except StopIteration:\n            pass\n        except Exception as error:\n            if error",
         "        except StopIteration:\n            return\n        except Exception as error:\n            if error",
         ("soundness/test_failures_of_mechanisms.py::test_catching_a_part_s_failure_is_refused",),
@@ -779,7 +789,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I33",
         "nothing follows on a draw that has failed",
-        "interpret/walk.py",
+        "dpaudit/interpret/walk.py",
         "    if type(value) is Raised:\n        return value\n    try:\n        return draw",
         "    try:\n        return draw",
         ("soundness/test_failures_of_mechanisms.py::test_the_exact_output_distribution",),
@@ -787,7 +797,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I34",
         "exact output distributions hold the forms of outputs",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         "    return form(output)\n",
         '    return ""\n',
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
@@ -795,7 +805,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I35",
         "the types beside released noise are compared",
-        "interpret/released.py",
+        "dpaudit/interpret/released.py",
         "return (type(output).__name__, *[",
         'return ("tuple", *[',
         ("soundness/test_forms.py::test_types_beside_released_noise",),
@@ -803,7 +813,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I36",
         "the form of a sub-mechanism's output goes on with it where it is the output",
-        "interpret/law.py",
+        "dpaudit/interpret/law.py",
         'self._add(value, mass * p, part.forms.get(value, ""))\n\n    def add_all(self, values: Any, probs: Iterable',
         'self._add(value, mass * p, "")\n\n    def add_all(self, values: Any, probs: Iterable',
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
@@ -811,7 +821,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A1",
         "interim analyses share their part of alpha",
-        "auditing/accounting.py",
+        "dpaudit/auditing/accounting.py",
         "self.looks / tests / (LOOKS - 1)",
         "self.looks / tests",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -819,7 +829,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A2",
         "the shares of a case sum to alpha",
-        "auditing/accounting.py",
+        "dpaudit/auditing/accounting.py",
         "0.1 * alpha, 0.3 * alpha)",
         "0.1 * alpha, 0.4 * alpha)",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -827,7 +837,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A3",
         "bit patterns of several pairs are paid for",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))",
         "return max(peaks, default=0.0)",
         ("soundness/test_stakes.py::test_bit_patterns_of_several_pairs_are_paid_for",),
@@ -835,7 +845,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A4",
         "an event is tested on samples that have not taught it",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         ("                _bet(track, sides, job)\n                track.learner.add(*sides)\n"),
         ("                track.learner.add(*sides)\n                _bet(track, sides, job)\n"),
         ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
@@ -843,7 +853,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A5",
         "a claim is refuted only where the bound on epsilon reaches it",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "mean = np.minimum.accumulate(mean)",
         "mean = mean + 0.0",
         ("soundness/test_stakes.py::test_a_claim_is_refuted_where_the_bound_reaches_it",),
@@ -851,7 +861,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A6",
         "certifying samples come from streams that no search has used",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "phase=CERTIFY, batch=batch,\n                    noted",
         "phase=0, batch=batch,\n                    noted",
         ("soundness/test_sample_counts.py::test_certifying_samples_come_from_streams_that_no_search_has_used",),
@@ -867,7 +877,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A7",
         "every certifying batch has a stream of its own",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         ("                batch += 1\n"),
         ("                batch += 0\n"),
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -875,7 +885,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A8",
         "an interim analysis has its own share of alpha, not that of the last one",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "alpha = state.shares.at_look(look, tests)",
         "alpha = state.shares.at_look(LOOKS - 1, tests)",
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
@@ -883,7 +893,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A9",
         "certificates of several pairs share the error (caller)",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
         ("spent=spent, tests=1, certify=certify\n        ):"),
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
@@ -891,7 +901,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A10",
         "a direction is named for the dataset on which the event is more likely",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT",
         "direction=LEFT_RIGHT if witness.reverse else RIGHT_LEFT",
         ("soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
@@ -899,7 +909,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A11",
         "a claim is refuted by a bound above it, not by one that equals it",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         "best is not None and best.epsilon_lower > claim.epsilon)",
         "best is not None and best.epsilon_lower >= claim.epsilon)",
         ("soundness/test_sample_counts.py::test_a_claim_is_refuted_by_a_bound_above_it_and_by_no_other",),
@@ -907,7 +917,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A12",
         "samples that can certify the claim at most refute nothing",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         "if most > claim.epsilon:",
         "if most >= claim.epsilon:",
         ("soundness/test_sample_counts.py::test_samples_that_can_certify_the_claim_at_most_refute_nothing",),
@@ -915,7 +925,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A13",
         "both datasets have streams of their own",
-        "auditing/sampling.py",
+        "dpaudit/auditing/sampling.py",
         "SeedSequence([seed, key, index, side, phase, batch, part])",
         "SeedSequence([seed, key, index, phase, batch, part])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -923,7 +933,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A14",
         "audits of one request share its alpha",
-        "auditing/engine.py",
+        "dpaudit/auditing/engine.py",
         "request.alpha * job.tests / max(1, tests)",
         "request.alpha",
         ("soundness/test_stakes.py::test_audits_of_one_request_share_its_alpha",),
@@ -931,7 +941,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A15",
         "evidence that several audits carry over counts once",
-        "auditing/carry.py",
+        "dpaudit/auditing/carry.py",
         "_cut(known.log_e + log_e - carried)",
         "_cut(known.log_e + log_e)",
         ("unit/test_carry.py::test_what_was_carried_to_two_cases_counts_once",),
@@ -939,7 +949,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A16",
         "every part of a batch has a stream of its own",
-        "auditing/sampling.py",
+        "dpaudit/auditing/sampling.py",
         "side, phase, batch, part])",
         "side, phase, batch])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -947,7 +957,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A17",
         "the shares of a bound that uses all samples sum to at most alpha",
-        "auditing/accounting.py",
+        "dpaudit/auditing/accounting.py",
         "first = (0.2 if certify else 0.6) * alpha",
         "first = (0.4 if certify else 0.6) * alpha",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -955,7 +965,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A18",
         "the test of bit patterns is paid for",
-        "auditing/accounting.py",
+        "dpaudit/auditing/accounting.py",
         "apart = 0.0 if bits else 0.04 * alpha",
         "apart = 0.04 * alpha",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -963,7 +973,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A19",
         "certificates of several pairs share the error",
-        "auditing/accounting.py",
+        "dpaudit/auditing/accounting.py",
         "return self.final / tests if look == LOOKS - 1",
         "return self.final if look == LOOKS - 1",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -971,7 +981,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A20",
         "the evidence of several pairs is averaged, not summed",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "np.logaddexp.reduce(members, axis=0) - math.log(len(members))",
         "np.logaddexp.reduce(members, axis=0)",
         ("soundness/test_stakes.py::test_evidence_of_several_pairs_is_their_average",),
@@ -979,7 +989,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A21",
         "evidence of earlier results says nothing about larger epsilons",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "mean[: self.at + 1] += self.carried.log_e",
         "mean += self.carried.log_e",
         ("soundness/test_stakes.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
@@ -987,7 +997,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A22",
         "bit patterns are tested against before they teach",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         (
             "        if track.runs:\n"
             "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
@@ -1005,7 +1015,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A23",
         "every pair has random streams of its own",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "seed=seed, index=track.index, phase=LEARN, batch=batch",
         "seed=seed, index=0, phase=LEARN, batch=batch",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -1013,7 +1023,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A24",
         "the samples of both datasets are counted",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "state.runs += 2 * size",
         "state.runs += size",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
@@ -1021,7 +1031,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A25",
         "a test counts on the dataset where its event is more likely",
-        "auditing/sequential.py",
+        "dpaudit/auditing/sequential.py",
         "top, bottom = reversed(sides) if witness.reverse else sides",
         "top, bottom = sides",
         (
@@ -1032,7 +1042,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A26",
         "hits are counted by dataset",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "numerator, denominator = (1, 0) if witness.reverse else (0, 1)",
         "numerator, denominator = (0, 0) if witness.reverse else (0, 1)",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
@@ -1040,7 +1050,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A27",
         "a certificate counts fresh samples alone",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
         (
             "hits, done, shown = [witness.y, witness.x] if witness.reverse else [witness.x, witness.y], "
@@ -1051,7 +1061,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A28",
         "a certificate is weighed at its own share of alpha",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
         ("soundness/test_sample_counts.py::test_bounds_and_p_values_are_those_of_the_counts",),
@@ -1059,7 +1069,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A29",
         "a certificate stops at its looks only",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
         (
             "                trail.append((done, hits[numerator], hits[denominator]))\n"
@@ -1075,7 +1085,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A30",
         "the stake of a certifying batch is a function of earlier samples",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "x, y = stake(process, seen, sides)",
         (
             "x, y = stake(process, _with(seen, *(witness.event.count(s) for s in (sides[::-1] if "
@@ -1086,7 +1096,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A31",
         "time that ran out is no PASS",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         "if found.cut_short or (found.collected is not None and found.collected.cut_short):",
         "if found.cut_short:",
         ("soundness/test_sample_counts.py::test_time_that_runs_out_while_certifying_is_no_pass",),
@@ -1094,7 +1104,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A32",
         "a failure is no PASS",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         ("    if found.crash is not None:\n        return Verdict.INCONCLUSIVE, kind, found.crash\n"),
         "",
         ("soundness/test_sample_counts.py::test_a_failure_while_certifying_is_no_pass",),
@@ -1102,7 +1112,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A33",
         "evidence is exact only where every pair has exact distributions",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         "every = found.exact and len(found.exact) >= len(job.case.pairs)",
         "every = bool(found.exact)",
         ("soundness/test_exact_evidence.py::test_evidence_is_called_exact_only_where_every_pair_is",),
@@ -1110,7 +1120,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A34",
         "a bound is never rounded up",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         'return f"{math.floor(bound * scale) / scale:.{digits}g}"',
         'return f"{math.ceil(bound * scale) / scale:.{digits}g}"',
         ("unit/test_verdict.py::test_a_bound_is_never_rounded_up",),
@@ -1118,7 +1128,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A35",
         "exact evidence looks in both directions",
-        "auditing/exact.py",
+        "dpaudit/auditing/exact.py",
         ("    for direction in (LEFT_RIGHT, RIGHT_LEFT):\n        p, q = comparison.sides(direction)\n        epsilon"),
         ("    for direction in (LEFT_RIGHT,):\n        p, q = comparison.sides(direction)\n        epsilon"),
         (
@@ -1129,7 +1139,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A36",
         "exact evidence refutes where both of its bounds exceed the claim",
-        "auditing/exact.py",
+        "dpaudit/auditing/exact.py",
         "return more and found.bounds.delta_low > claim.delta * (1 + allowed)",
         "return more or found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
         ("unit/test_density.py::test_bounds_refute_only_where_both_exceed_the_claim",),
@@ -1137,7 +1147,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A37",
         "the bounds on an exact epsilon are of both directions",
-        "auditing/exact.py",
+        "dpaudit/auditing/exact.py",
         "epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]",
         "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q),)]",
         (
@@ -1148,7 +1158,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A38",
         "the label of a direction says which distribution is on top",
-        "auditing/exact.py",
+        "dpaudit/auditing/exact.py",
         "return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)",
         "return (self.left, self.right) if direction != LEFT_RIGHT else (self.right, self.left)",
         ("soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",),
@@ -1156,7 +1166,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A39",
         "a proof looks at every pair in both directions",
-        "auditing/sweep.py",
+        "dpaudit/auditing/sweep.py",
         "for left, right, top, bottom in ((i, j, p, q), (j, i, q, p)):",
         "for left, right, top, bottom in ((i, j, p, q),):",
         ("unit/test_sweep.py::test_the_worst_pair_is_that_of_brute_force",),
@@ -1164,7 +1174,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A40",
         "the bound of a pair is an upper bound",
-        "auditing/sweep.py",
+        "dpaudit/auditing/sweep.py",
         "np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)",
         "np.maximum(laws[0][left] - ratio * laws[1][right], 0.0).sum(axis=1)",
         ("unit/test_sweep.py::test_no_pair_is_passed_over_where_doubles_around_its_laws_are_far_apart",),
@@ -1172,7 +1182,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A41",
         "a sweep without its last pair proves nothing",
-        "auditing/by_law.py",
+        "dpaudit/auditing/by_law.py",
         "if not swept.complete:",
         "if not swept.complete and swept.worst is None:",
         ("soundness/test_exact_evidence.py::test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved",),
@@ -1180,7 +1190,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A42",
         "a scope that exceeds the claim is refuted",
-        "auditing/by_law.py",
+        "dpaudit/auditing/by_law.py",
         "found.refuted_by_scope = exceeds(worst, job.claim)",
         "found.refuted_by_scope = False",
         ("unit/test_verify.py::test_a_claim_that_fails_shows_its_smallest_pair",),
@@ -1188,7 +1198,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A43",
         "declared symmetries are tried before they are used",
-        "auditing/symmetries.py",
+        "dpaudit/auditing/symmetries.py",
         "if difference is not None:",
         "if False:",
         ("unit/test_symmetries.py::test_a_rule_for_ties_is_caught",),
@@ -1196,7 +1206,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A44",
         "laws in a table are rounded outward",
-        "auditing/law_table.py",
+        "dpaudit/auditing/law_table.py",
         "max(0.0, around.low), min(1.0, around.high)",
         "max(0.0, around.high), min(1.0, around.low)",
         ("unit/test_sweep.py::test_laws_in_a_table_contain_the_exact_ones",),
@@ -1204,7 +1214,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A45",
         "evidence of the same samples is refused",
-        "auditing/carry.py",
+        "dpaudit/auditing/carry.py",
         "if seed in evidence.seeds:",
         "if False:",
         ("unit/test_carry.py::test_the_same_runs_twice_are_refused",),
@@ -1212,7 +1222,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A46",
         "evidence is about one claim",
-        "auditing/carry.py",
+        "dpaudit/auditing/carry.py",
         "claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]",
         "claim = [float(job.claim.epsilon).hex(), 0.0, job.claim.relation.name]",
         ("unit/test_carry.py::test_what_an_e_value_is_about",),
@@ -1220,7 +1230,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A47",
         "the two datasets of a batch are kept separate",
-        "auditing/sampling.py",
+        "dpaudit/auditing/sampling.py",
         "tallies[i % 2].merge(outputs)",
         "tallies[0 if i < 2 else i % 2].merge(outputs)",
         (
@@ -1231,7 +1241,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A48",
         "what an earlier process has audited is not audited again",
-        "auditing/resumed.py",
+        "dpaudit/auditing/resumed.py",
         "        ended, dict(before.lost)",
         "        {}, dict(before.lost)",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1239,7 +1249,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A49",
         "the time limit counts from the first process",
-        "auditing/resumed.py",
+        "dpaudit/auditing/resumed.py",
         "before.seconds, before.interrupted, goes_on=True",
         "0.0, before.interrupted, goes_on=True",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1247,7 +1257,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A50",
         "after an interrupt that killed the process nothing more is audited",
-        "auditing/engine.py",
+        "dpaudit/auditing/engine.py",
         "            if resumed.interrupted:\n                raise KeyboardInterrupt\n",
         "",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1255,7 +1265,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A51",
         "an exception that comes of the interrupt of a slow call is no other outcome",
-        "auditing/call_time.py",
+        "dpaudit/auditing/call_time.py",
         "        if not over:\n            raise\n",
         "        raise\n",
         ("soundness/test_call_time.py::test_what_swallows_everything_is_told_again",),
@@ -1263,7 +1273,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A52",
         "calls that are timed do not put off the time limit over all of them",
-        "auditing/call_time.py",
+        "dpaudit/auditing/call_time.py",
         "signal.setitimer(signal.ITIMER_REAL, max(limit - time.monotonic(), 1e-6), interval)",
         "signal.setitimer(signal.ITIMER_REAL, left, interval)",
         ("soundness/test_call_time.py::test_the_time_limit_goes_on_meanwhile",),
@@ -1271,7 +1281,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A53",
         "evidence is about one limit of the time of a call",
-        "auditing/carry.py",
+        "dpaudit/auditing/carry.py",
         "limit = [] if job.target.call_seconds is None else [job.target.call_seconds]",
         "limit: list[float] = []",
         ("unit/test_carry.py::test_what_an_e_value_is_about",),
@@ -1279,7 +1289,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A54",
         "the latest samples are repeated in a fresh process",
-        "auditing/assumptions.py",
+        "dpaudit/auditing/assumptions.py",
         "return [*self.earliest, *self.latest]",
         "return self.earliest",
         ("soundness/test_fresh_process.py::test_state_that_shows_after_thousands_of_calls",),
@@ -1287,7 +1297,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A55",
         "randomness that is not the generator's refutes nothing",
-        "auditing/assumptions.py",
+        "dpaudit/auditing/assumptions.py",
         "if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):",
         "if False:",
         ("soundness/test_fresh_process.py::test_randomness_that_is_not_the_generators_refutes_nothing",),
@@ -1295,7 +1305,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A56",
         "only outputs that differ in a fresh process change the record",
-        "auditing/assumptions.py",
+        "dpaudit/auditing/assumptions.py",
         "if there is None or _agree(outputs, there):",
         "if there is not None and _agree(outputs, there):",
         ("soundness/test_fresh_process.py::test_a_function_that_does_not_run_there_is_audited_all_the_same",),
@@ -1303,7 +1313,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A57",
         "a fresh process loads the function's file anew",
-        "auditing/fresh_process.py",
+        "dpaudit/auditing/fresh_process.py",
         "        with _by_reference():\n",
         "        with suppress():\n",
         ("soundness/test_fresh_process.py::test_what_is_drawn_once_for_a_process",),
@@ -1311,7 +1321,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A58",
         "the signs of zeros are compared in both directions",
-        "auditing/assumptions.py",
+        "dpaudit/auditing/assumptions.py",
         "for one, other in ((0, 1), (1, 0)):\n            low =",
         "for one, other in ((0, 1),):\n            low =",
         ("soundness/test_odd_outputs.py::test_the_sign_of_zero",),
@@ -1319,7 +1329,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A59",
         "the signs of zeros are held against the claim",
-        "auditing/assumptions.py",
+        "dpaudit/auditing/assumptions.py",
         "if low > claim.epsilon:\n                return (",
         "if low > 2 * claim.epsilon + 1:\n                return (",
         ("soundness/test_odd_outputs.py::test_the_signs_of_zeros_are_held_against_the_claim",),
@@ -1327,7 +1337,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A60",
         "a pass needs outputs of which at most one in a hundred is not read",
-        "auditing/verdict.py",
+        "dpaudit/auditing/verdict.py",
         "UNREAD = 0.01",
         "UNREAD = 0.5",
         ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
@@ -1335,7 +1345,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A61",
         "a symmetry of outcomes alone is not used",
-        "auditing/symmetries.py",
+        "dpaudit/auditing/symmetries.py",
         "    return same\n",
         "    return True\n",
         ("soundness/test_forms.py::test_symmetries_of_outcomes_alone",),
@@ -1343,7 +1353,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A62",
         "an interrupt in a finaliser prints nothing",
-        "auditing/crash.py",
+        "dpaudit/auditing/crash.py",
         "return lambda one: None if issubclass(one.exc_type, kind) else before(one)",
         "return lambda one: before(one)",
         ("unit/test_runner.py::test_a_limit_that_comes_in_a_finaliser_prints_nothing",),
@@ -1351,7 +1361,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A63",
         "two functions of one factory have ids of their own",
-        "auditing/jobs.py",
+        "dpaudit/auditing/jobs.py",
         "found.append(replace(job, replay=again) if times else job)",
         "found.append(job)",
         (
@@ -1362,7 +1372,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A64",
         "types of exact numbers are not those of outputs",
-        "auditing/law_table.py",
+        "dpaudit/auditing/law_table.py",
         "if table.differing and not doubles:",
         "if not doubles and not table.outcomes:",
         ("soundness/test_forms.py::test_types_of_exact_numbers_are_not_compared",),
@@ -1370,7 +1380,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A65",
         "the kept forms of a distribution are compared with those of the program",
-        "auditing/law_table.py",
+        "dpaudit/auditing/law_table.py",
         "return {(value, text): (low, high) for value, text, low, high in each if high > 0}",
         'return {(value, ""): (low, high) for value, text, low, high in each if high > 0}',
         ("soundness/test_forms.py::test_forms_that_were_kept_are_compared",),
@@ -1378,7 +1388,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E1",
         "intervals are open below and closed above",
-        "adversary/event.py",
+        "dpaudit/adversary/event.py",
         'ends[:, 0], scores, side="left") - 1',
         'ends[:, 0], scores, side="right") - 1',
         ("unit/test_event.py::test_intervals_are_open_below_and_closed_above",),
@@ -1386,7 +1396,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E2",
         "outputs that are neither numbers nor outcomes are counted",
-        "adversary/event.py",
+        "dpaudit/adversary/event.py",
         "for values in outputs.uncounted)",
         "for values in outputs.blocks)",
         ("unit/test_event.py",),
@@ -1394,7 +1404,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E3",
         "every range of whole numbers of an event holds its members",
-        "adversary/event.py",
+        "dpaudit/adversary/event.py",
         "return at >= 0 and value in self.spans[at]",
         "return at > 0 and value in self.spans[at]",
         (
@@ -1405,7 +1415,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E4",
         "a linear score has its bias",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "found, size = np.full(len(columns), self.bias)",
         "found, size = np.full(len(columns), 0.0)",
         ("unit/test_features.py::test_what_does_not_fit_has_no_score",),
@@ -1413,7 +1423,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E5",
         "an output that cannot be read has no score",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         ("        found[unread] = np.nan\n"),
         "",
         ("unit/test_classifiers.py::test_trees_score_nothing_that_was_not_read",),
@@ -1421,7 +1431,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E6",
         "the choice among events is paid for",
-        "adversary/worth.py",
+        "dpaudit/adversary/worth.py",
         "kept = math.sqrt(max(0.0, nats - price) / nats)",
         "kept = 1.0",
         ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
@@ -1429,7 +1439,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E7",
         "scores are learned on other folds than those they count",
-        "adversary/blocks.py",
+        "dpaudit/adversary/blocks.py",
         "[fold for fold in range(FOLDS) if fold not in folds]",
         "list(range(FOLDS))",
         ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
@@ -1437,7 +1447,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E8",
         "a table has no score for values that it does not know",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "return np.where(known[at] == keys, points[at], np.nan)",
         "return points[at]",
         ("unit/test_features.py::test_tables_know_their_values_alone",),
@@ -1445,7 +1455,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E9",
         "an array of one number is read as that number",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "        return _rows(values, 1)",
         "        return _rows(values, 1) if np.ndim(values) == 1 else np.full((len(values), 1), np.nan)",
         ("soundness/test_sample_counts.py::test_an_array_of_one_number_is_told_apart_as_its_number_is",),
@@ -1453,7 +1463,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E10",
         "an outcome that comes again is counted again",
-        "adversary/blocks.py",
+        "dpaudit/adversary/blocks.py",
         "self._times[:, :, at] += block.times",
         "self._times[:, :, at] = block.times",
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1461,7 +1471,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E11",
         "cells and intervals have the same closed ends",
-        "adversary/scales.py",
+        "dpaudit/adversary/scales.py",
         'np.searchsorted(self.edges, scores, side="left"))',
         'np.searchsorted(self.edges, scores, side="right"))',
         ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
@@ -1469,7 +1479,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E12",
         "an output without a score is in no cell",
-        "adversary/scales.py",
+        "dpaudit/adversary/scales.py",
         "return np.where(np.isnan(scores), cells,",
         "return np.where(np.isnan(scores), cells - 1,",
         ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
@@ -1477,7 +1487,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E13",
         "of both directions an event is on offer with its own counts",
-        "adversary/candidates.py",
+        "dpaudit/adversary/candidates.py",
         "(x, n), (y, m) = sides[::-1] if backwards else sides",
         "(x, n), (y, m) = sides",
         (
@@ -1488,7 +1498,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E14",
         "the learned counts are those of the event",
-        "adversary/learner.py",
+        "dpaudit/adversary/learner.py",
         "(x, n), (y, m) = sides[::-1] if chosen.reverse else sides",
         "(x, n), (y, m) = sides",
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1496,7 +1506,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E15",
         "blocks are counted once",
-        "adversary/learner.py",
+        "dpaudit/adversary/learner.py",
         ("        self._uncounted = []\n\n    def _block"),
         ("\n    def _block"),
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1504,7 +1514,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E16",
         "foreseen shares follow the direction",
-        "adversary/tails.py",
+        "dpaudit/adversary/tails.py",
         "return some.swapped() if reverse else some",
         "return some",
         ("unit/test_tails.py::test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely",),
@@ -1512,7 +1522,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E17",
         "shrunk shares are between 0 and 1 of their own dataset",
-        "adversary/shrinkage.py",
+        "dpaudit/adversary/shrinkage.py",
         "return order, Foreseen(left / sizes[0], right / sizes[1], error)",
         "return order, Foreseen(left / sizes[1], right / sizes[0], error)",
         ("unit/test_shrinkage.py",),
@@ -1520,7 +1530,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E18",
         "the choice of an event is drawn towards the claim",
-        "adversary/worth.py",
+        "dpaudit/adversary/worth.py",
         "p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)",
         "p, q = p_null + (p - p_null) / max(kept, 0.1), q_null + (q - q_null) / max(kept, 0.1)",
         ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
@@ -1528,7 +1538,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E19",
         "every fold is counted by a model that did not see it",
-        "adversary/fitting.py",
+        "dpaudit/adversary/fitting.py",
         "linear(encoder, js, sample.columns, sample.without(fold))",
         "linear(encoder, js, sample.columns, sample.whole)",
         ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
@@ -1536,7 +1546,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E20",
         "an atom of an event is counted as often as it came",
-        "adversary/event.py",
+        "dpaudit/adversary/event.py",
         "hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)",
         "hits = sum(1 for atom in self.atoms if atom in outputs.counts)",
         ("unit/test_event.py",),
@@ -1544,7 +1554,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E21",
         "the expected bound mistrusts training shares",
-        "adversary/worth.py",
+        "dpaudit/adversary/worth.py",
         "betaincinv(q + 1, np.maximum(runs - q, 1e-9), 1 - alpha / 2)",
         "betaincinv(q + 1, np.maximum(runs - q, 1e-9), alpha / 2)",
         ("unit/test_learner.py::test_the_expected_bound_is_clopper_pearson_s_on_shares_moved_against_it",),
@@ -1552,7 +1562,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E22",
         "the share of outputs that are not read is one of all outputs",
-        "adversary/learner.py",
+        "dpaudit/adversary/learner.py",
         "        total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)\n",
         "",
         ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
@@ -1560,7 +1570,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E23",
         "values of any type that come often are read",
-        "adversary/learner.py",
+        "dpaudit/adversary/learner.py",
         "name = unread(value) if often < FEW_ALIKE else None",
         "name = unread(value)",
         ("soundness/test_odd_outputs.py::test_few_values_of_any_type_are_counted",),
@@ -1568,7 +1578,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E24",
         "a Decimal is read as its number",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "isinstance(value, int | float | Fraction | Decimal)",
         "isinstance(value, int | float | Fraction)",
         ("unit/test_features.py::test_values_that_are_read_as_numbers",),
@@ -1576,7 +1586,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E25",
         "a date is read as its day",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "return 86_400.0 * value.toordinal()",
         "return 86_400.0 * value.month",
         ("unit/test_features.py::test_every_day_is_another_number",),
@@ -1584,7 +1594,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E26",
         "bytes are read letter by letter",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         'return tuple(value.decode("latin-1"))',
         "return (value,)",
         ("unit/test_features.py::test_flat",),
@@ -1592,7 +1602,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E27",
         "members of a set are read in one order in every process",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "return tuple(sorted(value, key=_rank))",
         "return tuple(value)",
         ("unit/test_features.py::test_members_of_a_set_have_one_order",),
@@ -1600,7 +1610,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E28",
         "what doubles round in sums and differences is no event",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "    return np.where(np.isfinite(found), found, values)",
         "    return values",
         ("soundness/test_rounding.py::test_private_functions_whose_numbers_are_related",),
@@ -1608,7 +1618,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E29",
         "whole numbers are added exactly",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "return np.where(_whole(rows).all(axis=1), total, coarse(total, size))",
         "return coarse(total, size)",
         ("soundness/test_rounding.py::test_whole_numbers_are_added_exactly",),
@@ -1616,7 +1626,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E30",
         "a learned score is read to so many bits",
-        "adversary/features.py",
+        "dpaudit/adversary/features.py",
         "        return coarse(found, size)",
         "        return found",
         ("soundness/test_rounding.py::test_columns_that_are_constant_in_the_reals",),
@@ -1624,7 +1634,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E31",
         "a few seldom words are read",
-        "adversary/learner.py",
+        "dpaudit/adversary/learner.py",
         "            rare.clear()",
         "            rare.copy()",
         ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
@@ -1632,7 +1642,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C1",
         "a process that ended without an exit code is no success",
-        "console_script.py",
+        "dpaudit/console_script.py",
         "return _End(code if code >= 0 else None, status, late, interrupted)",
         "return _End(max(code, 0), status, late, interrupted)",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1640,7 +1650,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C2",
         "an audit that its process did not survive is recorded",
-        "console_script.py",
+        "dpaudit/console_script.py",
         'before.lost[running["replay"]] = sentence',
         "return CRASHED",
         ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
@@ -1648,7 +1658,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C3",
         "audits that ended before a second death are kept",
-        "console_script.py",
+        "dpaudit/console_script.py",
         "before.ended += frames(bytes(self._kept))",
         "before.ended = frames(bytes(self._kept))",
         ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
@@ -1656,7 +1666,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C4",
         "where nothing can go on the exit code is that of a crash",
-        "console_script.py",
+        "dpaudit/console_script.py",
         "            elif numbers.phase == LOADING or unexplained:\n                return CRASHED\n",
         "            elif numbers.phase == LOADING or unexplained:\n                return 0\n",
         ("soundness/test_processes_that_die.py::test_where_there_is_nothing_to_go_on_with",),
@@ -1664,7 +1674,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C5",
         "a process that does not react to its time limit is killed",
-        "console_script.py",
+        "dpaudit/console_script.py",
         "if numbers.limit and now > numbers.limit:",
         "if numbers.limit < 0 and now > numbers.limit:",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1672,7 +1682,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C6",
         "a second interrupt is counted",
-        "console_script.py",
+        "dpaudit/console_script.py",
         "if since and now - last > TOGETHER:",
         "if since and now < last:",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1680,7 +1690,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C7",
         "an audit that is cut in the pipe is left out",
-        "supervision.py",
+        "dpaudit/supervision.py",
         "if at + _FRAME.size + length > len(content):",
         "if at + _FRAME.size > len(content):",
         ("soundness/test_processes_that_die.py::test_a_cut_frame_is_left_out",),
@@ -1688,7 +1698,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C8",
         "a process that a mechanism has forked tells nothing",
-        "supervision.py",
+        "dpaudit/supervision.py",
         "return os.getpid() == self._process",
         "return True",
         ("soundness/test_processes_that_die.py::test_a_process_that_a_mechanism_has_forked_says_nothing",),
@@ -1696,7 +1706,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C9",
         "an interrupt that arrives twice counts once",
-        "supervision.py",
+        "dpaudit/supervision.py",
         "if now - self._interrupted > TOGETHER:",
         "if now >= self._interrupted:",
         ("soundness/test_processes_that_die.py::test_an_interrupt_that_arrives_twice_counts_once",),
@@ -1704,10 +1714,110 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C10",
         "the supervisor is told when the time limit comes",
-        "supervision.py",
+        "dpaudit/supervision.py",
         "one.set_limit(time.monotonic() + left)",
         "one.set_limit(0.0)",
         ("soundness/test_processes_that_die.py::test_the_supervisor_knows_the_time_limit",),
+    ),
+    Mutant(
+        "M1",
+        "the exponential mechanism weighs scores by ε/2",
+        "algorithms/dpaudit_algorithms/exponential_mechanism.py",
+        "self.quality(S).softmax(self.epsilon / 2)",
+        "self.quality(S).softmax(self.epsilon)",
+        ("unit/test_exponential_mechanism.py::test_two_solutions_approach_epsilon",),
+    ),
+    Mutant(
+        "M2",
+        "A_dist adds noise of scale 1/ε to the gap",
+        "algorithms/dpaudit_algorithms/a_dist.py",
+        "Laplace(gap, 1 / self.epsilon)",
+        "Laplace(gap, 1.1 / self.epsilon)",
+        ("unit/test_a_dist.py::test_worst_pair_needs_twice_epsilon",),
+    ),
+    Mutant(
+        "M3",
+        "the corrected A_dist adds noise of scale 2/ε",
+        "algorithms/dpaudit_algorithms/a_dist.py",
+        "Laplace(gap, 2 / self.epsilon)",
+        "Laplace(gap, 1 / self.epsilon)",
+        ("unit/test_a_dist.py::test_threshold_of_the_corrected_version_needs_its_two",),
+    ),
+    Mutant(
+        "M4",
+        "the choosing mechanism adds noise of scale 4/ε to the optimum",
+        "algorithms/dpaudit_algorithms/choosing.py",
+        "Laplace(optimum, 4 / self.epsilon)",
+        "Laplace(optimum, 2 / self.epsilon)",
+        ("unit/test_choosing.py::test_law_by_hand",),
+    ),
+    Mutant(
+        "M5",
+        "the Laplace mechanism rounded has scale k/ε",
+        "algorithms/dpaudit_algorithms/laplace_mechanism.py",
+        "scale = self.query.sensitivity / self.epsilon",
+        "scale = 0.9 * self.query.sensitivity / self.epsilon",
+        ("unit/test_laplace_mechanism.py::test_rounded_attains_epsilon",),
+    ),
+    Mutant(
+        "M6",
+        "AboveThreshold adds noise of scale 4/ε to answers",
+        "algorithms/dpaudit_algorithms/above_threshold.py",
+        "Laplace(answer, 4 / self.epsilon)",
+        "Laplace(answer, 2 / self.epsilon)",
+        ("contract/test_algorithms.py::test_contract[AboveThreshold-bulk]",),
+    ),
+    Mutant(
+        "M7",
+        "the vectorised AboveThreshold draws one threshold for each run",
+        "algorithms/dpaudit_algorithms/above_threshold.py",
+        "rng.laplace(0, 2 / self.epsilon, (size, 1))",
+        "rng.laplace(0, 1 / self.epsilon, (size, 1))",
+        ("contract/test_algorithms.py::test_contract[AboveThreshold-bulk]",),
+    ),
+    Mutant(
+        "M8",
+        "RecPrefix leaves out the 2k greatest records",
+        "algorithms/dpaudit_algorithms/rec_prefix.py",
+        "S.smallest(len(S) - 2 * k)",
+        "S.smallest(len(S) - k)",
+        ("unit/test_rec_prefix.py::test_law_of_the_printed_steps_composed",),
+    ),
+    Mutant(
+        "M9",
+        "RecConcave chooses from both families",
+        "algorithms/dpaudit_algorithms/rec_concave.py",
+        "B = yield self.a_dist.on(b_family)",
+        "B = A",
+        ("unit/test_rec_concave.py::test_two_calls_by_hand",),
+    ),
+    Mutant(
+        "M10",
+        "NumericSparse draws a new threshold after each release",
+        "algorithms/dpaudit_algorithms/numeric_sparse.py",
+        "                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count",
+        "                noisy = noisy + 0 * (yield Laplace(0, noise.threshold))  # T̂_count",
+        ("contract/test_algorithms.py::test_contract[NumericSparse-bulk]",),
+    ),
+    Mutant(
+        "M11",
+        "one record of the composition changes one answer",
+        "algorithms/dpaudit_algorithms/composition.py",
+        "seen + (answer == LIKELY_1)",
+        "seen + (answer != LIKELY_1)",
+        ("unit/test_composition.py::test_interactions_have_the_law_of_the_whole_transcript",),
+    ),
+    Mutant(
+        "M12",
+        "LearnPoints outputs a uniform point after ⊥",
+        "algorithms/dpaudit_algorithms/learn_points.py",
+        "        j = yield self.chooser.on(S)  # steps 1 and 2, mended\n"
+        "        if j is BOTTOM:\n"
+        "            return Uniform(range(self.domain))",
+        "        j = yield self.chooser.on(S)  # steps 1 and 2, mended\n"
+        "        if j is BOTTOM:\n"
+        "            return Uniform(range(1, self.domain))",
+        ("unit/test_learn_points.py::test_law_mixes_the_random_concept",),
     ),
 )
 
@@ -1717,13 +1827,15 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Apply small mistakes to the engine and see whether tests notice.")
     parser.add_argument("ids", nargs="*", help="which mutants; all without any")
     parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
+    parser.add_argument("--fast", action="store_true", help="leave out the tests that are marked slow")
+    parser.add_argument("--table", action="store_true", help="print a Markdown table of parts at the end")
     asked = parser.parse_args(words)
     if unknown := set(asked.ids) - {mutant.id for mutant in MUTANTS}:
         parser.error(f"there is no mutant {', '.join(sorted(unknown))}; see --list")
     chosen = [mutant for mutant in MUTANTS if not asked.ids or mutant.id in asked.ids]
     if asked.list:
         for mutant in chosen:
-            print(f"{mutant.id:4}  {mutant.file:28}  {mutant.breaks}")
+            print(f"{mutant.id:4}  {mutant.file:44}  {mutant.breaks}")
         return 0
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
     for name in PRELOADED:
@@ -1734,7 +1846,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if not (where := imported_by_processes()).startswith(str(root)):
             print(f"Processes that tests start import another dpaudit: {where}")
             return 2
-        return _run(chosen, root)
+        return _run(chosen, root, marks="not slow" if asked.fast else "", table=asked.table)
 
 
 def sources(root: Path) -> list[str]:
@@ -1751,11 +1863,11 @@ def imported_by_processes() -> str:
     return subprocess.run(words, cwd="/", capture_output=True, text=True, check=False).stdout.strip()
 
 
-def _run(chosen: Sequence[Mutant], root: Path) -> int:
-    """Run mutants in a copy of the repository, and print a table."""
+def _run(chosen: Sequence[Mutant], root: Path, *, marks: str, table: bool) -> int:
+    """Run mutants in a copy of the repository, with the tests of some marks, and print what becomes of each."""
     begun = time.monotonic()
     tests = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
-    if (failed := _first_failure(root, tests)) is not None:
+    if (failed := _first_failure(root, tests, marks)) is not None:
         print(f"The tests fail without any mutant: {failed}")
         return 2
     print(f"{len(tests)} tests pass without any mutant ({time.monotonic() - begun:.0f} s).")
@@ -1766,17 +1878,28 @@ def _run(chosen: Sequence[Mutant], root: Path) -> int:
         except ValueError as error:
             print(error)
             return 2
-        file, begun = root / "dpaudit" / mutant.file, time.monotonic()
+        file, begun = root / mutant.file, time.monotonic()
         original = file.read_text(encoding="utf-8")
         file.write_text(text, encoding="utf-8")
-        failed = _first_failure(root, mutant.tests)
+        failed = _first_failure(root, mutant.tests, marks)
         file.write_text(original, encoding="utf-8")
         if failed is None:
             survived.append(mutant.id)
         says = f"killed by {failed}" if failed is not None else "SURVIVED"
         print(f"{mutant.id:4}  {time.monotonic() - begun:5.1f} s  {mutant.breaks}: {says}", flush=True)
     print(f"{len(chosen) - len(survived)} of {len(chosen)} mutants killed.", *survived)
+    if table:
+        print(_table(chosen, survived))
     return 1 if survived else 0
+
+
+def _table(chosen: Sequence[Mutant], survived: Sequence[str]) -> str:
+    """Mutants and how many are killed, by the part of the code that they change."""
+    lines = ["| part | mutants | killed |", "| --- | --: | --: |"]
+    for letter, folder in PARTS.items():
+        ids = [mutant.id for mutant in chosen if mutant.id[0] == letter]
+        lines.append(f"| `{folder}` | {len(ids)} | {len(set(ids) - set(survived))} |")
+    return "\n".join([*lines, f"| all | {len(chosen)} | {len(chosen) - len(survived)} |"])
 
 
 def _copy(folder: Path) -> Path:
@@ -1788,18 +1911,18 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _first_failure(root: Path, tests: Sequence[str]) -> str | None:
-    """The first test that fails in a process of its own, or what else ends it; None where all pass."""
+def _first_failure(root: Path, tests: Sequence[str], marks: str) -> str | None:
+    """The first test that fails in a process of its own, or what else ends it; None where all pass or none is left."""
     said = root / "said.txt"
     process = os.fork()
     if process == 0:
         os.setsid()
-        _test(root, tests, said)
+        _test(root, tests, marks, said)
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
-            if status == 0:
+            if os.waitstatus_to_exitcode(status) in (0, NONE_COLLECTED):
                 return None
             lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
             short = [line.split(" - ")[0].split("::", 1)[-1] for line in lines if line.startswith(("FAILED", "ERROR"))]
@@ -1810,7 +1933,7 @@ def _first_failure(root: Path, tests: Sequence[str]) -> str | None:
     return f"its time, {SECONDS} s"
 
 
-def _test(root: Path, tests: Sequence[str], said: Path) -> None:
+def _test(root: Path, tests: Sequence[str], marks: str, said: Path) -> None:
     """Run tests of the copy with the code of the copy, and end the process; 0 where all pass."""
     code = 70
     try:
@@ -1822,7 +1945,7 @@ def _test(root: Path, tests: Sequence[str], said: Path) -> None:
             import pytest
 
             names = [f"tests/{test}" for test in tests]
-            code = int(pytest.main(["-x", "-q", "-n", "0", "--tb=line", "-p", "no:cacheprovider", *names]))
+            code = int(pytest.main(["-x", "-q", "-n", "0", "-m", marks, "--tb=line", "-p", "no:cacheprovider", *names]))
             module = sys.modules.get("dpaudit")
             if module is None or not str(module.__file__).startswith(str(root)):
                 print("FAILED ::these tests imported another dpaudit")

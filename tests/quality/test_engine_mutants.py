@@ -21,14 +21,14 @@ def names_in(file: str) -> set[str]:
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_changes_one_place_and_is_python(mutant: Mutant) -> None:
     changed = mutant.mutated(ROOT)
-    original = (ROOT / "dpaudit" / mutant.file).read_text(encoding="utf-8")
+    original = (ROOT / mutant.file).read_text(encoding="utf-8")
     assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(original))
     compile(changed, mutant.file, "exec")
     assert mutant.tests
     for test in mutant.tests:
         file, _, name = test.partition("::")
         assert names_in(file)
-        assert not name or name in names_in(file), f"{file} has no {name}"
+        assert not name or name.partition("[")[0] in names_in(file), f"{file} has no {name}"
 
 
 def test_mutants_have_names_and_purposes_of_their_own() -> None:
@@ -46,9 +46,8 @@ def test_processes_that_tests_start_import_the_copy(tmp_path: Path, monkeypatch:
 
 
 def test_a_mutant_whose_text_is_gone_is_an_error(tmp_path: Path) -> None:
-    mutant = Mutant("S0", "", "stats/some.py", "x = 1", "x = 2", ())
-    (tmp_path / "dpaudit" / "stats").mkdir(parents=True)
+    mutant = Mutant("S0", "", "some.py", "x = 1", "x = 2", ())
     for text, times in (("y = 1\n", 0), ("x = 1\nx = 1\n", 2)):
-        (tmp_path / "dpaudit" / "stats" / "some.py").write_text(text, encoding="utf-8")
+        (tmp_path / "some.py").write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=rf"S0: the text to replace occurs {times} times"):
             mutant.mutated(tmp_path)

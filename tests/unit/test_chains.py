@@ -30,7 +30,7 @@ RECORDS = Integers(0, 4)
 _datasets = st.lists(st.integers(0, 4), max_size=6).map(tuple)
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(left=_datasets, right=_datasets, relation=st.sampled_from([REPLACE_ONE, ADD_REMOVE_ONE]), counted=st.booleans())
 def test_a_chain_between_two_datasets_is_a_shortest_one(
     left: Any, right: Any, relation: Relation, counted: bool
@@ -55,7 +55,7 @@ def test_answers_have_no_chains() -> None:
     assert chain_between(Pair((0.0, 0.0), (0.5, 0.5)), ANSWERS_L1) is None
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     left=_datasets.filter(bool), relation=st.sampled_from([REPLACE_ONE, ADD_REMOVE_ONE]), counted=st.booleans(),
     seed=st.integers(0, 99),

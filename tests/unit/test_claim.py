@@ -30,7 +30,7 @@ from dpaudit.stats.hockey_stick import hockey_stick
 
 EPSILONS = st.floats(0, 8)
 DELTAS = st.sampled_from([0.0, 1e-9, 1e-3, 0.2, 1.0])
-quick = settings(derandomize=True, max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 def dominating(claim: Claim) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +54,7 @@ def test_profile_is_that_of_the_dominating_pair(epsilon: float, delta: float, at
     assert claim.delta_at(at) == pytest.approx(worst_event(q, p, at), abs=1e-12)
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=6), st.data(), st.floats(0, 3))
 def test_profile_bounds_every_pair_that_keeps_the_claim(weights: list[float], data: st.DataObject, at: float) -> None:
     other = data.draw(st.lists(st.floats(0.01, 1), min_size=len(weights), max_size=len(weights)))

@@ -24,7 +24,7 @@ def counts(draw: st.DrawFn) -> tuple[int, int]:
     return draw(st.integers(0, runs)), runs
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(counts(), st.sampled_from(ALPHAS))
 def test_interval_agrees_with_statsmodels(count: tuple[int, int], alpha: float) -> None:
     expected = proportion_confint(*count, alpha=alpha, method="beta")
@@ -45,7 +45,7 @@ def test_limits_agree_with_binomtest(successes: int, runs: int, alpha: float) ->
     assert clopper_pearson.upper(successes, runs, alpha=alpha) == pytest.approx(scipy_interval("less")[1])
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(counts(), st.sampled_from(ALPHAS))
 def test_limits_solve_their_equations(count: tuple[int, int], alpha: float) -> None:
     successes, runs = count

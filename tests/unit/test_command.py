@@ -57,7 +57,7 @@ def _requests(draw: st.DrawFn) -> Request:
     return Request(**settings)
 
 
-@settings(derandomize=True, max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(_requests())
 def test_round_trip(wanted: Request) -> None:
     line = command_line(wanted)

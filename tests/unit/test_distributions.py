@@ -234,7 +234,7 @@ def test_closed_and_strict_comparisons_at_the_atoms_of_clipped_noise() -> None:
     assert (twice <= -2).p == pytest.approx(noise.below(-2), rel=1e-14)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.floats(-20, 20), st.floats(0.05, 20), st.integers(-8, 8), st.integers(0, 12), st.booleans(),
     st.sampled_from([Laplace, Gaussian]),

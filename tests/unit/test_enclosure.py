@@ -84,7 +84,7 @@ def test_mass_that_the_other_side_lacks(delta: float) -> None:
     assert epsilon_at(p, q, 0.25).low == math.inf
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(-(10**18), 10**18), st.integers(1, 10**18))
 def test_the_doubles_around_a_ball_contain_it(numerator: int, denominator: int) -> None:
     """Also where the nearest double of an end lies inside the ball."""

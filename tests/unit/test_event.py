@@ -41,7 +41,7 @@ def _brute(event: Event, values: list[Any]) -> int:
     return hits
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_atoms), st.lists(_real), st.frozensets(_atoms), _ends)
 def test_counts_are_those_of_brute_force(
     atoms: list[Any], reals: list[float], chosen: frozenset[Any], ends: list[float]
@@ -51,7 +51,7 @@ def test_counts_are_those_of_brute_force(
     assert event.count(outputs) == _brute(event, [*atoms, *reals])
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1),
     _ends,

@@ -33,7 +33,7 @@ def events(size: int) -> list[NDArray[np.bool_]]:
     return [np.array(event) for event in itertools.product([False, True], repeat=size)]
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(laws(), st.sampled_from([-1.0, 0.0, 0.3, 1.0, 5.0]))
 def test_divergence_is_the_best_event(pair: tuple[Floats, Floats], epsilon: float) -> None:
     p, q = pair
@@ -45,7 +45,7 @@ def test_divergence_is_the_best_event(pair: tuple[Floats, Floats], epsilon: floa
     assert not event[p <= math.exp(epsilon) * q].any()
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(laws(), st.sampled_from([0.0, 1e-12, 1e-6, 0.01, 0.3, 1.0]))
 def test_epsilon_at_is_the_worst_event(pair: tuple[Floats, Floats], delta: float) -> None:
     p, q = pair
@@ -63,7 +63,7 @@ def test_epsilon_at_is_the_worst_event(pair: tuple[Floats, Floats], delta: float
         assert hs.hockey_stick(p, q, value) == pytest.approx(delta, rel=1e-9, abs=1e-14)
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(laws())
 def test_profile_is_the_divergence_at_each_epsilon(pair: tuple[Floats, Floats]) -> None:
     p, q = pair
@@ -77,7 +77,7 @@ def test_profile_is_the_divergence_at_each_epsilon(pair: tuple[Floats, Floats]) 
         assert result.ravel() == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(laws())
 def test_total_variation_is_the_divergence_at_zero(pair: tuple[Floats, Floats]) -> None:
     p, q = pair

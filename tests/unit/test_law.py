@@ -88,7 +88,7 @@ def nodes(draw: st.DrawFn, depth: int) -> Any:
     return (node, {value: draw(nodes(depth - 1)) for value in values_of(node)})
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(nodes(3), st.integers(0, 2**32))
 def test_samples_follow_the_law_of_random_programs(node: Any, seed: int) -> None:
     """Chi-square at 1e-7 each, 2e-5 over the 200 programs; derandomised, so the same programs every time."""
@@ -111,7 +111,7 @@ def test_samples_follow_the_law_of_random_programs(node: Any, seed: int) -> None
     assert stats.chi2.sf(statistic, max(1, int(usable.sum()) - 1)) > 1e-7
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(nodes(3))
 def test_law_is_the_sum_over_paths(node: Any) -> None:
     """Against a plain recursion that knows nothing of generators."""

@@ -11,7 +11,7 @@ from exact_pairs import exact_epsilon
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, Multiset, ParameterError
-from dpaudit_algorithms.a_dist import ADist
+from dpaudit_algorithms.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected, PositiveExamples
 
 
@@ -19,10 +19,11 @@ def positive(records: int, moved: int) -> tuple[Multiset, Multiset]:
     return Multiset.counted({(0, 1): records}), Multiset.counted({(0, 1): records - moved, (1, 1): moved})
 
 
-def test_law_mixes_the_random_concept() -> None:
+@pytest.mark.parametrize(("kind", "chooser"), [(LearnPoints, ADist), (LearnPointsCorrected, ADistCorrected)])
+def test_law_mixes_the_random_concept(kind: Any, chooser: Any) -> None:
     S = Multiset.counted({(3, 1): 20, (2, 1): 1, (5, 0): 9})
-    stops = law(ADist(1.0, 1e-6, PositiveExamples(8)), S).as_dict()[BOTTOM]
-    exact = law(LearnPoints(1.0, 1e-6, 8), S).as_dict()
+    stops = law(chooser(1.0, 1e-6, PositiveExamples(8)), S).as_dict()[BOTTOM]
+    exact = law(kind(1.0, 1e-6, 8), S).as_dict()
     assert exact[3] == pytest.approx(1 - stops * 7 / 8)
     assert all(exact[j] == pytest.approx(stops / 8) for j in range(8) if j != 3)
 

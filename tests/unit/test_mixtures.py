@@ -24,7 +24,7 @@ from dpaudit_algorithms.mixtures_geometry import ALIGNED, AXIS, constr_half, con
 from dpaudit_audits.mixture_drawings import MixtureDrawing
 from dpaudit_audits.mixtures import published, relabelled, rows
 
-quick = settings(derandomize=True, max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 READINGS: tuple[dict[str, Any], ...] = (
     {}, {"supports": ALIGNED}, {"empty_subset": AXIS}, {"all_ones": STEPS}, {"private_label": 0},

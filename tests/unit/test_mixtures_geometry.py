@@ -28,7 +28,7 @@ from dpaudit_algorithms.mixtures_geometry import (
     side,
 )
 
-quick = settings(derandomize=True, max_examples=120, deadline=None)
+quick = settings(max_examples=120)
 BIG = st.integers(-(10**30), 10**30)
 COORDINATE = st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominator=5), BIG)
 

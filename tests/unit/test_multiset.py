@@ -13,7 +13,7 @@ from dpaudit.errors import DatasetError
 from dpaudit.language import Multiset
 
 RECORDS = st.lists(st.integers(-3, 5), max_size=12)
-quick = settings(derandomize=True, max_examples=100, deadline=None)
+quick = settings(max_examples=100)
 
 
 @quick

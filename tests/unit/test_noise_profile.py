@@ -199,7 +199,7 @@ def _compare_with_closed_form(width: Fraction, step: Fraction, epsilon: float) -
     assert not above < truth
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=5), st.floats(0, 4), st.booleans())
 def test_bounds_close_with_the_square_of_the_step(twentieths: list[int], epsilon: float, awry: bool) -> None:
     """Where the grid holds all losses that have a probability of their own; where not, the bounds hold still."""

@@ -35,7 +35,7 @@ DATA = [
     "lists(integers(0, 9), 0, 3)", "lists(booleans(), 2, 2)", "tuples(lists(integers(0, 1), 0, 2), integers(0, 1))",
 ]  # fmt: skip
 WIDE = parse_records("integers(-1000000, 1000000)")
-quick = settings(derandomize=True, max_examples=120, deadline=None)
+quick = settings(max_examples=120)
 
 
 def good(pair: Pair, relation: Relation, records: Records) -> bool:

@@ -235,7 +235,7 @@ def test_bad_arguments_are_refused() -> None:
         detectable_epsilon(0.1, 10, 10, epsilon=0, delta=0, alpha=0.05, power=1)
 
 
-@settings(derandomize=True, max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     runs=st.integers(1, 3_000),
     alpha=st.sampled_from([0.05, 0.001, 1e-6]),

@@ -44,7 +44,7 @@ def listed(scores: StepScores) -> list[float]:
     return [value for a, b, value in zip(scores.starts, scores.stops, scores.values, strict=True) for _ in range(a, b)]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(-3, 6), min_size=3, max_size=70), st.sampled_from([1, 2, 3, 4]), st.booleans())
 def test_pieces_and_lists_have_one_law(heights: list[int], base: int, big: bool) -> None:
     """Step functions of few scores, so that ties abound: in pieces and one by one, to the last digit but rounding."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from scipy.stats import laplace
 
 from dpaudit.errors import DatasetError, MechanismError, ParameterError
 from dpaudit.interpret import law, ledger, sample
-from dpaudit.language import Multiset
+from dpaudit.language import BOTTOM, Multiset
+from dpaudit_algorithms.choosing import ChoosingMechanism
 from dpaudit_algorithms.rec_prefix import Agreements, CommonPrefix, RecPrefix, RecPrefixLevel
 
 A, B = 0x1000, 0x1800
@@ -81,6 +83,23 @@ def test_law_by_hand_with_nothing_to_pair() -> None:
     assert out[63] == pytest.approx(passes * ((1 - full) * big + full))
     assert out[31] == pytest.approx(from_bottom * big)
     assert out[0] == pytest.approx((1 - passes) * (full + (1 - full) * (1 - big)))
+
+
+def test_law_of_the_printed_steps_composed() -> None:
+    m, S = RecPrefixLevel(64, 1.0, 0.1, 0.5, k=1, base=8), (0, 8, 62, 63)
+    expected = dict.fromkeys(range(64), 0.0)
+    # steps 2 to 4: without the 2k = 2 greatest records, 000000 and 001000 are left, which agree in 2 bits
+    for z, at_z in law(m.next_level, (2,)).as_dict().items():
+        length = min(z + 1, 6)
+        shift = 6 - length
+        for prefix, at_prefix in law(ChoosingMechanism(0.5, 1.0, 0.1, Agreements(6, length)), S).as_dict().items():
+            low = 0 if prefix is BOTTOM else prefix << shift  # steps 5 and 6
+            high = low + 2**shift - 1
+            big = laplace.sf(1.5, sum(x >= high for x in S), 1.0)  # steps 7 and 8
+            expected[high] += at_z * at_prefix * big
+            expected[low] += at_z * at_prefix * (1 - big)
+    found = law(m, S).as_dict()
+    assert [found.get(x, 0.0) for x in range(64)] == pytest.approx(list(expected.values()))
 
 
 def test_open_steps() -> None:

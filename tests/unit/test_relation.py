@@ -32,7 +32,7 @@ from dpaudit.strategies import datasets
 RELATIONS = [REPLACE_ONE, ADD_REMOVE_ONE]
 DOMAIN = (0, 1, 2)
 RECORDS = datasets("integers(0, 2)", max_size=5)
-quick = settings(derandomize=True, max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 def all_tuples(largest: int) -> list[tuple[int, ...]]:

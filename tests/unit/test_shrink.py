@@ -23,7 +23,7 @@ from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Dataset, Multiset, Rel
 KINDS = ("replace-one", "add-remove-one", "answers-linf")
 LINF = relation_named("answers-linf")
 RELATIONS = [relation_named(kind).group(k) for kind in KINDS for k in (1, 2)]
-quick = settings(derandomize=True, max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 MANY = tuple(int(value) for value in default_rng(0).integers(1, 1000, 30))
 """Thirty records that mean nothing."""
 

@@ -93,7 +93,7 @@ def density(parts: list[tuple[Spread, float]], at: int) -> Fraction:
     return total
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(CUTS, min_size=1, max_size=4), st.sampled_from([0, 2**80]))
 def test_mixtures_are_sums_of_densities(cuts: list[list[int]], shift: int) -> None:
     parts = [(spread(one, shift), 2.0**-i) for i, one in enumerate(cuts)]

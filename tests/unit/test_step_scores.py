@@ -48,7 +48,7 @@ def listed(scores: Scores | StepScores) -> dict[int, float]:
     return {i: value for start, stop, value in pieces for i in range(start, stop)}
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LISTS, st.sampled_from([0, 1, -2, BIG]))
 def test_the_same_as_one_by_one(values: list[int], first: int) -> None:
     dense = Scores(values, range(first, first + len(values)))
@@ -67,7 +67,7 @@ def test_the_same_as_one_by_one(values: list[int], first: int) -> None:
     )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LISTS, st.lists(st.integers(-2, 14), min_size=2, max_size=4, unique=True))
 def test_parts_are_those_of_a_list(values: list[int], cuts: list[int]) -> None:
     cuts.sort()
@@ -77,7 +77,7 @@ def test_parts_are_those_of_a_list(values: list[int], cuts: list[int]) -> None:
     assert listed(Scores(values).steps.only(spans)) == expected
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(LISTS, st.booleans())
 def test_joined_extended_and_without_the_first(values: list[int], big: bool) -> None:
     steps = Scores(values).steps

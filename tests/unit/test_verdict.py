@@ -141,7 +141,7 @@ def test_crash_and_time_limit_are_inconclusive() -> None:
     assert "raise --time or lower --runs" in found.reason
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.floats(1e-6, 700))
 def test_a_bound_is_never_rounded_up(bound: float) -> None:
     assert float(_floor(bound)) <= bound * (1 + 1e-12)

@@ -60,7 +60,7 @@ def test_never_above_the_standard_conversion(rho: float) -> None:
         assert standard <= math.exp(max(-700.0, min(0.0, float(logs.min())))) * (1 + 1e-9)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.floats(1e-6, 1 - 1e-6), st.floats(1e-6, 1 - 1e-6), st.sampled_from(EPSILONS[:7]))
 def test_never_below_randomised_responses(p: float, q: float, epsilon: float) -> None:
     """Announcing an event of probability p or q is ρ-zCDP for the ρ that its divergences need, over many orders.
@@ -96,7 +96,7 @@ def test_at_zero_it_is_pinskers_bound() -> None:
     assert zcdp_delta(1e-4, 0.0) == pytest.approx(math.sqrt(1e-4 / 2), rel=1e-2)
 
 
-@settings(derandomize=True, max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.floats(1e-3, 4), st.floats(0, 6))
 def test_falls_in_epsilon_and_grows_in_rho(rho: float, epsilon: float) -> None:
     here = zcdp_delta(rho, epsilon)
