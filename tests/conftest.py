@@ -1,8 +1,9 @@
 """The two tiers of tests, their Hypothesis profile, and snapshots of whole outputs.
 
-`@pytest.mark.slow` keeps a test out of the fast tier. With arguments it is about some instances of a parametrised test,
-which are named by patterns (fnmatch) of their ids: `slow(only=["RecPrefix-*"])` makes these slow, `slow(fast=["1.0-*"])`
-all others. Snapshots are files under `tests/snapshots/`; `pytest --update-snapshots` rewrites them.
+`@pytest.mark.slow` keeps a test out of the fast tier. With arguments it is about some instances of a parametrised test.
+Patterns (fnmatch) of ids name them: `slow(only=["RecPrefix-*"])` makes these slow, `slow(fast=["1.0-*"])` all others.
+
+Snapshots are files under `tests/snapshots/`; `pytest --update-snapshots` rewrites them.
 """
 
 from __future__ import annotations
