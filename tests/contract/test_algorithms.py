@@ -32,6 +32,15 @@ def test_variants_are_registered_or_stand_in_the_same_file(name: str) -> None:
 
 
 # a name's checks come one after the other, so that its laws are computed once
+@pytest.mark.slow(
+    only=[
+        "PrivateMultiplicativeWeights-bulk", "NumericSparse-bulk", "LaplaceAnswers-bulk", "GaussianAnswers-bulk",
+        "NumericSparseCorrected-bulk", "PackingGame-value", "DigitGuessing-samples", "AboveThreshold-bulk",
+        "GaussianAnswers-ledger", "HardReduction-samples", "GaussianAnswers-utility", "AHighH-samples",
+        "PointRepresentation-samples", "RepresentationLearnerCorrected-ledger", "RepresentationLearner-ledger",
+        "GaussianAnswers-value", "RepresentationFromLearnerRefined-utility", "PointRepresentationHash-samples",
+    ]
+)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 @pytest.mark.parametrize("name", CATALOGUE.names)
 def test_contract(name: str, check: Any) -> None:

@@ -42,6 +42,7 @@ def test_no_name_is_in_the_catalogue_too() -> None:
     assert set(ORACLES) <= set(CORPUS.algorithms)
 
 
+@pytest.mark.slow(only=["Rappor-bulk", "SVT6-bulk", "NumericalSVT-bulk", "SVT34Parallel-bulk", "PrefixSum-bulk"])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 @pytest.mark.parametrize("name", CORPUS.names)
 def test_contract(name: str, check: Any) -> None:
@@ -63,6 +64,7 @@ def test_specimen(name: str) -> None:
     assert case.expected is expected or case.bits
 
 
+@pytest.mark.slow(only=["SVT34Parallel", "NumericalSVT"])
 @pytest.mark.parametrize("name", sorted(ORACLES))
 def test_oracle(name: str) -> None:
     """Probabilities of ever larger events, and a claim that they break if and only if the specimen is broken."""

@@ -46,6 +46,7 @@ def test_these_declare_symmetries() -> None:
     assert sorted(EXPECTED) == DECLARING
 
 
+@pytest.mark.slow(only=["ChoosingMechanism"])
 @pytest.mark.parametrize("name", DECLARING)
 def test_every_declared_symmetry_was_held_against_laws(name: str) -> None:
     tried: list[tuple[Mechanism, tuple[Any, ...]]] = list(places(CATALOGUE.subject(name)))

@@ -44,6 +44,7 @@ def audits(name: str) -> tuple[Audit, ...]:
     return tuple(engine.run(request).audits)
 
 
+@pytest.mark.slow(only=["PermuteAndFlipBoundedRange", "TruncatedGeometric"])
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_members_fail(name: str) -> None:
     """Misses: n* at α = 0.01 is a twentieth of the budget at most (of `FloatingPointLaplace`, a sixteenth of 4,000)."""
@@ -53,6 +54,7 @@ def test_broken_members_fail(name: str) -> None:
         assert audit.epsilon_lower >= audit.claim.epsilon
 
 
+@pytest.mark.slow(only=["ExponentialZCDP", "ClampedToPublicBounds", "SubsampledLaplacePoisson"])
 @pytest.mark.parametrize("name", CORRECT)
 def test_correct_members_pass(name: str) -> None:
     """False alarm: with fresh seeds at most 0.1 % for each member, 0.9 % for all nine."""

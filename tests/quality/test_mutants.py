@@ -280,10 +280,13 @@ MUTANTS += [
 ]
 
 
+@pytest.mark.slow(only=["composition, k + 1", "LearnThresholds, tie-*", "RecPrefix, no noise in step 7"])
 @pytest.mark.parametrize(("original", "mutant", "data"), [m[1:] for m in MUTANTS], ids=[m[0] for m in MUTANTS])
 def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant: Mechanism, data: str) -> None:
     one_record = isinstance(getattr(original, "quality", None), Peaks)
-    sizes = [1] if one_record else range(1, MOST_RECORDS + 1)
+    # a record of the composition has a transcript for each interaction: its domain is larger than the others
+    most = MOST_RECORDS - 1 if isinstance(original, BasicComposition) else MOST_RECORDS
+    sizes = [1] if one_record else range(1, most + 1)
     assert {verified(original, size, data).verdict for size in sizes} == {Verdict.PASS}
     found = [verified(mutant, size, data) for size in sizes]
     refuted = [audit for audit in found if audit.verdict is Verdict.FAIL]

@@ -15,6 +15,7 @@ from dpaudit.auditing.request import Request
 from dpaudit.auditing.results import Verdict
 
 
+@pytest.mark.slow
 def test_power() -> None:
     """Randomised response at ε = 1.2 that claims 1 is refuted from 20,000 samples of each dataset in all of 10 audits.
 

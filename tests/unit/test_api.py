@@ -109,6 +109,7 @@ def test_an_interrupt_holds_what_had_ended(catalogue: None, monkeypatch: pytest.
     assert [one.verdict for one in raised.value.result] == [Verdict.PASS, Verdict.PASS]
 
 
+@pytest.mark.slow(only=["claim5-*"])
 @pytest.mark.parametrize(
     ("claim", "more", "tested"),
     [
@@ -132,6 +133,7 @@ def test_a_claim_of_numbers_is_the_whole_claim_of_a_mechanism() -> None:
     assert dpaudit.audit(mechanism, pair=PAIR, runs=300).claim.epsilon == 2.0
 
 
+@pytest.mark.slow
 def test_zcdp_of_a_function_is_refuted_and_not_refuted() -> None:
     # Gaussian noise of deviation 1 on a count is 1/2-zCDP. A true claim fails with probability at most 0.001.
     def count(data: list[int], rng: Generator, size: int) -> Any:

@@ -112,6 +112,7 @@ BROKEN = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "fails"),
     [

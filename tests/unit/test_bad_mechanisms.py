@@ -19,6 +19,7 @@ from dpaudit.reporting import json_form
 pytestmark = pytest.mark.filterwarnings("error")
 
 
+@pytest.mark.slow(fast=["--certify"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("option", ["--certify", "--bits", "--black-box", "--seed 1 --evidence r.json"])
 def test_a_crash_under_every_option(typed: Typed, option: str) -> None:
@@ -75,6 +76,7 @@ def test_a_mechanism_that_crashes(typed: Typed, name: str, says: str) -> None:
     assert said.err == ""
 
 
+@pytest.mark.slow(fast=["huge", "complexes"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["kinds", "lengths", "shapes", "huge", "complexes", "many_complexes"])
 def test_odd_but_good(typed: Typed, name: str) -> None:
@@ -115,6 +117,7 @@ def test_a_function_that_hangs(typed: Typed, name: str) -> None:
     assert json.loads(Path("r.json").read_text())["audits"][0]["verdict"] == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_function_that_hangs_in_a_worker(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
@@ -231,6 +234,7 @@ def test_a_bug_before_the_audits_is_one_sentence(typed: Typed, monkeypatch: pyte
     assert said.sentence.startswith("dpaudit itself failed (AssertionError: not thought of)")
 
 
+@pytest.mark.slow
 def test_a_crash_in_a_process(files: Path) -> None:
     ended = in_a_process(f"check u.py:prints u.py:exits {ASKED} --json - --quiet", files)
     assert ended.returncode == 4

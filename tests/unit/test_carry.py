@@ -52,6 +52,7 @@ def test_e_values_multiply() -> None:
     assert evidence.carried == pytest.approx(log_e(first))
 
 
+@pytest.mark.slow
 def test_nights_that_show_nothing_alone_refute_together() -> None:
     found, nights = result(seed=0), 1
     assert found.audits[0].verdict is not Verdict.FAIL
@@ -82,6 +83,7 @@ def test_evidence_about_something_else_is_refused() -> None:
     assert carry_notes([], Request(("A",)), {}) == {}, "none was given"
 
 
+@pytest.mark.slow
 def test_evidence_of_which_only_a_part_matches() -> None:
     def both(*targets: Any, seed: int, **more: Any) -> Result:
         return engine.run(Request(targets, seed=seed, epsilon=0.85, pair=PAIR, runs=400, **more))

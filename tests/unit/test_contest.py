@@ -29,6 +29,7 @@ def compared() -> Result:
     return dpaudit.compare(NAME, sizes=SIZES, parameters={"size": 1024}, runs=2000, seed=4)
 
 
+@pytest.mark.slow
 def test_every_algorithm_has_a_row_for_every_size() -> None:
     contest = compared().contest
     assert contest is not None
@@ -64,6 +65,7 @@ def test_success_is_exact_and_grows() -> None:
     assert large > 1 - 1e-7
 
 
+@pytest.mark.slow
 def test_it_is_reproducible_whatever_the_number_of_workers() -> None:
     other = dpaudit.compare(NAME, sizes=SIZES, parameters={"size": 1024}, runs=2000, seed=4, jobs=2)
     assert (other.contest, other.utility, other.audits) == (
@@ -84,6 +86,7 @@ def test_times_stand_among_the_timings_alone() -> None:
     assert not any(line.seconds for line in lines(result, times=False))
 
 
+@pytest.mark.slow
 def test_reports() -> None:
     result = compared()
     assert dpaudit.Result.from_json(to_json(result)) == result

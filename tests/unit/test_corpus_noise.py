@@ -139,6 +139,7 @@ def test_true_epsilon(name: str) -> None:
     assert (found > claim.epsilon * (1 + 1e-9)) == (name in BROKEN)
 
 
+@pytest.mark.slow(fast=["PrefixSum-*"])
 @pytest.mark.parametrize(("name", "least"), [("NoisyHist2", 9.4), ("OneTimeRappor", 0.55), ("PrefixSum", 0.65)])
 def test_a_million_runs_can_show_the_targets(name: str, least: float) -> None:
     assert oracle(name).bound(10**6, 0.0, 0.05) > least
@@ -176,6 +177,7 @@ def test_the_same_seed_gives_the_same_outputs(name: str) -> None:
     assert (one.counts, one.reals.tolist()) != (other.counts, other.reals.tolist())
 
 
+@pytest.mark.slow(only=["Rappor"])
 @pytest.mark.parametrize("name", [n for n in TRUTHS if hasattr(loaded(CATALOGUE[n]), "bulk")])
 def test_bulk_draws_what_the_text_draws(name: str) -> None:
     """Kolmogorov–Smirnov on every coordinate of the outputs at 1e-6 in all."""
@@ -340,6 +342,7 @@ def test_rappor_claims() -> None:
     assert OneTimeRappor().claim.epsilon == pytest.approx(8 * math.log(0.525 / 0.475))
 
 
+@pytest.mark.slow(fast=["Rappor"])
 @pytest.mark.parametrize("name", ["Rappor", "OneTimeRappor"])
 def test_differing_bits_against_samples(name: str) -> None:
     """Both oracle laws by chi-square over their 16 atoms; the pair's filters differ in 3 + 3 bits."""
@@ -360,6 +363,7 @@ def test_differing_bits_against_samples(name: str) -> None:
         assert fits(counts, exact)
 
 
+@pytest.mark.slow(only=["mechanism0"])
 @pytest.mark.parametrize("mechanism", [Rappor(bits=5, hashes=2), OneTimeRappor(bits=5, hashes=2, f=0.4)])
 def test_small_filters_have_the_law_of_their_density(mechanism: Rappor | OneTimeRappor) -> None:
     """Enumerated from the text, step by step, and held against `log_density` and the claim."""

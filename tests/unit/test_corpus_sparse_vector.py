@@ -104,6 +104,7 @@ def worst(p: Law, q: Law) -> float:
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(only=["left2-*", "left5-*", "left3-*", "left8-*"])
 @pytest.mark.parametrize(("left", "right"), PATTERNS)
 def test_laws_sum_to_one(left: Dataset, right: Dataset) -> None:
     for _, law in SYMBOLIC:
@@ -121,6 +122,7 @@ def test_reused_noise_stops_as_often_as_the_symbols_say() -> None:
         assert mass == pytest.approx(law[(False,) * place + (True,)], abs=1e-12)
 
 
+@pytest.mark.slow(only=["side0-SVT6(epsilon=0.1, threshold=1.0)-*"])
 @pytest.mark.parametrize(("mechanism", "law"), SYMBOLIC, ids=lambda x: repr(x) if isinstance(x, Mechanism) else "")
 @pytest.mark.parametrize("side", [audits.HALVES.left, audits.EQUAL_OR_HALVES.right, audits.SPLIT_TIES.left])
 def test_samples_and_text_follow_the_law(mechanism: Mechanism, law: Callable[[Dataset], Law], side: Dataset) -> None:
@@ -167,6 +169,7 @@ def test_printed_numbers_follow_the_density(side: str, text: bool) -> None:
             assert binomial(sum(low < v < high for v in stopped), runs, p) > ALARM, (place, low, high)
 
 
+@pytest.mark.slow(fast=["NumericalSVT"])
 @pytest.mark.parametrize(
     ("mechanism", "log_ratio"),
     [(SVT34Parallel(), audits.parallel_log_ratio), (NumericalSVT(), audits.numerical_log_ratio)],
@@ -249,6 +252,7 @@ def test_svt5_has_outputs_that_one_side_excludes() -> None:
     assert audits.oracle_5().epsilon() == math.inf
 
 
+@pytest.mark.slow
 def test_svt34parallel_is_above_its_claim() -> None:
     oracle = audits.parallel_oracle()
     assert oracle.information_limit(Claim(0.1, 0.0, ANSWERS_LINF), 0.01) < math.inf

@@ -54,6 +54,7 @@ def test_every_kind_style_and_mark_can_be_drawn() -> None:
         assert "a &lt; b" in svg
 
 
+@pytest.mark.slow
 def test_the_event_has_the_probabilities_of_the_exact_evidence(result: Result) -> None:
     audit = result.audits[0]
     assert audit.drawing is not None
@@ -79,6 +80,7 @@ def test_few_audits_show_their_drawings_where_they_are(result: Result) -> None:
     assert page.count('class="drawing"') == 1
 
 
+@pytest.mark.slow
 def test_a_drawing_that_fails_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> Drawing:
         raise ValueError("no paper")

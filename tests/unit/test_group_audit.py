@@ -65,6 +65,7 @@ def test_a_misprinted_claim_for_groups_is_seen_though_every_pair_of_neighbours_k
     assert all(audit.verdict is Verdict.PASS for audit in as_printed.audits)
 
 
+@pytest.mark.slow
 def test_the_best_that_groups_can_do_keeps_both_and_meets_one() -> None:
     for audit in dpaudit.audit(GroupPrivacy(0.5, 0.01), groups=4, **BITS).audits:
         holds(audit)
@@ -180,6 +181,7 @@ def test_a_black_box_is_walked_by_runs() -> None:
 USER = "def f(d, rng, size): return rng.random(size) < 0.1 + 0.05 * min(9, sum(d))\n"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result_whatever_the_number_of_workers(
     typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,6 +162,7 @@ def _spelled(digits: tuple[int, ...], base: int) -> int:
     return value
 
 
+@pytest.mark.slow(only=["3-*"])
 @pytest.mark.parametrize(("n", "base"), [(1, 2), (2, 2), (2, 3), (2, 5), (3, 2)])
 def test_d_n_is_drawn_as_printed(n: int, base: int) -> None:
     weights = by_hand(n, base)
@@ -202,6 +203,7 @@ def test_printed_bound_follows_from_the_one_of_the_proof() -> None:
         assert success_bound_of(Claim(0.2, 1 / base_at(n)), n) <= success_bound(n, 0.2)
 
 
+@pytest.mark.slow(only=["2-*"])
 @pytest.mark.parametrize(
     ("n", "base", "epsilon", "delta"), [(1, 2, 0.2, 0.0), (1, 2, 0.2, 1 / 50), (1, 2, 1.0, 0.1), (2, 3, 0.2, 0.02)]
 )
@@ -262,6 +264,7 @@ def test_larger_delta_wins() -> None:
         assert success_bound_of(subject.claim, n, base) >= 1
 
 
+@pytest.mark.slow
 def test_baselines_exceed_the_printed_bound() -> None:
     # exactly at n = 1; by hand at n = 2: the noisy median of two records is the smaller plus noise, an interior point
     # where the noise is at least 0 and no more than their distance
@@ -311,6 +314,7 @@ class _Nominal(Mechanism):
         return self.inner.run(S)
 
 
+@pytest.mark.slow(only=["3"])
 @pytest.mark.parametrize("base", [2, 3])
 def test_digit_is_a_guess_without_the_secret(base: int) -> None:
     for subject in (by_depth(2, base, 0.2), by_depth(2, base, 3.0), RandomRecord(2), Median(), Maximum()):

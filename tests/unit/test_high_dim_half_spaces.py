@@ -227,6 +227,7 @@ def test_every_reading_is_refuted(label: str) -> None:
     assert excess > 0.1 > mechanism.claim.delta
 
 
+@pytest.mark.slow
 def test_sampled_without_a_cap() -> None:
     mechanism = halfspaces(FINE, 155, cap=None)
     with_one, without = (

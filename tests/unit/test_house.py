@@ -32,6 +32,7 @@ def tracked() -> list[Path]:
     return [path for path in paths if path.is_file() and path.suffix in TEXTS]
 
 
+@pytest.mark.slow(fast=["pypi*"])
 @pytest.mark.parametrize(("pattern", "what"), [(MACHINE_PATHS, "path of a machine"), (REGISTRIES, "registry")])
 def test_nothing_of_a_machine_in_any_file(pattern: re.Pattern[str], what: str) -> None:
     found = []
@@ -79,6 +80,7 @@ def test_relative_links_lead_somewhere() -> None:
     assert not broken
 
 
+@pytest.mark.slow
 def test_generated_tables_are_current() -> None:
     command = [sys.executable, str(ROOT / "tools" / "tables.py"), "--check"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

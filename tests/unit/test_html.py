@@ -76,6 +76,7 @@ def _html(name: str) -> str:
     return to_html(EXAMPLES[name])
 
 
+@pytest.mark.slow(only=["many", "three"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_is_well_formed_accessible_and_alone(name: str) -> None:
     text = _html(name)
@@ -95,6 +96,7 @@ def test_is_well_formed_accessible_and_alone(name: str) -> None:
     assert all(b <= a + 1 for a, b in zip(page.levels, page.levels[1:], strict=False))
 
 
+@pytest.mark.slow(only=["many", "several", "fail", "three"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_timings_are_the_only_difference_and_stand_in_one_place(name: str) -> None:
     result = EXAMPLES[name]

@@ -219,6 +219,7 @@ def test_refusals() -> None:
         OverfittingGame(NaiveAnswers(RandomSubsets((0, 1), 2)), 3)
 
 
+@pytest.mark.slow(only=["210-*"])
 @pytest.mark.parametrize(("cells", "records"), [(300, 700), (250, 40), (210, 2000)])
 def test_tables_given_their_sum_are_those_of_thrown_records(cells: int, records: int) -> None:
     """False-alarm rate at most 1e-6 for each of the tests below."""
@@ -233,6 +234,7 @@ def test_tables_given_their_sum_are_those_of_thrown_records(cells: int, records:
         assert abs(np.mean(mine) - cells * p) < 5 * max(1e-3, np.std(mine)) / math.sqrt(4_000)
 
 
+@pytest.mark.slow(fast=["2-GaussianAnswers"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cells", [2, 6])
 def test_the_shortcut_has_the_law_of_the_game(kind: type[NoisyAnswers], cells: int) -> None:

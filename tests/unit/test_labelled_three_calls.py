@@ -59,6 +59,7 @@ def test_the_law_by_a_calculation_of_its_own() -> None:
     assert np.log((inside[1] - 1e-6) / inside[0]) > 1
 
 
+@pytest.mark.slow
 def test_the_same_by_runs_of_one_event() -> None:
     """10⁸ runs a side at the printed constants; the event was fixed by hand, the seeds before the first run."""
     runs, hits = 10**8, []

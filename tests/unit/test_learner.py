@@ -78,6 +78,7 @@ def gated(rng: Generator, side: int, size: int) -> Any:
     return [v if v > 0.5 else BOTTOM for v in rng.laplace(side, 1.0, size).tolist()]
 
 
+@pytest.mark.slow(only=["mixed"])
 @pytest.mark.parametrize(
     ("draw", "size", "epsilon", "limit", "fresh"),
     [
@@ -129,6 +130,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.slow(only=["words, trees"])
 @pytest.mark.parametrize(("draw", "runs", "learners", "more"), ALIKE)
 def test_counts_are_honest_where_there_is_nothing_to_find(
     draw: Draw, runs: int, learners: int, more: dict[str, Any]
@@ -137,6 +139,7 @@ def test_counts_are_honest_where_there_is_nothing_to_find(
     assert mean < most
 
 
+@pytest.mark.slow(only=["words, trees"])
 @pytest.mark.parametrize(("draw", "runs", "learners", "more"), [ALIKE[2], *ALIKE[4:]])
 def test_scores_learned_on_what_they_count_would_be_seen(
     monkeypatch: pytest.MonkeyPatch, draw: Draw, runs: int, learners: int, more: dict[str, Any]
@@ -147,6 +150,7 @@ def test_scores_learned_on_what_they_count_would_be_seen(
     assert mean > most
 
 
+@pytest.mark.slow(only=["words"])
 @pytest.mark.parametrize("draw", [numbered, words], ids=["whole", "words"])
 def test_ties_in_the_order_of_arrival_would_be_seen(monkeypatch: pytest.MonkeyPatch, draw: Draw) -> None:
     """The test above fails when atoms of equal ratio are told apart by the side on which they came first."""
@@ -216,6 +220,7 @@ def test_a_half_line_holds_outcomes_that_were_never_seen() -> None:
     assert math.log(p / q) > 0.9
 
 
+@pytest.mark.slow
 def test_a_direction_of_vectors() -> None:
     """A Gaussian shift along (1, −1, 0, 0): one coordinate alone shows what a shift by 1 does, this what one by √2."""
 
@@ -228,6 +233,7 @@ def test_a_direction_of_vectors() -> None:
     assert math.log(p / q) > 1.8
 
 
+@pytest.mark.slow
 def test_vectors_with_an_atom() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         rows = rng.normal(size=(size, 2))

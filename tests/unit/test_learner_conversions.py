@@ -137,6 +137,7 @@ def test_accuracy_is_that_on_samples_from_the_rows() -> None:
             assert (on_rows > 1 - 1e-12) == (count <= 9)  # an error of at most 9/36 = α
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [EmpiricalLearner, EmpiricalLearnerCorrected])
 def test_promises_hold_where_expected(kind: type[EmpiricalLearner] | type[EmpiricalLearnerCorrected]) -> None:
     for case in empirical_utility(kind):
@@ -144,6 +145,7 @@ def test_promises_hold_where_expected(kind: type[EmpiricalLearner] | type[Empiri
         assert (worst >= case.claim.probability) == (case.expected == "pass"), case.label
 
 
+@pytest.mark.slow
 def test_pac_promises_hold_where_expected() -> None:
     for case in pac_utility():
         few = [i for i in case.instances if len(i.truth.points) < 3]  # type: ignore[attr-defined]

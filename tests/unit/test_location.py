@@ -122,6 +122,7 @@ def test_what_has_no_text() -> None:
     assert (library.file, library.name) == ("statistics.py", "statistics.mean")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_replay_does_not_mind_a_line_more(typed: Typed) -> None:
     from dpaudit.reporting import files as report_files

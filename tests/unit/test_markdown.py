@@ -41,6 +41,7 @@ def test_is_whole(name: str, expect: bool) -> None:
         assert text.count("<details>") == sum(a.verdict.value != "pass" or a.crashed for a in result.every)
 
 
+@pytest.mark.slow(only=["2000-*", "60-65536"])
 @pytest.mark.parametrize("most", [4_000, 10_000, MOST])
 @pytest.mark.parametrize("number", [0, 3, 60, 2_000])
 def test_keeps_to_its_length_and_says_what_is_left_out(number: int, most: int) -> None:

@@ -138,6 +138,7 @@ def excess(learner: LearnHalf, S: Multiset) -> float:
     return levels.least - best_errors(S) if levels.size else math.inf
 
 
+@pytest.mark.slow(only=["axis-2-grid1-*"])
 @pytest.mark.parametrize(("d", "grid", "most"), SCOPES)
 @pytest.mark.parametrize("empty_subset", ["skip", "axis"])
 def test_lemma_4_5_on_every_dataset(d: int, grid: range, most: int, empty_subset: str) -> None:
@@ -159,6 +160,7 @@ def test_relaxation_i_costs_at_most_the_flipped_records(d: int, grid: range, mos
     assert found[True]
 
 
+@pytest.mark.slow(only=["3"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_lemma_4_5_whatever_halfspaces_support_if_the_public_points_span_the_space(d: int) -> None:
     rng = np.random.default_rng(d)
@@ -218,6 +220,7 @@ def test_the_loss_comes_near_epsilon_and_stays_below(epsilon: float) -> None:
     assert losses[2] > 0.99 * epsilon
 
 
+@pytest.mark.slow
 def test_sixty_public_points() -> None:
     pair = published()
     learner = LearnHalf(1.0, 2)

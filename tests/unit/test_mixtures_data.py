@@ -168,6 +168,7 @@ def test_the_printed_lemma_gives_another_order_than_theorem_4_9() -> None:
 # --- Claim 4.7 and Theorem 4.9 ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(only=["0.5"])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_claim_4_7_on_every_dataset_of_a_line(epsilon: float) -> None:
     learner = LearnHalf(epsilon, 1)
@@ -182,6 +183,7 @@ def test_claim_4_7_on_every_dataset_of_a_line(epsilon: float) -> None:
             assert fails <= learner.levels(S).size * math.exp(-epsilon * len(S) * alpha / 2)
 
 
+@pytest.mark.slow
 def test_theorem_4_9_fails_for_aligned_supports() -> None:
     # by hand: once (0, 0) and (1, 0) are drawn, every g is constant on the line, and errs with 1/2 on average;
     # with one of them or none drawn some g errs with 1/4, or all have label 1: error 1/2 again
@@ -223,6 +225,7 @@ def test_the_bound_without_the_root_is_exceeded(n: int, beta: float) -> None:
     assert exceeds(n, beta, root=True) < beta / 100
 
 
+@pytest.mark.slow
 def test_the_bound_without_the_root_sampled_and_by_law() -> None:
     learner, beta = LearnHalf(1.0, 1), 1 / 8
     trial = Trial(Mixed(COIN, 30_000), learner, Deviation(learner, beta, PRINTED))

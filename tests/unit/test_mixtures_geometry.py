@@ -94,6 +94,7 @@ def test_the_family_of_public_points(given_points: Any, supports: str, empty_sub
                 assert flat
 
 
+@pytest.mark.slow
 @quick
 @given(st.integers(1, 3).flatmap(lambda d: st.tuples(points(d), points(d, 4))))
 def test_memberships_are_those_of_fractions(both: Any) -> None:
@@ -154,6 +155,7 @@ def separable(inside: list[Any], outside: list[Any]) -> bool:
     )
 
 
+@pytest.mark.slow(fast=["1-*"])
 @pytest.mark.parametrize(("d", "grid"), [(1, range(6)), (2, range(3)), (3, range(2))])
 def test_least_errors_over_all_dichotomies(d: int, grid: range) -> None:
     rng = np.random.default_rng(d)

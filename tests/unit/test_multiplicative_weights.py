@@ -209,6 +209,7 @@ def test_it_halts_after_c(c: int) -> None:
             assert answers[len(numbers) :] == (BOTTOM,)
 
 
+@pytest.mark.slow
 def test_first_update_follows_the_law_by_quadrature() -> None:
     """c = 1, queries fixed: where the update comes. Five standard deviations: false alarms below 1e-5 in all."""
     queries = (among(0), among(1), among(0, 2))
@@ -255,6 +256,7 @@ def test_epsilon_of_a_conversation_is_nearly_attained() -> None:
     assert 0.9999 < max(abs(math.log(p[x] / q[x])) for x in p) + 1 / 9 <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_bulk_and_text_after_updates() -> None:
     """Kolmogorov–Smirnov of every answer, and of how many there are, at 1e-7 each."""
     for analyst in (Hovering(S, X, 0.3, 4, 0.1), WorstFor(S, X, 0.3, 4)):
@@ -346,6 +348,7 @@ def test_refusals() -> None:
         WorstFor(Multiset.counted({9: 1}), X, 0.1, 3)
 
 
+@pytest.mark.slow
 def test_the_game_at_scale_is_that_of_the_text() -> None:
     """8 cells: lost or won as often as the text has an update, or none. False-alarm rate 1e-6."""
     draft = PrivateMultiplicativeWeights(4.0, 0.0, 0.3, range(8), 60, Overfitter(8), c=1, threshold=0.1)

@@ -199,6 +199,7 @@ def _compare_with_closed_form(width: Fraction, step: Fraction, epsilon: float) -
     assert not above < truth
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=5), st.floats(0, 4), st.booleans())
 def test_bounds_close_with_the_square_of_the_step(twentieths: list[int], epsilon: float, awry: bool) -> None:
@@ -221,6 +222,7 @@ def test_bounds_close_with_the_square_of_the_step(twentieths: list[int], epsilon
         assert other.low <= one.high
 
 
+@pytest.mark.slow(only=["1e-06-moves4", "0.05-moves4", "0.001-moves4", "0.3-moves4"])
 @pytest.mark.parametrize(
     "moves",
     [
@@ -311,6 +313,7 @@ def test_laplace_as_dp_accounting(pld: Any, r: Fraction, times: int) -> None:
     _agree(NoiseProfile(Moves(laplace=(r,) * times)), *both, most=times * 1e-4)
 
 
+@pytest.mark.slow(fast=["1"])
 @pytest.mark.parametrize("times", TIMES)
 def test_gaussian_as_dp_accounting(pld: Any, times: int) -> None:
     both = _accounted(lambda **how: pld.from_gaussian_mechanism(2.0, **how), times)
@@ -324,6 +327,7 @@ def test_discrete_laplace_as_dp_accounting(pld: Any, gap: int, times: int) -> No
     _agree(NoiseProfile(Moves(geometric=((gap, F(2)),) * times)), *both, most=times * 1e-4)
 
 
+@pytest.mark.slow
 def test_mixed_kinds_as_dp_accounting(pld: Any) -> None:
     parts = [
         _accounted(lambda **how: pld.from_laplace_mechanism(2.0, **how), 3),

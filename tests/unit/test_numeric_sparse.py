@@ -43,6 +43,7 @@ def exact_epsilon(mechanism: NumericSparse, left: Multiset, right: Multiset, *, 
     return max(abs(math.log(p[x] / q[x])) + released(x) for x in p)
 
 
+@pytest.mark.slow(fast=["NumericSparse-0.1"])
 @pytest.mark.parametrize(("kind", "delta"), list(product(KINDS, (0.0, 0.1))))
 def test_samples_follow_the_law(kind: type[NumericSparse], delta: float) -> None:
     """Five standard deviations, and Kolmogorov–Smirnov at 1e-7: false alarms below 1e-5 in all."""
@@ -168,6 +169,7 @@ def test_it_halts_before_the_last_query(kind: type[NumericSparse]) -> None:
     assert not mechanism.goal.reached(Instance(Multiset.counted({0: 10_000})), (10_000.0,))
 
 
+@pytest.mark.slow(fast=["1-*"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(("c", "k", "beta"), [(1, 1, 0.05), (3, 12, 0.5), (10, 10, 0.05)])
 def test_the_mended_accuracy_by_quadrature(delta: float, c: int, k: int, beta: float) -> None:

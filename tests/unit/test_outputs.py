@@ -35,6 +35,7 @@ def _all_there() -> None:
     assert "</html>" in Path("r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow(fast=["verify m.py:Flip -*"])
 @pytest.mark.usefixtures("files", "catalogue")
 @pytest.mark.parametrize(
     "line",
@@ -63,8 +64,9 @@ def test_every_command_writes_everything(typed: Typed, line: str) -> None:
     _all_there()
 
 
+@pytest.mark.slow
 def test_comparisons_write_everything(typed: Typed) -> None:
-    assert typed(f"compare interior-points --n 10 --runs 100 {ALL}").code == 0
+    assert typed(f"compare interior-points --n 10 --runs 20 {ALL}").code == 0
     _all_there()
     assert 'id="contest"' in Path("out/index.html").read_text(encoding="utf-8")
 
@@ -114,6 +116,7 @@ def test_refused_before_the_runs(typed: Typed, words: str, says: str) -> None:
         assert before == sorted(path.name for path in Path().iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_stored_result_is_not_overwritten_by_its_report(typed: Typed) -> None:
     assert typed(f"check u.py:fair {ASKED} --report out").code == 0
@@ -124,6 +127,7 @@ def test_a_stored_result_is_not_overwritten_by_its_report(typed: Typed) -> None:
     assert Path("again/result.json").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_files_may_lie_in_the_folder_that_is_made(typed: Typed) -> None:
     words = "--report out --junit out/junit.xml --events out/events.ndjson --markdown out/summary.md"
@@ -133,6 +137,7 @@ def test_files_may_lie_in_the_folder_that_is_made(typed: Typed) -> None:
     assert typed(f"check u.py:fair {ASKED} {words}").code == 0, "and once more"
 
 
+@pytest.mark.slow(only=["--quiet-sarif"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("option", ["junit", "sarif", "markdown", "events", "json"])
 @pytest.mark.parametrize("quiet", ["", "--quiet"])
@@ -143,6 +148,7 @@ def test_stdout_holds_that_and_nothing_else(typed: Typed, option: str, quiet: st
     assert ("PASS" in said.err) == (not quiet)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_an_interrupt_writes_what_is_finished(typed: Typed) -> None:
     assert typed(f"check u.py:fair u.py:interrupts {ASKED} {ALL}").code == 130
@@ -180,6 +186,7 @@ def test_expectations_of_the_catalogue(typed: Typed) -> None:
     assert Path("again.xml").read_text(encoding="utf-8") == Path("r.xml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_reader_that_goes_away(files: Path) -> None:
     line = f"{sys.executable} -m dpaudit.cli check u.py:fair {ASKED} --events - --json r.json"

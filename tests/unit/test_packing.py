@@ -137,6 +137,7 @@ def test_search_stops_at_its_limit() -> None:
     assert found.text.startswith("Before the limit of 300 datasets")
 
 
+@pytest.mark.slow
 def test_geometric_gaps_are_what_the_exponential_mechanism_allows() -> None:
     # interval 2 must outweigh interval 1: last gap > e^{1/2}·middle gap, so that gaps grow: 7 of 64
     found = packing_pair(by_consistency(1.0), range(64), 4, vertices=7, lower=1)

@@ -76,6 +76,7 @@ def _decimal(number: Fraction) -> Decimal:
     return Decimal(number.numerator) / Decimal(number.denominator)
 
 
+@pytest.mark.slow
 def test_a_claim_met_with_equality_stands_and_a_hair_less_does_not() -> None:
     for epsilon in (0.1, 1.0, 3.0):
         for short, verdict in ((0.0, Verdict.PASS), (1e-14, Verdict.PASS), (1e-10, Verdict.FAIL)):

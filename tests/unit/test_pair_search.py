@@ -66,6 +66,7 @@ def test_starting_pairs_are_related_different_and_once(relation: Relation, data:
             assert {pair.source for pair in pairs} == {"extreme", "random"}
 
 
+@pytest.mark.slow
 @quick
 @given(st.sampled_from(RELATIONS), st.sampled_from(DATA), st.integers(0, 7), st.integers(0, 2**32), st.booleans())
 def test_mutations_are_related_different_and_reproducible(
@@ -89,6 +90,7 @@ def test_mutations_are_related_different_and_reproducible(
     assert found == mutations(pair, relation, records, default_rng(seed), 12)
 
 
+@pytest.mark.slow
 def test_mutations_reach_every_pair_of_a_small_space() -> None:
     """From one pair, by mutations of mutations, every related pair of up to three bits; nothing is out of reach."""
     records, rng = parse_records("booleans()"), default_rng(0)
@@ -221,6 +223,7 @@ def test_flaws_that_starting_pairs_show(score: Callable[[Pair], float], wanted: 
     assert random_search(score, 5000, 0) < wanted
 
 
+@pytest.mark.slow(only=["breaks_ties-*"])
 @pytest.mark.parametrize(("score", "wanted"), [(scaled_by_own_range, 9.0), (breaks_ties, 3.0)])
 def test_a_climb_from_random_pairs_alone(score: Callable[[Pair], float], wanted: float) -> None:
     """Mutations, not the starting pairs, lead there: within 2,500 scores, where random search stays far below.

@@ -75,6 +75,7 @@ def test_sampled_outcomes_are_the_counts() -> None:
     assert (sides[0][at], sides[1][at]) == (evidence.x / evidence.n, evidence.y / evidence.m)
 
 
+@pytest.mark.slow
 def test_many_outcomes_keep_the_heavy_ones() -> None:
     def words(dataset: Any, rng: Generator) -> str:
         return f"word {int(rng.geometric(0.02))}"

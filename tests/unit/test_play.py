@@ -33,6 +33,7 @@ def test_a_function_that_gives_a_record_away_is_refuted() -> None:
     assert audit.epsilon_lower > 0.2
 
 
+@pytest.mark.slow
 def test_one_that_does_not_look_is_not() -> None:
     result = dpaudit.audit(at_random, epsilon=0.2, delta=1 / 200, game="digit:2", runs=2000, min_power=10)
     assert result.audits[0].verdict is Verdict.PASS

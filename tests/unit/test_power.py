@@ -111,6 +111,7 @@ def test_a_claim_that_holds_has_no_limit_and_no_number_of_runs() -> None:
         runs_needed(0.2, 0.2, epsilon=0.1, delta=0, alpha=0.05)
 
 
+@pytest.mark.slow(fast=["0.0-0.0-0.05-12-*", "0.4-*"])
 @pytest.mark.parametrize(("n", "m"), [(12, 12), (30, 20), (40, 40)])
 @pytest.mark.parametrize(
     ("epsilon", "delta", "alpha"), [(0.0, 0.0, 0.05), (0.4, 0.0, 0.1), (0.4, 0.05, 0.05)]

@@ -189,6 +189,7 @@ def test_where_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(display_for(None), TerminalBar)
 
 
+@pytest.mark.slow
 def test_it_changes_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("dpaudit.reporting.progress.WAIT", 0.0)
 

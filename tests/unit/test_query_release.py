@@ -77,6 +77,7 @@ def test_release_by_hand() -> None:
     assert exact == pytest.approx({(0, 1): (1 - middle) / 2, (Fraction(1, 2), 1): middle, (1, 1): (1 - middle) / 2})
 
 
+@pytest.mark.slow(fast=["2-*"])
 @pytest.mark.parametrize(("size", "n"), [(2, 20), (2, 60), (3, 40), (4, 12)])
 def test_release_is_as_accurate_as_promised(size: int, n: int) -> None:
     mechanism = ThresholdRelease(1.0, size, 0.25)
@@ -154,6 +155,7 @@ def test_learner_claims_two_releases_which_is_less_than_the_lemma() -> None:
     assert learner.claim.implies(Claim(1 / 5))
 
 
+@pytest.mark.slow(only=["61"])
 @pytest.mark.parametrize("n", [20, 61])
 def test_learner_keeps_its_promise_exactly(n: int) -> None:
     learner = LearnerFromRelease(ThresholdRelease(1.0, 2, 0.1), Thresholds(2))

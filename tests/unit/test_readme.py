@@ -49,6 +49,7 @@ def test_the_python_example_catches_it(own_function: Path) -> None:
         exec(block("python", "import dpaudit"), {})
 
 
+@pytest.mark.slow
 def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> None:
     file, mended = tmp_path / "test_counts.py", tmp_path / "test_mended.py"
     text = block("python", "# test_counts.py")
@@ -65,6 +66,7 @@ def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> 
     assert passed.returncode == 0, passed.stdout
 
 
+@pytest.mark.slow
 def test_the_strategy_finds_the_pair_and_the_property_holds(tmp_path: Path) -> None:
     (tmp_path / "test_ages.py").write_text(block("python", "# test_ages.py"), encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

@@ -67,6 +67,7 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow(only=["many", "several", "compared"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_link_leads_somewhere(name: str, tmp_path: Path) -> None:
     result = EXAMPLES[name]
@@ -92,6 +93,7 @@ def test_every_link_leads_somewhere(name: str, tmp_path: Path) -> None:
     assert len(list((tmp_path / "out" / "algorithms").iterdir())) == len(names)
 
 
+@pytest.mark.slow(only=["several"])
 @pytest.mark.parametrize("name", ["several", "utility", "compared"])
 def test_the_overview_leads_to_the_audit_that_it_names(name: str, tmp_path: Path) -> None:
     result = EXAMPLES[name]
@@ -107,6 +109,7 @@ def test_the_overview_leads_to_the_audit_that_it_names(name: str, tmp_path: Path
         assert verdict.startswith(audit.verdict.value.upper())
 
 
+@pytest.mark.slow
 def test_a_part_speaks_of_the_whole_run(tmp_path: Path) -> None:
     write_report(tmp_path, EXAMPLES["several"])
     page = (tmp_path / "algorithms" / "noisy-max.html").read_text(encoding="utf-8")
@@ -124,6 +127,7 @@ def test_holds_the_data(tmp_path: Path) -> None:
     assert json_form.from_json(text, where="result.json") == EXAMPLES["utility"]
 
 
+@pytest.mark.slow
 def test_timings_are_the_only_difference(tmp_path: Path) -> None:
     other = replace(EXAMPLES["several"], timings=Timings("2031-01-01T00:00:00+00:00", 98765.4, 64, {"x": 1.0}))
     write_report(tmp_path / "a", EXAMPLES["several"])
@@ -157,6 +161,7 @@ def test_names_of_pages(tmp_path: Path) -> None:
         assert not anchor.startswith("audit") or anchor in _page(tmp_path / "out" / where).ids
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_and_what_is_not_ours_stays(tmp_path: Path) -> None:
     write_report(tmp_path, EXAMPLES["several"])
     (tmp_path / "notes.txt").write_text("mine")
@@ -198,6 +203,7 @@ def test_half_of_a_surrogate_pair_is_written_escaped(tmp_path: Path) -> None:
     assert json_form.from_json(text, where="result.json") == result
 
 
+@pytest.mark.slow
 def test_a_report_whose_writer_was_killed_before_the_index_is_made_again(tmp_path: Path) -> None:
     write_report(tmp_path, EXAMPLES["fail"]).unlink()
     assert write_report(tmp_path, EXAMPLES["fail"]).is_file()
@@ -210,14 +216,16 @@ def test_users_text_cannot_become_markup(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert(1)" in text
 
 
+@pytest.mark.slow
 def test_a_page_for_each_algorithm_costs_no_more_than_its_style(tmp_path: Path) -> None:
-    many = example_results.result(*example_results.many(60))
+    many = example_results.result(*example_results.many(10))
     write_report(tmp_path, many)
     pages = list((tmp_path / "algorithms").glob("*.html"))
     whole = sum(page.stat().st_size for page in pages)
     assert whole < len(to_html(many).encode()) + 45_000 * len(pages)
 
 
+@pytest.mark.slow
 def test_pages_are_the_same_whoever_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpaudit.reporting.audit_figures.SHARED_FROM", 2)
     result = example_results.result(*example_results.many(6), example_results.fail(), example_results.proved())

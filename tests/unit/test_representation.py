@@ -115,6 +115,7 @@ def test_hashes_are_pairwise_independent() -> None:
     assert all(H.labels(h, points) == [H.label(h, x) for x in points] for h in names)
 
 
+@pytest.mark.slow(only=["9-*", "6-*"])
 @pytest.mark.parametrize(("domain", "alpha"), WORST)
 def test_one_hypothesis_of_either_kind_is_good_as_often_as_promised(domain: int, alpha: float) -> None:
     goal = Represents(Points(domain), alpha)

@@ -65,6 +65,7 @@ def test_from_which_epsilon_on_it_is_false_for_every_n_allowed() -> None:
     assert edge == pytest.approx(0.0816, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_class_that_is_drawn_is_larger_than_printed() -> None:
     """32 executions of a learner with 1,000 outcomes give more than e^{3.125} = 22.76 different ones."""
     one = of_many(5, 0.1)

@@ -72,6 +72,7 @@ def _without_timings(folder: Path) -> tuple[str, str]:
     return blank, to_html(result)
 
 
+@pytest.mark.slow(only=["fast *", "Mixed"])
 @pytest.mark.parametrize(
     "subject",
     [
@@ -91,6 +92,7 @@ def test_jobs_change_nothing(typed: Typed, folder: Path, pools: list[str], subje
     assert found[0][1] == found[1][1]
 
 
+@pytest.mark.slow
 def test_the_html_itself_differs_in_timings_alone(typed: Typed, folder: Path) -> None:
     pages = []
     for _ in range(2):
@@ -107,6 +109,7 @@ def test_the_html_itself_differs_in_timings_alone(typed: Typed, folder: Path) ->
         assert re.sub(number, "", a) == re.sub(number, "", b), "but for numbers of time they are equal"
 
 
+@pytest.mark.slow(only=["u.py:fast", "u.py:Mixed"])
 @pytest.mark.parametrize("subject", ["u.py:slow", "u.py:fast", "u.py:Mixed"])
 def test_another_seed_gives_other_counts(typed: Typed, folder: Path, subject: str) -> None:
     counts = []
@@ -119,6 +122,7 @@ def test_another_seed_gives_other_counts(typed: Typed, folder: Path, subject: st
     assert counts[0] == counts[2]
 
 
+@pytest.mark.slow
 def test_pairs_do_not_share_their_runs(typed: Typed, folder: Path) -> None:
     """Two pairs that are equal but for their place get different runs."""
     typed("check u.py:slow --epsilon 2 --data 'integers(0, 1)' --size 1 --runs 3000 --json r.json --jobs 1")

@@ -27,6 +27,7 @@ def made(name: str) -> Result:
     return Result.of(EXAMPLES[name])
 
 
+@pytest.mark.slow(only=["several", "utility"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_there_and_back(name: str, tmp_path: Path) -> None:
     result = made(name)

@@ -43,6 +43,7 @@ def test_in_order_on_one_process() -> None:
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("pool")
 def test_in_order_on_two() -> None:
     def here(dataset: Any, rng: Generator, size: int) -> Any:

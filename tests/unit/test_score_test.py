@@ -248,6 +248,7 @@ def bounds(n: int, m: int, delta: float, alpha: float) -> Floats:
     )
 
 
+@pytest.mark.slow(fast=["12-*"])
 @pytest.mark.parametrize(
     ("n", "m", "delta", "alpha"), [(9, 9, 0.0, 0.05), (8, 8, 0.1, 0.2), (12, 4, 0.02, 0.1), (4, 12, 0.0, 0.3)]
 )
@@ -275,6 +276,7 @@ def test_epsilon_lower_is_monotone_in_the_counts_and_beats_the_split_certificate
     assert (table >= split).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delta", "alpha"), [(0.0, 0.05), (0.1, 0.2)])
 def test_epsilon_lower_inverts_the_brute_force_p_value(delta: float, alpha: float) -> None:
     """Every epsilon below the bound is rejected, by enumeration; just above it one is not."""

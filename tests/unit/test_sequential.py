@@ -53,6 +53,7 @@ def test_certify_uses_all_runs_and_sharpens() -> None:
     assert counts.alpha == pytest.approx(0.8 * 0.001)
 
 
+@pytest.mark.slow
 def test_for_the_verdict_the_event_that_speaks_most_against_the_claim_is_frozen() -> None:
     """Not the rarer one that would certify the larger bound: that is what `certify` asks for."""
     rare = {"output is 'rare'"}
@@ -250,6 +251,7 @@ def test_looks_double_up_to_the_budget() -> None:
     assert sampled._looks(1, certify=False) == [(accounting.LOOKS - 1, 1)]
 
 
+@pytest.mark.slow
 def test_the_last_digits_of_a_density_are_no_event() -> None:
     """Outside both counts a Laplace ratio is constant; its rounding follows the low bits, and must tell nothing."""
 

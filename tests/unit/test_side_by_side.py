@@ -55,6 +55,7 @@ def _result(events: Iterator[Event]) -> Result:
     return next(event.result for event in events if isinstance(event, CheckFinished))
 
 
+@pytest.mark.slow
 def test_the_same_results_in_the_same_order(typed: Typed, folder: Path) -> None:
     texts = []
     for jobs in (1, 2):
@@ -65,6 +66,7 @@ def test_the_same_results_in_the_same_order(typed: Typed, folder: Path) -> None:
     assert '"verdict": "fail"' in texts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_events_come_in_the_order_of_the_cases() -> None:
     told = [
@@ -75,6 +77,7 @@ def test_events_come_in_the_order_of_the_cases() -> None:
     assert told == [(kind, name) for name in ("slow", "good", "bad") for kind in ("AuditStarted", "AuditFinished")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_worker_that_dies_takes_no_other_audit_with_it() -> None:
     audits = {audit.name: audit for audit in _result(engine.check(_request("bad", "dies", "good"))).audits}
@@ -84,6 +87,7 @@ def test_a_worker_that_dies_takes_no_other_audit_with_it() -> None:
     assert audits["dies"].reason == "dies ended its worker process."
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_time_limit_is_for_all_together() -> None:
     audits = _result(engine.check(_request("slow", "good", seconds=1.0))).audits

@@ -105,6 +105,7 @@ def test_readings_are_all_there() -> None:
     assert {(ties, back) for ties, back, _ in READINGS} == {(ties, back) for ties in TIES for back in (True, False)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_the_failure_needs_three_elements(epsilon: float) -> None:
     # over all pairs of at most one example and one more: the loss is Cε/2 for C = 1, 2, 3
@@ -118,6 +119,7 @@ def test_the_failure_needs_three_elements(epsilon: float) -> None:
         assert (worst > epsilon + 1e-9) == (C == 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3])
 def test_refuted_as_printed_on_a_realistic_sample(k: int) -> None:
     # no bound on copies; 200 examples against 201, both explained; fixed event; 99.9 % by Clopper–Pearson
@@ -231,6 +233,7 @@ class WithoutNoise(Mechanism):
         return (anchor + place) % AngleGrid(m.sine).size
 
 
+@pytest.mark.slow(only=["3-*"])
 @pytest.mark.parametrize(
     ("k", "ties", "success"),
     [(1, "last", 0.254698), (3, "last", 0.409621), (1, "least", 0.998789), (3, "least", 0.999985)],

@@ -59,6 +59,7 @@ def test_a_folder_that_is_a_file(place: Path, tmp_path: Path) -> None:
         store.put([])
 
 
+@pytest.mark.slow(only=["1"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_replay_reproduces(typed: Typed, tmp_path: Path, jobs: int) -> None:
     (tmp_path / "u.py").write_text(USER)

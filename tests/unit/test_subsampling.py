@@ -107,6 +107,7 @@ def test_sampled_as_by_law() -> None:
     assert abs(hits / 2e6 - expected) < 5 * math.sqrt(expected / 2e6)
 
 
+@pytest.mark.slow(only=["3"])
 @pytest.mark.parametrize("size", [3, 20])
 def test_few_samples_counted_by_their_law_and_many_drawn_one_by_one(size: int) -> None:
     # 21 and 231 different samples are counted where there are as many runs; both ways follow the same law

@@ -70,6 +70,7 @@ CASES: list[tuple[str, Mechanism, Scope, Claim | None]] = [
 ]
 
 
+@pytest.mark.slow(only=["labelled-*"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize(("mechanism", "scope", "claim"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_the_worst_pair_is_that_of_brute_force(
@@ -116,6 +117,7 @@ def test_a_scope_without_pairs() -> None:
     assert (found.pairs, found.worst) == (0, None)
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, scope = LearnThresholds(4, 0.5, 1.0, 1e-6, base=2), Scope(EXAMPLES, 4)
     assert mechanism.claim is not None
@@ -164,6 +166,7 @@ def test_laws_computed_before_an_interruption_are_found_again(
     assert replace(found, cache="") == swept(mechanism, scope, Claim(0.7))
 
 
+@pytest.mark.slow
 def test_laws_in_spans_are_cut_alike() -> None:
     """Each dataset cuts 2^64 solutions elsewhere; the worst pair is that of brute force all the same."""
     mechanism = LearnThresholds(2**64, 0.5, 2.0, 1e-6, base=2)

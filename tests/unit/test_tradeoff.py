@@ -97,6 +97,7 @@ MOVES = {
 }
 
 
+@pytest.mark.slow(only=["all", "Laplace and Gaussian"])
 @pytest.mark.parametrize("name", MOVES)
 def test_losses_of_noise_have_its_profile(name: str) -> None:
     """δ(ε) = E[max(0, 1 − e^(ε − L))], which is ∫ e^(ε − t) Pr[L > t] dt over t > ε."""

@@ -66,6 +66,7 @@ def test_lemma_3_19_at_its_worst(alpha: float, beta: float) -> None:
     assert 2 * tail <= 2 * math.exp(-alpha * n / 8) <= beta + 1e-12
 
 
+@pytest.mark.slow
 def test_lemma_3_19_by_law() -> None:
     mechanism = UniformConvergence(Thresholds(8), 0.3, 0.1)
     truth = Truth((0, 3, 4), (0.399998, 0.300001, 0.300001), 3)
@@ -123,6 +124,7 @@ def test_constants_of_the_proofs(vc: int) -> None:
                 assert log_failure <= math.log(beta) or not holds, (alpha, beta, n)
 
 
+@pytest.mark.slow(only=["UniformConvergence"])
 @pytest.mark.parametrize("kind", [UniformConvergence, UniformConvergenceCorrected])
 def test_promises_hold_where_expected(kind: type[UniformConvergence]) -> None:
     for case in utility(kind):

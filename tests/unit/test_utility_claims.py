@@ -68,6 +68,7 @@ def success(mechanism: Mechanism, goal: Goal, source: Mechanism) -> float:
     return law(Trial(source, mechanism, goal), ()).as_dict().get(True, 0.0)
 
 
+@pytest.mark.slow(only=["LearnPoints", "LearnThresholdsCorrected", "LearnThresholds", "LearnPointsCorrected"])
 @pytest.mark.parametrize("name", PLANS)
 def test_every_promise_of_the_plans_by_law(name: str) -> None:
     found = cases(name)

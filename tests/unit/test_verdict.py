@@ -52,6 +52,7 @@ def test_fail_by_law_beats_runs() -> None:
     assert "need ε = 1 (for certain ε ≥ 0.999999999999) at δ = 0 (claimed 0.9)" in found.reason
 
 
+@pytest.mark.slow
 def test_a_law_is_not_refuted_by_its_own_rounding() -> None:
     for epsilon in (0.1, 0.3, 1 / 3, 1.0, math.pi, 20.0):
         assert audit(Response(epsilon), runs=100).verdict is Verdict.PASS

@@ -102,6 +102,7 @@ def test_the_order_of_rows(coin: str) -> None:
     assert audit.proof.pairs == 12
 
 
+@pytest.mark.slow
 def test_every_verified_algorithm_has_a_verdict() -> None:
     from dpaudit.auditing import registry
 
@@ -188,6 +189,7 @@ def test_a_function_has_no_law(typed: Typed, coin: str) -> None:
     assert "needs a Mechanism" in " ".join(done.err.split())
 
 
+@pytest.mark.slow
 def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None:
     """4³ sequences of described records are few: what runs cannot prove the laws prove."""
     done = typed("check", coin, "--data", "integers(0, 3)", "--size", "3", "--runs", "2000")

@@ -133,6 +133,7 @@ def run(
     return ran
 
 
+@pytest.mark.slow(fast=["check_refuted", "verify", "worst"])
 @pytest.mark.parametrize("name", RUNS)
 def test_real_runs(name: str, run: Callable[[str], str], snapshot: Snapshot) -> None:
     printed = run(f"{RUNS[name]} --html out.html")

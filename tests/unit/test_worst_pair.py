@@ -66,6 +66,7 @@ def found(target: Any, **more: Any) -> Audit:
     return audit
 
 
+@pytest.mark.slow(fast=["GroupPrivacy-*"])
 @pytest.mark.parametrize(
     ("name", "domain", "size", "scale"),
     [("ADist", 3, 8, 1.0), ("ExponentialMechanism", 4, 5, 1.0), ("ChoosingMechanism", 3, 12, 1.0),
@@ -84,6 +85,7 @@ def test_the_search_finds_the_worst_of_all_pairs(name: str, domain: int, size: i
     assert audit.epsilon_exact >= proof.epsilon_low * scale - 1e-9
 
 
+@pytest.mark.slow(fast=["1"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_lead_that_a_dist_does_worst_on_is_found(seed: int) -> None:
     """FINDINGS, finding 1: 2ε + ln(1 − 2δ·e^{ε(⌈t⌉ − t)}) is the most there is, and 8 records are enough to refute."""
@@ -268,6 +270,7 @@ def test_no_finite_epsilon_is_said_so() -> None:
     assert any("needs no finite ε" in note for note in audit.notes)
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_a_search() -> None:
     audit = found("LearnThresholds", domain=8, size=100, pairs=10**6, seconds=2.0)
     assert any("time limit" in note for note in (*audit.notes, audit.reason))
@@ -302,6 +305,7 @@ def test_crowds_are_related(kind: str) -> None:
             assert max(len(pair.left), len(pair.right)) <= 50
 
 
+@pytest.mark.slow
 def test_datasets_that_realise_scores() -> None:
     """Scores of random neighbours are always realised, with no more examples than they have."""
     rng = default_rng(0)

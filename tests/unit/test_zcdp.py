@@ -96,6 +96,7 @@ def test_at_zero_it_is_pinskers_bound() -> None:
     assert zcdp_delta(1e-4, 0.0) == pytest.approx(math.sqrt(1e-4 / 2), rel=1e-2)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.floats(1e-3, 4), st.floats(0, 6))
 def test_falls_in_epsilon_and_grows_in_rho(rho: float, epsilon: float) -> None:
