@@ -11,6 +11,8 @@ import pytest
 from browser_pages import folder_result
 from test_browser_use import CELLS
 
+pytestmark = pytest.mark.slow  # it needs the packages of [dev]
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from browser_pages import result_of
 
+pytestmark = pytest.mark.slow  # it needs the packages of [dev]
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # it needs the packages of [dev]
+
 pytest.importorskip("ipykernel", reason="the kernel of notebooks comes with the extra 'notebook'")
 nbformat = pytest.importorskip("nbformat", reason="notebooks are read with the extra 'notebook'")
 nbclient = pytest.importorskip("nbclient", reason="notebooks are run with the extra 'notebook'")

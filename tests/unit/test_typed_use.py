@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # it needs the packages of [dev]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
