@@ -62,6 +62,7 @@ def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             path.write_text(text, encoding="utf-8")
         assert path.exists(), f"there is no {name}; run pytest --update-snapshots and read what it writes"
         # structure, not floats: other tests hold numbers against what they must be
-        assert _blank(text) == _blank(path.read_text(encoding="utf-8")), f"{name} differs; see pytest --update-snapshots"
+        kept = path.read_text(encoding="utf-8")
+        assert _blank(text) == _blank(kept), f"{name} differs; see pytest --update-snapshots"
 
     return compare
