@@ -54,7 +54,8 @@ def pages() -> tuple[dict[str, str], list[str]]:
         names = [Path(source).stem for source in placed if source.startswith(f"{folder}/")]
         made[f"project/{folder}/index.md"] = f"# {title}\n\n{intro}\n\n{toctree(names, hidden=False)}"
     entries = [
-        "contributing", "architecture", "api-style", "tests", "decisions/index", "benchmarks/index", "security", "changelog"
+        "contributing", "architecture", "api-style", "tests", "decisions/index", "benchmarks/index", "security",
+        "changelog",
     ]
     made["project/index.md"] = f"# How it is built\n\n{toctree(entries, hidden=False)}"
     return made, broken
