@@ -2,8 +2,8 @@
 
     python tools/trace_audit.py
 
-audits a noisy sum on a given pair, as a user of the command line does, and prints four numbers: a reader who follows one
-audit through the code meets that many functions and files, and goes from one to another that often.
+audits a noisy sum on a given pair, as a user of the command line does, and prints four numbers. A reader who follows
+one audit through the code meets that many functions and files, and goes from one to another that often.
 """
 
 from __future__ import annotations
