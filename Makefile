@@ -1,7 +1,7 @@
 # `make` lists the tasks.
 PYTHON ?= python3
 .DEFAULT_GOAL := help
-.PHONY: help setup check test mutants tables docs report bench wheel ci
+.PHONY: help setup check test slow mutants tables docs report bench wheel ci
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -9,27 +9,32 @@ help: ## list the tasks
 setup: ## install this checkout, editable, with all development tools, into the present environment
 	$(PYTHON) -m pip install -e '.[dev]'
 
-check: ## ruff, mypy, the import contracts and the generated tables
+check: ## ruff, mypy, the import contracts and the overview of verdicts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy dpaudit algorithms audits tools
 	lint-imports
-	$(PYTHON) tools/tables.py --check
+	$(PYTHON) tools/verdicts.py --check
 
-test: ## the tests
+test: ## the fast tests
 	$(PYTHON) -m pytest
+
+slow: ## the slow tests
+	$(PYTHON) -m pytest -m slow
 
 mutants: ## apply small mistakes to a copy of the engine, one at a time, and expect a test to fail for each
 	$(PYTHON) tests/quality/engine_mutants.py
 
-tables: ## write algorithms/README.md and audits/README.md from cards and plans
-	$(PYTHON) tools/tables.py
+tables: ## write reports/README.md from the verdicts in reports/*.csv
+	$(PYTHON) tools/verdicts.py
 
 docs: ## build the site into docs/_build/html; any warning is an error
 	$(PYTHON) -m sphinx -W --keep-going -b html docs docs/_build/html
 
-report: ## audit the whole catalogue and write the committed report (reports/)
-	dpaudit check --all --expect --json reports/catalogue.json --html reports/catalogue.html
-	dpaudit compare interior-points --json reports/interior-points.json --html reports/interior-points.html
+report: ## audit the whole catalogue into build/report/ and write its verdicts into reports/
+	mkdir -p build
+	dpaudit check --all --expect --report build/report
+	dpaudit compare interior-points --json build/report/interior-points.json
+	$(PYTHON) tools/verdicts.py build/report
 
 bench: ## run the benchmarks (benchmarks/)
 	@for file in benchmarks/*.py; do test -e "$$file" || continue; echo "$$file"; $(PYTHON) "$$file" || exit 1; done

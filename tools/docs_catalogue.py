@@ -1,22 +1,26 @@
-"""The catalogue's pages, from cards, plans, algorithms/systems.toml and the committed report."""
+"""The catalogue's pages, from cards, plans, algorithms/systems.toml, and the verdicts in reports/*.csv."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 import systems
+import verdict_rows
 from docs_text import code, plain, table, toctree
 from dpaudit.auditing import registry
 from dpaudit.auditing.jobs import instance_of
 from dpaudit.auditing.plan import Case, Plan, UtilityCase
-from dpaudit.auditing.results import Audit, Result, UtilityAudit
 from dpaudit.language import Card, Mechanism
-from dpaudit.reporting import wording
-from dpaudit.reporting.json_form import from_json
 from dpaudit.reporting.numbers import count, small
+from dpaudit.reporting.report_dir import INDEX, PAGES, page_names
+from verdict_rows import REPORTS, PrivacyRow, UtilityRow, Verdicts
 
+BUILT = REPORTS.parent / "build" / "report"
+"""Where `make report` leaves a page for every algorithm; the site has links to them where they are there."""
+IN_SITE = "reports"
+"""Where the site has the files of `reports/`, and those of `BUILT` in the folder `catalogue` there."""
 TITLES = {
     "thesis": "Stemmer's thesis",
     "notes": "Lecture notes on interior points",
@@ -28,35 +32,52 @@ _INTRO = """# Catalogue
 
 Algorithms of five documents, written as they are printed, with what is claimed of them, what was tried against the
 claim, and what came out. Every page is made from the algorithm's *card* (what its source says, and where the text here
-reads or departs from it), the plan of its audits, and the committed report of the whole catalogue.
+reads or departs from it), the plan of its audits, and the verdicts in `reports/` (`make report` audits them anew).
 
 """
 _READING = """
-A number of audits is given as **FAIL** / proved / not refuted: {doc}`what these words mean <../explanation/verdicts>`.
-The ε is what the worst of an algorithm's audits needs (exact, or "≥" by runs) of the claimed one.
+Audits are counted as **FAIL**, proved, not refuted or inconclusive
+({doc}`what these words mean <../explanation/verdicts>`). The ε is what the worst of an algorithm's audits needs (exact,
+or "≥" a lower confidence bound) of the claimed one.
 
-The whole report, of which these pages are a summary, is
-<a href="../reports/catalogue.html">one HTML file</a>; beside it stands
+All verdicts as tables: <a href="../reports/verdicts.csv">privacy</a> and <a href="../reports/utility.csv">utility</a>
+(CSV). Reports: <a href="../reports/RecPrefix.html">RecPrefix</a>, <a href="../reports/ASimpleH.html">ASimpleH</a>, and
 <a href="../reports/interior-points.html">the comparison of algorithms for interior points</a>.
+"""
+_WHOLE = """The report of <a href="../reports/catalogue/index.html">all audits</a> has a page for each algorithm.
 """
 
 
 def pages() -> dict[str, str]:
     """Path under docs/ → text."""
-    result = from_json(systems.REPORT.read_text(encoding="utf-8"), where=systems.REPORT.name)
+    verdicts = verdict_rows.load()
+    reports = report_pages(verdicts)
     listed = systems.systems()
     made = {}
     for document, title in TITLES.items():
-        made[f"catalogue/{document}.md"] = _document(title, [s for s in listed if s.document == document], result)
+        made[f"catalogue/{document}.md"] = _document(title, [s for s in listed if s.document == document], verdicts)
     for system in listed:
         for name in system.algorithms:
-            made[f"catalogue/algorithms/{name}.md"] = _algorithm(name, system, result)
+            made[f"catalogue/algorithms/{name}.md"] = _algorithm(name, system, verdicts, reports.get(name))
     members = list(registry.names(registry.CORPUS))
     for name in members:
         made[f"catalogue/corpus/{name}.md"] = _member(name)
     made["catalogue/corpus.md"] = _corpus(members)
     made["catalogue/index.md"] = _index(listed)
     return made
+
+
+def report_pages(verdicts: Verdicts) -> dict[str, str]:
+    """Algorithm → its HTML report, as a path below the site's root; without those that are not there.
+
+    Args:
+        verdicts: of the whole catalogue, from which the names of the pages follow.
+    """
+    found = {path.stem: f"{IN_SITE}/{path.name}" for path in REPORTS.glob("*.html")}
+    for name, page in page_names(row.algorithm for row in verdicts.every).items():
+        if (BUILT / PAGES / page).exists():
+            found[name] = f"{IN_SITE}/catalogue/{PAGES}/{page}"
+    return found
 
 
 def _index(listed: Sequence[systems.System]) -> str:
@@ -71,19 +92,20 @@ def _index(listed: Sequence[systems.System]) -> str:
         _INTRO
         + table(["document", "systems", "algorithms here", "findings"], rows)
         + _READING
+        + (_WHOLE if (BUILT / INDEX).exists() else "")
         + "\nBeside these stands {doc}`the corpus <corpus>`: mechanisms that are known to be broken, and correct "
         "look-alikes, on which\nthe auditor is measured ({doc}`how it does <../project/benchmarks/corpus>`). Claims in "
         "print that turned out to be wrong\nare listed in the {doc}`findings <findings>`.\n\n" + toctree(entries)
     )
 
 
-def _document(title: str, here: Sequence[systems.System], result: Result) -> str:
+def _document(title: str, here: Sequence[systems.System], verdicts: Verdicts) -> str:
     rows, names = [], []
     for system in here:
         head = [system.id, plain(system.name), plain(system.place), plain(system.claim)]
         for name in system.algorithms or [""]:
             if name:
-                _, privacy, worst, utility, _ = systems.cells(name, system, result, "")
+                privacy, worst, utility = systems.cells(name, verdicts)
                 link = f"{{doc}}`{name} <algorithms/{name}>`"
                 cells = [link, privacy, plain(worst), utility, _findings(system, name)]
                 names.append(f"algorithms/{name}")
@@ -96,12 +118,12 @@ def _document(title: str, here: Sequence[systems.System], result: Result) -> str
     return f"# {title}\n\n{table(columns, rows)}\n{toctree(names)}"
 
 
-def _algorithm(name: str, system: systems.System, result: Result) -> str:
+def _algorithm(name: str, system: systems.System, verdicts: Verdicts, report: str | None) -> str:
     kind, plan = registry.algorithm(name), registry.plan(name)
     card = kind.card
     assert card is not None, f"{name} has no card"
-    audits = {audit.case: audit for audit in result.audits if audit.name == name}
-    promises = {audit.case: audit for audit in result.utility if audit.name == name}
+    privacy = {row.case: row for row in verdicts.privacy if row.algorithm == name}
+    utility = {row.case: row for row in verdicts.utility if row.algorithm == name}
     parts = [
         f"# {name}\n\n{plain(card.title)}.\n",
         _findings_sentence(system, name),
@@ -110,8 +132,9 @@ def _algorithm(name: str, system: systems.System, result: Result) -> str:
         _text(kind),
         _sizes(kind, plan),
         "## What is tried, and what came out\n",
-        _privacy(plan.cases(), audits) if plan.cases() else "No claim of privacy is tested.\n",
-        _utility(plan.utility() if plan.utility is not None else (), promises),
+        _privacy(plan.cases(), privacy) if plan.cases() else "No claim of privacy is tested.\n",
+        _utility(plan.utility() if plan.utility is not None else (), utility),
+        f'Every figure and number: <a href="../../{report}">the report of {name}</a>.\n' if report else "",
         _commands(name, plan, bool(_instance(kind, plan).sample_sizes)),
     ]
     return "\n".join(part for part in parts if part)
@@ -218,47 +241,44 @@ def _sizes(kind: type[Mechanism], plan: Plan) -> str:
     return f"## Sample sizes as printed\n\nFor `{_shown(mechanism)}`:\n\n{head}"
 
 
-def _privacy(cases: Sequence[Case], audits: dict[str, Audit]) -> str:
+def _privacy(cases: Sequence[Case], found: Mapping[str, PrivacyRow]) -> str:
     rows = []
     for case in cases:
-        audit = audits.get(case.label)
         what = f"every pair of {case.scope}" if case.scope is not None else ", ".join(p.label for p in case.pairs)
         label = plain(case.label) + (" (wrong on purpose)" if case.deliberate else "")
-        rows.append([label, plain(str(case.tested)), plain(what), *_outcome(audit), _expected(case)])
+        outcome = _outcome(found.get(case.label))
+        rows.append([label, plain(str(case.tested)), plain(what), *outcome, _expected(case)])
     return table(["case", "claim tested", "on", "verdict", "ε", "expected"], rows)
 
 
-def _outcome(audit: Audit | None) -> list[str]:
-    if audit is None:
-        return ["not in the report", ""]
-    bound = wording.certified_epsilon(audit)
-    epsilon = wording.exact_epsilon(audit) if wording.has_exact(audit) else None if bound is None else f"≥ {bound}"
-    phrase = wording.verdict_phrase(audit)
-    return [f"**{phrase}**" if phrase.startswith("FAIL") else phrase, epsilon or ""]
+def _outcome(row: PrivacyRow | None) -> list[str]:
+    return ["not in the report", ""] if row is None else [_marked(row.phrase), row.epsilon_text]
 
 
-def _utility(cases: Sequence[UtilityCase], promises: dict[str, UtilityAudit]) -> str:
+def _utility(cases: Sequence[UtilityCase], found: Mapping[str, UtilityRow]) -> str:
     if not cases:
         return ""
     rows = []
     for case in cases:
-        audit = promises.get(case.label)
-        rows.append([plain(case.label), plain(f"{case.claim} ({case.claim.place})"), *_kept(audit), _expected(case)])
+        guarantee = plain(f"{case.claim} ({case.claim.place})")
+        rows.append([plain(case.label), guarantee, *_kept(found.get(case.label)), _expected(case)])
     head = "\nWhat it promises of its output, on the inputs tried:\n\n"
     return head + table(["case", "promise", "verdict", "worst probability of success", "expected"], rows)
 
 
-def _kept(audit: UtilityAudit | None) -> list[str]:
-    if audit is None:
+def _kept(row: UtilityRow | None) -> list[str]:
+    if row is None:
         return ["not in the report", ""]
-    worst = audit.deciding
-    found = ""
-    if worst is not None and worst.exact is not None:
-        found = f"{small(worst.exact)} (exact)"
-    elif worst is not None and worst.runs:
-        found = f"{count(worst.hits)} of {count(worst.runs)} runs"
-    verdict = audit.verdict.value.upper()
-    return [f"**{verdict}**" if verdict == "FAIL" else verdict, found]
+    success = ""
+    if row.exact is not None:
+        success = f"{small(row.exact)} (exact)"
+    elif row.samples:
+        success = f"{count(row.hits)} of {count(row.samples)} runs"
+    return [_marked(row.verdict.upper()), success]
+
+
+def _marked(verdict: str) -> str:
+    return f"**{verdict}**" if verdict == "FAIL" else verdict
 
 
 def _expected(case: Case | UtilityCase) -> str:

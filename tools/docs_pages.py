@@ -1,6 +1,6 @@
 """Write the generated pages of the site into docs/: `python tools/docs_pages.py`; Sphinx does it before every build.
 
-What is written is ignored by git: catalogue/ (cards and the committed report), project/ (the records at the top of the
+What is written is ignored by git: catalogue/ (cards, plans and verdicts), project/ (the records at the top of the
 repository), reference/generated/ (command line, configuration, JSON, Python).
 """
 

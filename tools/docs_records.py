@@ -24,9 +24,7 @@ _SINGLE = {
 }
 _ELSEWHERE = {
     "README.md": "index.md",
-    "algorithms/README.md": "catalogue/index.md",
-    "algorithms/CORPUS.md": "catalogue/corpus.md",
-    "audits/README.md": "catalogue/index.md",
+    "reports/README.md": "catalogue/index.md",
     "decisions": "project/decisions/index.md",
     "benchmarks": "project/benchmarks/index.md",
 }

@@ -1,27 +1,24 @@
-"""The table of all systems: what `algorithms/systems.toml` lists, with the verdicts of the committed report."""
+"""The table of all systems: what `algorithms/systems.toml` lists, with the verdicts of `reports/*.csv`."""
 
 from __future__ import annotations
 
-import math
 import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpaudit.auditing import registry
-from dpaudit.auditing.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
-from dpaudit.reporting import wording
-from dpaudit.reporting.json_form import from_json
+from dpaudit.auditing.results import Verdict
 from dpaudit.reporting.numbers import small, stated
+from verdict_rows import PrivacyRow, UtilityRow, Verdicts
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "algorithms" / "systems.toml"
-REPORT = ROOT / "reports" / "catalogue.json"
 DOCUMENTS = {
     "notes": "lecture notes", "overview": "overview", "half-spaces": "half-spaces paper", "thesis": "thesis",
     "mixtures": "mixtures paper",
 }
 RELATIONS = {"RO": "replace-one", "AR": "add-remove-one", "PRIV": "private rows", "": "–"}
-BEGIN, END = "<!-- systems: written by tools/tables.py -->", "<!-- end of systems -->"
 
 
 @dataclass(frozen=True)
@@ -49,15 +46,15 @@ def systems() -> list[System]:
         return [System(**entry) for entry in tomllib.load(file)["system"]]
 
 
-def table(link: str) -> str:
-    """Every system with its algorithms, their verdicts and findings, as the committed report has them.
+def table(verdicts: Verdicts, link: str) -> str:
+    """Every system with its algorithms, their verdicts and findings.
 
     Cases that run something wrong on purpose are left out, but of what is always wrong.
 
     Args:
-        link: path from where the table stands to the folder of FINDINGS.md.
+        verdicts: of the whole catalogue.
+        link: path from where the table is to the folder of FINDINGS.md.
     """
-    result = from_json(REPORT.read_text(encoding="utf-8"), where=REPORT.name)
     columns = (
         *("id", "system", "where", "claim as printed", "relation", "algorithm", "privacy"),
         *("ε, worst case of its audits", "utility", "finding"),
@@ -66,72 +63,68 @@ def table(link: str) -> str:
     for system in systems():
         head = [system.id, system.name, system.source, system.claim, RELATIONS[system.relation]]
         for name in system.algorithms or [""]:
-            found = cells(name, system, result, link) if name else ["*not built yet*", "", "", "", ""]
+            numbers = system.findings.get(name, [])
+            findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
+            found = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*not built yet*", "", "", "", ""]
             lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *found)) + " |")
             head = [""] * len(head)
     return "\n".join(lines) + "\n"
 
 
-def cells(name: str, system: System, result: Result, link: str) -> list[str]:
-    """The cells of one algorithm's row: name, privacy, worst ε, utility, findings.
+def cells(name: str, verdicts: Verdicts) -> list[str]:
+    """What came out of one algorithm: privacy, worst ε, utility.
 
     Args:
         name: of the algorithm.
-        system: whose implementation it is.
-        result: the committed report.
-        link: path from where the table stands to the folder of FINDINGS.md.
+        verdicts: of the whole catalogue.
     """
     plan = registry.plan(name)
-    meant = {case.label for case in plan.cases() if case.deliberate}
+    deliberate = {case.label for case in plan.cases() if case.deliberate}
     broken = {case.label for case in (plan.utility() if plan.utility is not None else ()) if case.deliberate}
-    every = [audit for audit in result.audits if audit.name == name]
-    audits = [audit for audit in every if audit.case not in meant] or every
-    promises = [audit for audit in result.utility if audit.name == name and audit.case not in broken]
-    numbers = system.findings.get(name, [])
-    findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
+    every = [row for row in verdicts.privacy if row.algorithm == name]
+    rows = [row for row in every if row.case not in deliberate] or every
+    guarantees = [row for row in verdicts.utility if row.algorithm == name and row.case not in broken]
     card = registry.algorithm(name).card
     if card is not None and not card.private:
-        return [f"`{name}`", "not private", "", _utility(promises), findings]
-    return [f"`{name}`", _privacy(audits), _worst(audits), _utility(promises), findings]
+        return ["not private", "", _utility(guarantees)]
+    return [_privacy(rows), _worst(rows), _utility(guarantees)]
 
 
-def _privacy(audits: list[Audit]) -> str:
-    failed = [audit for audit in audits if audit.verdict is Verdict.FAIL]
-    proved = sum(a.verdict is Verdict.PASS and a.evidence is EvidenceKind.EXHAUSTIVE for a in audits)
-    kept = len(audits) - len(failed) - proved
-    parts = [f"**FAIL** {len(failed)}"] if failed else []
-    parts += [f"proved {proved}"] if proved else []
-    parts += [f"not refuted {kept}"] if kept else []
-    return ", ".join(parts) or "no audit in the report"
+def _privacy(rows: Sequence[PrivacyRow]) -> str:
+    counts = {
+        "**FAIL**": sum(row.verdict == Verdict.FAIL for row in rows),
+        "proved": sum(row.proved for row in rows),
+        "not refuted": sum(row.verdict == Verdict.PASS and not row.proved for row in rows),
+        "inconclusive": sum(row.verdict == Verdict.INCONCLUSIVE for row in rows),
+    }
+    return _counted(counts.items()) or "no audit in the report"
 
 
-def _worst(audits: list[Audit]) -> str:
+def _worst(rows: Sequence[PrivacyRow]) -> str:
     """The case that needs most of its claim: of those that fail, if any do."""
-    failed = [audit for audit in audits if audit.verdict is Verdict.FAIL]
-    audit = max(failed or audits, key=_share, default=None)
-    if audit is None:
+    failed = [row for row in rows if row.verdict == Verdict.FAIL]
+    row = max(failed or rows, key=_share, default=None)
+    if row is None or not row.epsilon_text:
         return ""
-    claim = f"of {stated(audit.claim.epsilon)} at δ = {small(audit.claim.delta)}"
-    if wording.has_exact(audit):
-        return f"{wording.exact_epsilon(audit)} {claim}"
-    bound = wording.certified_epsilon(audit)
-    return "" if bound is None else f"≥ {bound} {claim}"
+    return f"{row.epsilon_text} of {stated(row.epsilon)} at δ = {small(row.delta)}"
 
 
-def _share(audit: Audit) -> float:
-    claimed = max(audit.claim.epsilon, 1e-9)
-    if wording.exact_is_infinite(audit):
-        return math.inf
-    if audit.epsilon_exact is not None:
-        return audit.epsilon_exact / claimed
-    return (audit.epsilon_lower or 0.0) / claimed
+def _share(row: PrivacyRow) -> float:
+    found = row.epsilon_lower or 0.0 if row.epsilon_exact is None else row.epsilon_exact
+    return found / max(row.epsilon, 1e-9)
 
 
-def _utility(promises: list[UtilityAudit]) -> str:
-    failed = sum(audit.verdict is Verdict.FAIL for audit in promises)
-    parts = [f"**FAIL** {failed}"] if failed else []
-    parts += [f"kept {len(promises) - failed}"] if len(promises) > failed else []
-    return ", ".join(parts)
+def _utility(rows: Sequence[UtilityRow]) -> str:
+    counts = {
+        "**FAIL**": sum(row.verdict == Verdict.FAIL for row in rows),
+        "kept": sum(row.verdict == Verdict.PASS for row in rows),
+        "inconclusive": sum(row.verdict == Verdict.INCONCLUSIVE for row in rows),
+    }
+    return _counted(counts.items())
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{word} {number}" for word, number in counts if number)
 
 
 def _plain(cell: str) -> str:

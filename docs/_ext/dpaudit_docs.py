@@ -13,7 +13,6 @@ from sphinx.util import logging
 from sphinx.util.matching import patfilter
 
 ROOT = Path(__file__).resolve().parents[2]
-REPORTS = ("catalogue.html", "interior-points.html")
 sys.path.insert(0, str(ROOT / "tools"))
 
 log = logging.getLogger(__name__)
@@ -28,13 +27,16 @@ def write_pages(app: Sphinx) -> None:
 
 
 def copy_reports(app: Sphinx, error: Exception | None) -> None:
-    """Put the committed reports beside the pages that link to them."""
+    """Put the committed reports, and the pages that `make report` left, beside the pages that link to them."""
     if error is not None or app.builder.format != "html":
         return
-    folder = Path(app.outdir) / "reports"
-    folder.mkdir(exist_ok=True)
-    for name in REPORTS:
-        shutil.copyfile(ROOT / "reports" / name, folder / name)
+    import docs_catalogue
+
+    folder = Path(app.outdir) / docs_catalogue.IN_SITE
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(docs_catalogue.REPORTS, folder, ignore=shutil.ignore_patterns("*.md"))
+    if docs_catalogue.BUILT.is_dir():
+        shutil.copytree(docs_catalogue.BUILT, folder / "catalogue")
 
 
 def optional_pages(app: Sphinx, docname: str, source: list[str]) -> None:

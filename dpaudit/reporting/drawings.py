@@ -58,7 +58,7 @@ def panel_figures(drawing: Drawing, *, prefix: str) -> list[str]:
 
 
 def _panel(panel: Panel, description: str, prefix: str) -> str:
-    title = panel.title
+    title = panel.title or panel.y or "Drawing"  # every figure has a name, for whoever does not see it
     panel = replace(
         panel, title=_short(panel.title, 52), x=_short(panel.x, 52), y=_short(panel.y, 40 if panel.square else 30),
         layers=[replace(layer, label=_short(layer.label, 44)) for layer in panel.layers],

@@ -7,7 +7,7 @@ Links are relative, so the folder can be moved, zipped or served. What dpaudit d
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,9 +55,9 @@ def write_report(
         ReportError: the folder cannot be written, or holds files of those names that dpaudit did not write.
     """
     refuse_folder(folder)
-    slugs = _slugs(result)
     places: dict[str, str] = {}
-    pages = {f"{slug}.html": _part(result, name, slug, places) for name, slug in slugs.items()}
+    names = page_names(audit.name for audit in result.every)
+    pages = {page: _part(result, name, page, places) for name, page in names.items()}
     whole = Within(replace(result, contest=None), f"../{INDEX}")
     try:
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
@@ -103,22 +103,25 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _slugs(result: Result) -> dict[str, str]:
-    """A name for the page of every algorithm, in their order; no two are equal, also where case does not count."""
-    slugs: dict[str, str] = {}
-    for audit in result.every:
-        if audit.name not in slugs:
-            words = _WORDS.sub("-", audit.name).lower()
-            stem = re.sub(r"[^a-z0-9]+", "-", words)[:_LONGEST].strip("-") or "audit"
-            slug, number = stem, 1
-            while slug in slugs.values():
-                number += 1
-                slug = f"{stem}-{number}"
-            slugs[audit.name] = slug
-    return slugs
+def page_names(names: Iterable[str]) -> dict[str, str]:
+    """The file name of every algorithm's page; no two are equal, also where case does not count.
+
+    Args:
+        names: of the algorithms of a result, in the order of its audits; repeated ones are left out.
+    """
+    pages: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        words = _WORDS.sub("-", name).lower()
+        stem = re.sub(r"[^a-z0-9]+", "-", words)[:_LONGEST].strip("-") or "audit"
+        page, number = f"{stem}.html", 1
+        while page in pages.values():
+            number += 1
+            page = f"{stem}-{number}.html"
+        pages[name] = page
+    return pages
 
 
-def _part(result: Result, name: str, slug: str, places: dict[str, str]) -> Result:
+def _part(result: Result, name: str, page: str, places: dict[str, str]) -> Result:
     """What the page of one algorithm shows; where each of its audits stands is added to `places`."""
     kinds: tuple[tuple[str, Sequence[Audit | UtilityAudit]], ...] = (
         ("audit", result.audits), ("utility", result.utility)
@@ -126,7 +129,7 @@ def _part(result: Result, name: str, slug: str, places: dict[str, str]) -> Resul
     for kind, audits in kinds:
         here = [number for number, audit in enumerate(audits, 1) if audit.name == name]
         # a page counts its own audits
-        places.update({f"{kind}-{n}": f"{PAGES}/{slug}.html#{kind}-{i}" for i, n in enumerate(here, 1)})
+        places.update({f"{kind}-{n}": f"{PAGES}/{page}#{kind}-{i}" for i, n in enumerate(here, 1)})
     return replace(
         result,
         audits=[audit for audit in result.audits if audit.name == name],

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit"))
 
 import example_results  # noqa: E402  # the examples that all writers are tested on
+from sample_audits import sample_audits, sample_comparison  # noqa: E402
 
 HOSTILE = [
     "<script>window.pwned=1</script>",
@@ -34,31 +36,17 @@ HOSTILE = [
 """Each of them tries to be something else than text."""
 
 
-def _committed(name: str) -> Result:
-    """A committed report."""
-    path = ROOT / "reports" / name
-    return from_json(path.read_text(encoding="utf-8"), where=path.name)
+def of_sample(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
+    """The first audits of the sample, again from its beginning where there are fewer, and its first promises.
 
-
-@cache
-def _catalogue() -> dict[str, Any]:
-    """The committed catalogue, not read through: a part of it is faster to check than all."""
-    loaded: dict[str, Any] = json.loads((ROOT / "reports" / "catalogue.json").read_text(encoding="utf-8"))
-    return loaded
-
-
-def of_catalogue(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
-    """Its first audits, or the first of those that have a drawing, and its first promises of utility."""
-    return of_audits(
-        lambda audits: [audit for audit in audits if audit["drawing"] is not None or not drawn][:number], promises
-    )
-
-
-def of_audits(chosen: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], promises: int = 0) -> Result:
-    """Some of its audits, chosen as JSON, and its first promises of utility."""
-    audits, utility = chosen(_catalogue()["audits"]), _catalogue()["utility"][:promises]
-    value = {**_catalogue(), "audits": audits, "utility": utility, "contest": None}
-    return from_json(json.dumps(value), where="catalogue.json")
+    Args:
+        number: audits of privacy.
+        drawn: take those alone that have a drawing.
+        promises: audits of utility.
+    """
+    result = sample_audits()
+    audits = [audit for audit in result.audits if audit.drawing is not None or not drawn]
+    return replace(result, audits=list(islice(cycle(audits), number)), utility=result.utility[:promises])
 
 
 def _hostile_text(value: Any, place: list[int]) -> Any:
@@ -88,7 +76,7 @@ def hostile() -> Result:
 
     kinds = [example_results.fail(), example_results.infinite(), example_results.crashed(), example_results.leaks()]
     plain = replace(example_results.result(*kinds), utility=[example_results.broken_promise()])
-    drawn = of_catalogue(1, drawn=True).audits
+    drawn = of_sample(1, drawn=True).audits
     value = _hostile_text(to_object(replace(plain, audits=[*plain.audits, *drawn])), [0])
     return from_json(json.dumps(value), where="hostile.json")
 
@@ -99,11 +87,11 @@ def _of(*audits: Audit, utility: tuple[UtilityAudit, ...] = ()) -> Callable[[], 
 
 PAGES: dict[str, Callable[[], Result]] = {
     **{f"example {name}": (lambda result=result: result) for name, result in example_results.every().items()},
-    "of 60 audits": lambda: of_catalogue(60),
-    "of 8 audits and promises": lambda: of_catalogue(8, promises=4),
-    "with drawings": lambda: of_catalogue(5, drawn=True),
-    "with one drawing": lambda: of_catalogue(1, drawn=True),
-    "of a comparison": lambda: _committed("interior-points.json"),
+    "of 60 audits": lambda: of_sample(60),
+    "of 8 audits and promises": lambda: of_sample(8, promises=4),
+    "with drawings": lambda: of_sample(4, drawn=True),
+    "with one drawing": lambda: of_sample(1, drawn=True),
+    "of a comparison": sample_comparison,
     "of untrusted strings": hostile,
 }
 """Name → result."""
@@ -116,9 +104,9 @@ ALL = [*PAGES, *FOLDER]
 
 @cache
 def folder_result() -> Result:
-    """What the folder report is of: all kinds of audits, some with hostile names, and some of the catalogue."""
-    catalogue = of_catalogue(24, promises=4)
-    return replace(catalogue, audits=[*hostile().audits, *catalogue.audits])
+    """What the folder report is of: all kinds of audits, some with hostile names, and those of the sample."""
+    sample = of_sample(24, promises=4)
+    return replace(sample, audits=[*hostile().audits, *sample.audits])
 
 
 def write_folder(folder: Path) -> dict[str, Path]:

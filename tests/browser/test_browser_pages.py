@@ -95,10 +95,9 @@ def test_all_is_there_without_a_script(opened: Callable[..., Any], name: str) ->
         # HTML has no NUL: a browser leaves it out
         for shown in (audit.reason, wording.again(result, audit)):
             assert " ".join(shown.replace("\0", "").split()) in " ".join(text.split())
-    assert page.locator("svg.figure").count() == sum(
-        sum(getattr(a, f"{kind}_plot") is not None for kind in KINDS) + len(a.drawing.panels if a.drawing else ())
-        for a in result.audits
-    ) + (result.contest is not None)
+    plots = sum(getattr(audit, f"{kind}_plot") is not None for audit in result.audits for kind in KINDS)
+    panels = sum(len(audit.drawing.panels) for audit in result.every if audit.drawing is not None)
+    assert page.locator("svg.figure").count() == plots + panels + (result.contest is not None)
     # folds open by hand
     fold = page.locator("details.fold > summary")
     if fold.count():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +38,21 @@ def test_patterns_that_match_nothing_leave_the_table_of_contents() -> None:
     source = ["```{toctree}\n:glob:\n\npytest\nlibraries*\n/notebooks/*\n```\n\nlibraries*\n"]
     dpaudit_docs.optional_pages(app, "how-to/index", source)
     assert source == ["```{toctree}\n:glob:\n\npytest\n/notebooks/*\n```\n\nlibraries*\n"]
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_reports_are_copied_beside_the_pages(built: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import docs_catalogue
+
+    monkeypatch.setattr(docs_catalogue, "BUILT", tmp_path / "report")
+    if built:
+        (tmp_path / "report").mkdir()
+        (tmp_path / "report" / "index.html").write_text("", encoding="utf-8")
+    app: Any = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=tmp_path / "site")
+    for _ in range(2):  # of an earlier build nothing is left
+        dpaudit_docs.copy_reports(app, None)
+        assert (tmp_path / "site" / "reports" / "RecPrefix.html").is_file()
+        assert (tmp_path / "site" / "reports" / "catalogue" / "index.html").is_file() == built
 
 
 def test_docstrings_are_plain_text() -> None:

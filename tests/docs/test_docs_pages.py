@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from dpaudit.config import SETTINGS
 
 sys.path.insert(0, str(DOCS.parent / "tools"))
 
+import docs_catalogue
 import docs_pages
 import docs_records
 import docs_reference
@@ -45,6 +47,27 @@ def test_a_page_holds_the_card_and_what_came_out(made: dict[str, str]) -> None:
     assert "{ref}`1 <finding-1>`" in page
     row = next(line for line in page.splitlines() if line.startswith("| every pair of 22 records"))
     assert "**FAIL** | 1.999998" in row
+
+
+def test_links_to_reports_lead_to_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for pages, built in (((), False), (("rec-concave.html", "adist.html"), True)):
+        monkeypatch.setattr(docs_catalogue, "BUILT", tmp_path / "report")
+        for page in pages:
+            (tmp_path / "report" / "algorithms").mkdir(parents=True, exist_ok=True)
+            (tmp_path / "report" / "algorithms" / page).write_text("", encoding="utf-8")
+            (tmp_path / "report" / "index.html").write_text("", encoding="utf-8")
+        links = {
+            posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
+            for path, text in docs_catalogue.pages().items()
+            for link in re.findall(r'href="([^"]*/reports/[^"]*)"', text)
+        }
+        assert {"reports/RecPrefix.html", "reports/verdicts.csv"} <= links
+        assert ("reports/catalogue/algorithms/adist.html" in links) == built
+        for link in links:
+            _, _, path = link.partition("reports/")
+            inner = path.removeprefix("catalogue/")
+            file = docs_catalogue.BUILT / inner if path != inner else docs_catalogue.REPORTS / path
+            assert file.exists(), link
 
 
 def test_every_finding_has_a_target(made: dict[str, str]) -> None:

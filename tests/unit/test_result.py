@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import example_results
 import pytest
+from sample_audits import sample_audits, sample_comparison
 
 import dpaudit
 from dpaudit.auditing.results import Result as Plain
@@ -15,7 +17,6 @@ from dpaudit.errors import ReportError, UnknownNameError, UsageError
 from dpaudit.reporting import json_form
 from dpaudit.result import Result
 
-REPORTS = Path(__file__).resolve().parents[2] / "reports"
 EXAMPLES = example_results.every()
 VERDICTS = {
     "fail": Verdict.FAIL, "proved": Verdict.PASS, "inconclusive": Verdict.INCONCLUSIVE, "several": Verdict.FAIL,
@@ -43,10 +44,11 @@ def test_there_and_back(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "r.HTML").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("name", ["catalogue.json", "interior-points.json"])
-def test_committed_reports_there_and_back(name: str) -> None:
-    result = dpaudit.load(REPORTS / name)
-    assert Result.from_json(result.to_json()) == result
+@pytest.mark.parametrize("audited", [sample_audits, sample_comparison])
+def test_audits_there_and_back(audited: Callable[[], Plain], tmp_path: Path) -> None:
+    result = Result.of(audited())
+    result.save(tmp_path / "r.json")
+    assert dpaudit.load(tmp_path / "r.json") == result
     assert len(result) == len(result.every) > 10
 
 

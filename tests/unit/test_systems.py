@@ -1,4 +1,4 @@
-"""The list of systems, the cards, the findings and the committed report say the same."""
+"""The list of systems, the cards, the findings and the committed verdicts say the same."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from typing import Any
 import pytest
 
 from dpaudit.auditing import registry
-from dpaudit.auditing.results import Result, UtilityAudit, Verdict
+from dpaudit.auditing.results import Verdict
 from dpaudit.language import Mechanism
-from dpaudit.reporting.json_form import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import verdict_rows  # noqa: E402
+from systems import table  # noqa: E402
+from verdict_rows import UtilityRow, Verdicts  # noqa: E402
+
 RELATIONS = {"RO": {"replace-one"}, "AR": {"add-remove-one"}, "PRIV": {"private-rows"}, "": {"replace-one"}}
 KEYS = {"id", "name", "document", "place", "claim", "relation", "algorithms"}
 DOCUMENTS = {"notes", "overview", "half-spaces", "thesis", "mixtures"}
@@ -31,14 +36,15 @@ def systems() -> list[dict[str, Any]]:
 
 
 @cache
-def report() -> Result:
-    return from_json((ROOT / "reports" / "catalogue.json").read_text(encoding="utf-8"), where="catalogue.json")
+def verdicts() -> Verdicts:
+    return verdict_rows.load()
 
 
 def kinds() -> dict[str, type[Mechanism]]:
     return {name: registry.algorithm(name) for name in registry.names()}
 
 
+@cache
 def on_purpose() -> set[tuple[str, str]]:
     """(algorithm, case) of what runs something wrong to see it caught, or says of a private algorithm what is false."""
     found = set()
@@ -81,7 +87,7 @@ def test_claims_are_under_the_systems_relation(name: str) -> None:
 
 
 def test_findings_are_of_what_fails_and_nothing_else() -> None:
-    """Private algorithms that fail in the committed report have a finding, those that don't have none; all exist."""
+    """Private algorithms that fail have a finding, those that don't have none; all exist."""
     text = (ROOT / "FINDINGS.md").read_text(encoding="utf-8")
     # a heading is about one finding, or about two of them
     headings = re.findall(r"^## (\d+)(?: and (\d+))?\. ", text, flags=re.MULTILINE)
@@ -89,28 +95,23 @@ def test_findings_are_of_what_fails_and_nothing_else() -> None:
     found = {name: n for entry in systems() for name, n in entry.get("findings", {}).items()}
     cards = {name: kind.card for name, kind in kinds().items()}
     failed = {
-        audit.name for audit in report().every
-        if audit.verdict is Verdict.FAIL and cards[audit.name] is not None
-        and (isinstance(audit, UtilityAudit) or cards[audit.name].private)  # type: ignore[union-attr]
-        and (audit.name, audit.case) not in on_purpose()
+        row.algorithm for row in verdicts().every
+        if row.verdict == Verdict.FAIL and cards[row.algorithm] is not None
+        and (isinstance(row, UtilityRow) or cards[row.algorithm].private)  # type: ignore[union-attr]
+        and (row.algorithm, row.case) not in on_purpose()
     }
     assert failed == set(found)
     assert {n for several in found.values() for n in several} == numbers
 
 
-def test_the_report_is_of_every_algorithm() -> None:
-    assert {audit.name for audit in report().audits} == set(registry.names())
+def test_there_are_verdicts_of_every_algorithm() -> None:
+    assert {row.algorithm for row in verdicts().privacy} == set(registry.names())
     promised = {name for name in registry.names() if registry.plan(name).utility is not None}
-    assert {audit.name for audit in report().utility} == promised
+    assert {row.algorithm for row in verdicts().utility} == promised
 
 
 def test_the_table_has_a_row_for_every_system_and_algorithm() -> None:
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        from systems import table  # type: ignore[import-not-found]
-    finally:
-        sys.path.pop(0)
-    rows = table("").splitlines()[2:]
+    rows = table(verdicts(), "").splitlines()[2:]
     assert len(rows) == sum(max(1, len(entry["algorithms"])) for entry in systems())
     for entry in systems():
         assert any(row.startswith(f"| {entry['id']} |") for row in rows)
