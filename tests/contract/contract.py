@@ -366,8 +366,8 @@ def check_bulk(subject: Subject) -> None:
             continue
         pair = next(pair for m, pair in subject.pairs if m == mechanism)
         for i, dataset in enumerate((pair.left, pair.right)):
-            text = sample(TextOnly(mechanism), dataset, 2_000, seed=2 * i)
-            bulk = sample(mechanism, dataset, 8_000, seed=2 * i + 1)
+            text = sample(TextOnly(mechanism), dataset, 4_000, seed=2 * i)
+            bulk = sample(mechanism, dataset, 20_000, seed=2 * i + 1)
             p_value = two_samples(text, bulk)
             assert p_value > 1e-6, f"{mechanism!r} on {dataset!r}: bulk and run differ (p = {p_value:.1g})"
 

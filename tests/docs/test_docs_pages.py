@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from dpaudit.config import SETTINGS
 
 sys.path.insert(0, str(DOCS.parent / "tools"))
 
-import docs_catalogue
 import docs_pages
 import docs_records
 import docs_reference
@@ -34,12 +32,14 @@ def made() -> dict[str, str]:
     return pages
 
 
+@pytest.mark.slow
 def test_every_algorithm_and_every_member_of_the_corpus_has_a_page(made: dict[str, str]) -> None:
     for folder, group in (("algorithms", registry.ALGORITHMS), ("corpus", registry.CORPUS)):
         pages = {path for path in made if path.startswith(f"catalogue/{folder}/")}
         assert pages == {f"catalogue/{folder}/{name}.md" for name in registry.names(group)}
 
 
+@pytest.mark.slow
 def test_a_page_holds_the_card_and_what_came_out(made: dict[str, str]) -> None:
     page = made["catalogue/algorithms/ADist.md"]
     assert "Proposition 3.28" in page
@@ -49,34 +49,15 @@ def test_a_page_holds_the_card_and_what_came_out(made: dict[str, str]) -> None:
     assert "**FAIL** | 1.999998" in row
 
 
-def test_links_to_reports_lead_to_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for pages, built in (((), False), (("rec-concave.html", "adist.html"), True)):
-        monkeypatch.setattr(docs_catalogue, "BUILT", tmp_path / "report")
-        for page in pages:
-            (tmp_path / "report" / "algorithms").mkdir(parents=True, exist_ok=True)
-            (tmp_path / "report" / "algorithms" / page).write_text("", encoding="utf-8")
-            (tmp_path / "report" / "index.html").write_text("", encoding="utf-8")
-        links = {
-            posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
-            for path, text in docs_catalogue.pages().items()
-            for link in re.findall(r'href="([^"]*/reports/[^"]*)"', text)
-        }
-        assert {"reports/RecPrefix.html", "reports/verdicts.csv"} <= links
-        assert ("reports/catalogue/algorithms/adist.html" in links) == built
-        for link in links:
-            _, _, path = link.partition("reports/")
-            inner = path.removeprefix("catalogue/")
-            file = docs_catalogue.BUILT / inner if path != inner else docs_catalogue.REPORTS / path
-            assert file.exists(), link
-
-
+@pytest.mark.slow
 def test_every_finding_has_a_target(made: dict[str, str]) -> None:
     wanted = set(re.findall(r"<(finding-\d+)>", "".join(made.values())))
     assert wanted
     assert wanted <= set(re.findall(r"^\((finding-\d+)\)=$", made["catalogue/findings.md"], re.MULTILINE))
 
 
-def test_every_option_and_setting_is_in_the_reference(made: dict[str, str]) -> None:
+def test_every_option_and_setting_is_in_the_reference() -> None:
+    made = docs_reference.pages()
     page = made["reference/generated/command-line.md"]
     for name, command in docs_reference.commands().items():
         part = page.partition(f"## dpaudit {name}\n")[2].partition("\n## ")[0]

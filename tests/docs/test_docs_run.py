@@ -44,6 +44,7 @@ def test_every_block_says_what_it_is(page: Path) -> None:
     assert not unmarked, f"say before each block whether it is run, see docs_blocks.py: {', '.join(unmarked)}"
 
 
+@pytest.mark.slow(fast=["explanation/*", "index.md"])
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_a_page_holds(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

@@ -10,6 +10,7 @@ import pytest
 from plugin_runs import FEW, Runs
 
 
+@pytest.mark.slow
 def test_an_engineers_path(runs: Runs) -> None:
     five_lines = """
 def test_noisy_count(dp_audit):
@@ -119,6 +120,7 @@ def test_mistakes_are_one_sentence_each(runs: Runs) -> None:
     assert not ran.audits
 
 
+@pytest.mark.slow
 def test_marks_give_defaults_and_the_closest_wins(runs: Runs) -> None:
     ran = runs(
         """
@@ -224,6 +226,7 @@ class TestOld(unittest.TestCase):
     assert len(ran.audits) == 2
 
 
+@pytest.mark.slow
 def test_mechanisms_names_and_groups(runs: Runs) -> None:
     ran = runs(
         """

@@ -52,6 +52,7 @@ def logs(ran: Ran) -> tuple[float, float]:
     return value["sequential"]["log_e"] - value["sequential"]["carried"], value["sequential"]["log_e"]
 
 
+@pytest.mark.slow
 def test_nights_multiply_until_they_refute(runs: Runs) -> None:
     nights: list[Ran] = []
     while len(nights) < 25 and (not nights or nights[-1].outcomes == {"passed": 1}):
@@ -95,6 +96,7 @@ def test_a_changed_text_begins_anew(runs: Runs) -> None:
     assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, 2], "what there was is kept"
 
 
+@pytest.mark.slow
 def test_under_xdist_the_same_file(runs: Runs) -> None:
     runs(WEAK, CARRY)
     words = [sys.executable, "-m", "pytest", "-n", "1", "-p", "no:cacheprovider", "--dp-evidence=two.json"]
@@ -192,6 +194,7 @@ def test_it(dp_audit):
     )
 
 
+@pytest.mark.slow
 def test_certificates_of_later_nights_are_paid_from_what_the_first_left(runs: Runs) -> None:
     ran = [runs(None if night else WEAK, CARRY, "--dp-report=out") for night in range(3)]
     audits = [json.loads(one.audits[0]["result"])["audits"][0] for one in ran]

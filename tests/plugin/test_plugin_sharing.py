@@ -64,6 +64,7 @@ def test_alpha_is_shared_over_what_is_collected(runs: Runs) -> None:
     assert len({audit["seed"] for audit in ran.audits}) == 4
 
 
+@pytest.mark.slow(only=["options2-3"])
 @pytest.mark.parametrize(
     ("options", "left"),
     [(("-k", "two"), 2), (("-m", "dp"), 1), (("--deselect", "test_suite.py::test_loud"), 3), (("-k", "plain"), 0)],
@@ -90,6 +91,7 @@ def test_three(dp_audit):
         assert row in ran.text
 
 
+@pytest.mark.slow
 def test_the_same_every_time_and_made_again_alone(runs: Runs) -> None:
     first, second = runs(FOUR, FEW), runs(None, FEW)
     assert first.numbers == second.numbers
@@ -163,6 +165,7 @@ def test_settings_are_read_from_the_nearest_project(tmp_path: Path) -> None:
     assert found == Settings(report=tmp_path / "reports", seconds=3.0, evidence=below / "nights.json")
 
 
+@pytest.mark.slow
 def test_under_xdist_as_without(runs: Runs) -> None:
     alone = runs(FOUR, FEW, "--dp-report=one")
     options = ["-n", "2", "-p", "no:cacheprovider", FEW, "--dp-report=two", "--junitxml=j.xml"]
@@ -182,6 +185,7 @@ def test_under_xdist_as_without(runs: Runs) -> None:
     assert '<property name="dp.verdict" value="fail" />' in (runs.folder / "j.xml").read_text()
 
 
+@pytest.mark.slow
 def test_groups_of_xdist_do_not_change_seeds(runs: Runs) -> None:
     tests = """
 @pytest.mark.xdist_group("mail@example")

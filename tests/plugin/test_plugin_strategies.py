@@ -5,6 +5,7 @@ A correct claim is refuted with probability α = 0.001 a session at most; the se
 
 from __future__ import annotations
 
+import pytest
 from hypothesis.database import InMemoryExampleDatabase
 from plugin_runs import Runs
 
@@ -18,6 +19,7 @@ def total(dataset, rng, size):
 FEW = "--dp-runs=600"
 
 
+@pytest.mark.slow
 def test_a_strategy_of_records(runs: Runs) -> None:
     ran = runs(
         SUITE
@@ -35,6 +37,7 @@ def test_it(dp_audit, epsilon):
     assert "found (distance 1)" in ran.text
 
 
+@pytest.mark.slow
 def test_a_strategy_of_pairs(runs: Runs) -> None:
     ran = runs(
         SUITE
@@ -60,6 +63,7 @@ def test_of_groups(dp_audit):
     assert "leave groups out and give relation='replace-one:2'" in ran.text
 
 
+@pytest.mark.slow
 def test_the_same_seed_has_the_same_outcome_with_an_empty_database_and_after(
     runs: Runs, kept: InMemoryExampleDatabase
 ) -> None:
@@ -80,6 +84,7 @@ def test_of_the_same_function(dp_audit):
     assert again.numbers == first.numbers
 
 
+@pytest.mark.slow
 def test_a_pair_that_refuted_is_met_again_by_another_seed(runs: Runs, kept: InMemoryExampleDatabase) -> None:
     """One record of a million breaks the claim: too rare to be found twice, but it is kept."""
     suite = (

@@ -78,6 +78,7 @@ def test_a_strategy_of_pairs_under_another_relation() -> None:
     assert min(result.audit.pair.left, result.audit.pair.right, key=len) == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_audit() -> None:
     def numbers(seed: int) -> Any:
         audit = dpaudit.audit(total, 8.0, data=st.integers(0, 100), size=2, seed=seed, runs=100).audit

@@ -66,6 +66,7 @@ def test_a_looser_claim_is_implied(epsilon: float, delta: float, more: float, mo
     assert not Claim(epsilon + 0.1, delta).implies(claim) or delta == 1
 
 
+@pytest.mark.slow
 @few
 @given(CLAIMS, st.integers(1, 4), st.integers(1, 4))
 def test_claims_for_larger_groups_allow_more(claim: Claim, k: int, more: int) -> None:

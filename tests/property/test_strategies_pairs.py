@@ -89,6 +89,7 @@ def smallest(strategy: Any, condition: Any) -> Any:
     )
 
 
+@pytest.mark.slow(only=["private-rows", "answers-l2", "answers-l1", "answers-linf"])
 @pytest.mark.parametrize("relation", EVERY, ids=lambda relation: relation.name)
 def test_pairs_shrink_to_the_smallest_in_both_directions(relation: Relation) -> None:
     strategy = dst.neighbours(relation, records_for(relation))
@@ -105,6 +106,15 @@ def test_pairs_shrink_to_the_smallest_in_both_directions(relation: Relation) -> 
         assert smallest(strategy, lambda pair: pair.left > pair.right) == back
 
 
+@pytest.mark.slow(
+    only=[
+        "answers-l2:2-<lambda>-pair11",
+        "answers-l1@0.25-<lambda>-None",
+        "answers-l1-<lambda>-pair9",
+        "answers-linf-<lambda>-None",
+        "answers-linf-<lambda>-pair7",
+    ]
+)
 @pytest.mark.parametrize(
     ("relation", "condition", "pair"),
     [
@@ -142,6 +152,7 @@ def test_groups_are_as_many_steps() -> None:
     assert len(found.left) == 4
 
 
+@pytest.mark.slow
 def test_real_answers_share_a_step() -> None:
     found = smallest(
         dst.neighbours("answers-l1", "floats(0, 10, allow_nan=False, allow_infinity=False)"),
@@ -150,6 +161,7 @@ def test_real_answers_share_a_step() -> None:
     assert sum(abs(a - b) for a, b in zip(*found, strict=True)) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_public_rows_stay() -> None:
     found = smallest(dst.neighbours("private-rows", ROWS), lambda p: any(row[2] == "pub" for row in p.left))
     assert len(found.left) == 2
@@ -195,6 +207,7 @@ def test_what_cannot_be_is_refused_at_once(make: Any, error: Any, says: str) -> 
         make()
 
 
+@pytest.mark.slow(only=["answers-linf-records0-made of numbers"])
 @pytest.mark.parametrize(
     ("relation", "records", "says"),
     [

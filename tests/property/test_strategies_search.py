@@ -60,6 +60,7 @@ def test_a_broken_mechanism_ends_in_the_smallest_pair_and_fails_on_fresh_runs() 
     assert sorted([audit.pair.left, audit.pair.right]) == [[0], [1]]
 
 
+@pytest.mark.slow
 def test_a_private_mechanism_gives_its_worst_pairs_and_passes() -> None:
     """The audit refutes a true claim with probability α = 0.001 at most; the seed is fixed."""
     pairs = dst.find_pairs(enough_noise, st.integers(0, 1), REPLACE_ONE, CLAIM, **CHEAP)
@@ -93,6 +94,7 @@ def test_rows_and_a_function_that_fails_on_some_datasets() -> None:
     assert len(pairs[0][0]) == 2
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same_pairs() -> None:
     found = [
         dst.find_pairs(enough_noise, st.integers(0, 9), REPLACE_ONE, Claim(20.0), **{**CHEAP, "seed": seed})
@@ -173,6 +175,7 @@ def test_keys() -> None:
     assert dst.database_key(too_little_noise, CLAIM) in keys
 
 
+@pytest.mark.slow
 def test_a_rare_pair_is_climbed_to_by_target(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threes must differ beside a seven, of records in 0..50.
 
@@ -267,6 +270,7 @@ def test_catalogue_names_and_mechanisms() -> None:
     assert pairs
 
 
+@pytest.mark.slow(only=["data2-more2-no two different datasets that are replace-one neighbours"])
 @pytest.mark.parametrize(
     ("data", "more", "says"),
     [

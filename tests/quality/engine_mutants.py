@@ -869,7 +869,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A6b",
         "certifying samples come from streams that no learning has used",
-        "auditing/sampled.py",
+        "dpaudit/auditing/sampled.py",
         "phase=CERTIFY, batch=batch,\n                    noted",
         "phase=1, batch=batch,\n                    noted",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),

@@ -59,6 +59,17 @@ def test_the_claim_is_exact_and_the_core_can_be_read_off(shape: Shape) -> None:
     assert len({shown(k) for k in range(outcomes)}) == outcomes
 
 
+FAST = [
+    "bool", "int", "float", "complex", "vector", "matrix", "str of varying length", "None or a float", "namedtuple",
+    "tuple of many kinds", "tuples in tuples", "dict, in any order", "dict with a key more", "set, in any order",
+    "frozen dataclass", "NaN, ?inf and floats", "0.0, ?0.0 by coin, and 2.0", "float, by two paths", "float or str",
+    "raises, or returns a str", "int, beyond doubles", "Series, in any order", "vector with Laplace noise",
+    "a list, the same at every call", "two numbers that add up to one", "vector of 1 or 2 numbers",
+]  # fmt: skip
+"""Shapes that the fast tests try: each way of being read once."""
+
+
+@pytest.mark.slow(fast=FAST)
 @pytest.mark.parametrize("shape", EACH)
 def test_no_claim_that_holds_is_refuted(shape: Shape) -> None:
     """An audit of every shape as a function at α = 0.001: no FAIL, no bound above the exact ε, nothing unreadable.
@@ -71,6 +82,7 @@ def test_no_claim_that_holds_is_refuted(shape: Shape) -> None:
     assert shape.refusable or not refused(found), found.reason
 
 
+@pytest.mark.slow
 def test_few_claims_that_hold_are_refuted_at_a_larger_error() -> None:
     """One audit of every shape at α = 0.05, the other ways in turn: at most as many errors as chance allows.
 
@@ -92,6 +104,7 @@ FALSE = ("bool", "str with lone surrogates", "bytes", "Enum", "int", "tuple of m
          "dict, in any order", "frozen dataclass", "NaN, ±inf and floats", "raises, or returns a str")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_false_claims_are_refuted_and_bounds_hold() -> None:
     """Two fifths of the exact ε are claimed, and audits go on: nearly all FAIL, and no bound is above the exact ε.
 

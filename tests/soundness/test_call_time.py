@@ -274,6 +274,7 @@ def test_of_a_mechanism_in_the_language_a_note_says_that_time_is_no_outcome() ->
 # -- every way in
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "    if 1 in data and rng.random() < 0.2:\n        time.sleep(30)\n"
     (tmp_path / "u.py").write_text(f"import time\ndef f(data, rng):\n{slow}    return 0\n")

@@ -124,6 +124,7 @@ def a_dist(best: list[Piece], epsilon: Any, delta: Any) -> list[tuple[int | None
     return [(best[0][0], 1 - bottom), (None, bottom)]
 
 
+@pytest.mark.slow(only=["8000-*"])
 @pytest.mark.parametrize(("n", "digits"), [(8_000, "1.0894759621130121"), (35_121_921, "1.0870417904348687")])
 def test_the_interval_of_finding_4_contains_the_value_of_a_calculation_apart(n: int, digits: str) -> None:
     """Step 4 computes L − (1 − α)r at r = 35,121,921: in doubles that is off by 2e-9."""
@@ -733,6 +734,7 @@ def no_doubles() -> Iterator[None]:
         Enclosed.__float__ = before  # type: ignore[method-assign]
 
 
+@pytest.mark.slow(only=["LearnThresholds"])
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_calls_itself_certain_uses_no_double_of_its_parameters(name: str) -> None:
     looked = 0
@@ -747,6 +749,7 @@ def test_what_calls_itself_certain_uses_no_double_of_its_parameters(name: str) -
     assert looked
 
 
+@pytest.mark.slow(only=["AlgorithmB"])
 @pytest.mark.parametrize("name", ["ADist", "RecConcave", "AlgorithmB"])
 def test_promises_are_certain(name: str) -> None:
     plan = registry.plan(name)

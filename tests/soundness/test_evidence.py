@@ -353,6 +353,7 @@ def of_three(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[st
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_key_of_a_function_that_was_corrected_is_another(
     variant: str, of_three: list[dict[str, list[str]]]
@@ -396,6 +397,7 @@ def test_old_evidence_is_not_held_against_a_corrected_function(
     assert "FAIL" not in out
 
 
+@pytest.mark.slow(fast=["helper", "closure"])
 @pytest.mark.parametrize("variant", ["helper", "closure", "global", "helper module", "base class", "partial"])
 def test_old_evidence_is_not_held_against_it_in_pytest_either(variant: str, pytester: pytest.Pytester) -> None:
     """Row 8, in the plugin."""
@@ -513,6 +515,7 @@ def test_all_that_nights_spend_is_alpha(certify: bool, bits: bool) -> None:
     assert sum(accounting.of_night(1.0, night) for night in range(1, 10_001)) == pytest.approx(1 - 1e-6)
 
 
+@pytest.mark.slow
 def test_the_share_of_the_e_process_never_grows() -> None:
     """A bound is sharpened on one night: the e-process had .15 of α then, and has no more on any later one."""
     last = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=1, certify=True)
@@ -522,6 +525,7 @@ def test_the_share_of_the_e_process_never_grows() -> None:
         assert last.audit.sequential.alpha == pytest.approx(0.15 * 0.001)
 
 
+@pytest.mark.slow
 def test_a_chain_of_audits_pays_for_certificates_by_its_nights() -> None:
     last: Any = None
     alphas = []
@@ -531,6 +535,7 @@ def test_a_chain_of_audits_pays_for_certificates_by_its_nights() -> None:
     assert alphas == pytest.approx([0.3, *(0.3 * 0.01 / (k * (k - 1)) for k in range(2, 6))])
 
 
+@pytest.mark.slow
 def test_chains_of_nights_at_the_boundary() -> None:
     """Row 9 on the accounting alone: some night fails, or some bound is too large, in at most α of the chains.
 
@@ -584,6 +589,7 @@ class Sometimes:
 BROKEN_TONIGHT: list[int] = []
 
 
+@pytest.mark.slow
 def test_a_night_that_ends_before_its_first_sample_keeps_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpaudit.auditing.carry.code_key", lambda subject: "the same code")
     first = dpaudit.audit(Sometimes(), epsilon=1.0, pair=PAIR, runs=200, seed=1)

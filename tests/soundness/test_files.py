@@ -499,6 +499,7 @@ def seeds(path: str = "n.json") -> dict[str, list[int]]:
     return found
 
 
+@pytest.mark.slow(only=["sleep-3", "crash-4"])
 @pytest.mark.parametrize(("trouble", "code"), [("interrupt", 130), ("sleep", 3), ("crash", 4)])
 def test_evidence_of_earlier_runs_is_not_lost(trouble: str, code: int, typed: Typed) -> None:
     again = f"{ASKED} --evidence n.json --json n.json"
@@ -547,6 +548,7 @@ def test_a_changed_function_begins_anew_and_the_old_evidence_goes(typed: Typed) 
     assert seeds() == {"f": [2], "g": [1, 2]}
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_file_at_the_same_time_lose_nothing() -> None:
     """The file is read again when it is written: what another run has added since stays."""
     def night(seed: int) -> Result:
@@ -563,6 +565,7 @@ def bit(data: Any, rng: Any) -> int:
     return int(data[0]) if rng.random() < 0.7 else 1 - int(data[0])
 
 
+@pytest.mark.slow
 def test_one_report_that_cannot_be_written_leaves_the_others(
     typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -589,6 +592,7 @@ def test_one_report_that_cannot_be_written_leaves_the_others(
     assert not Path("s.html").exists()
 
 
+@pytest.mark.slow
 def test_a_log_of_events_on_a_full_disk_keeps_whole_lines(typed: Typed, tmp_path: Path) -> None:
     child = os.fork()
     if not child:
@@ -607,6 +611,7 @@ def test_a_log_of_events_on_a_full_disk_keeps_whole_lines(typed: Typed, tmp_path
         json.loads(line)
 
 
+@pytest.mark.slow(fast=["--version-2"])
 @pytest.mark.parametrize(
     ("line", "code"),
     [(f"{ASKED} --json r.json", 2), ("list", 2), ("--version", 2), (f"{ASKED} --json - --markdown r.json", 2)],
@@ -691,6 +696,7 @@ def results() -> dict[str, Result]:
         os.environ["HOME"] = home
 
 
+@pytest.mark.slow
 def test_honest_results_are_read_back(results: dict[str, Result]) -> None:
     verdicts = {name: (one.audits[0].verdict, one.audits[0].evidence.value) for name, one in results.items()}
     assert verdicts == {

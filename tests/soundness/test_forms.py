@@ -58,6 +58,7 @@ TWO: dict[str, tuple[Callable[[float], Any], Callable[[float], Any]]] = {
 }
 
 
+@pytest.mark.slow(fast=["named tuple", "array and tuple", "set"])
 @pytest.mark.parametrize("which", TWO)
 def test_types_that_tell_the_dataset(which: str) -> None:
     found = audited(lambda data, rng: TWO[which][data[0]](noisy([0], rng)))
@@ -128,6 +129,7 @@ def _as_an_attribute(bit: int, noise: float) -> None:
 MESSAGES = [_plain, _beside_noise, _as_a_cause, _as_a_note, _as_an_attribute]
 
 
+@pytest.mark.slow(only=["_beside_noise", "_plain", "_as_a_note"])
 @pytest.mark.parametrize("fails", MESSAGES)
 def test_messages(fails: Callable[[int, float], None]) -> None:
     def leaks(data: Any, rng: Generator) -> float:

@@ -55,6 +55,7 @@ def raises_sometimes(data: Any, rng: Generator) -> float:
     return honest(data, rng)
 
 
+@pytest.mark.slow(only=["honest_texts"])
 @pytest.mark.parametrize("f", [honest, honest_vectors, honest_texts, raises_sometimes])
 def test_a_function_of_its_data_and_generator_gives_the_same_in_a_fresh_process(f: Any, answers: list[Any]) -> None:
     found = audited(f)
@@ -161,6 +162,7 @@ def test_a_function_that_does_not_run_there_is_audited_all_the_same(
         monkeypatch.setattr(fresh_process, "PATIENCE", 2)
 
 
+@pytest.mark.slow
 def test_audits_at_once_and_within_each_other_have_their_own_answers() -> None:
     def outer(data: Any, rng: Generator) -> float:
         if not inner:
@@ -191,6 +193,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 def test_the_server_ends_with_the_process_that_audits(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(PROGRAM, encoding="utf-8")

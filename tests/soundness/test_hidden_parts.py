@@ -61,6 +61,9 @@ def _with_attributes(frame: pd.DataFrame, bit: int) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow(
+    only=["* of a Series", "unused levels", "masked values", "sign of a complex zero", "two Decimals", "name of *"]
+)
 @pytest.mark.parametrize("where", BESIDE)
 def test_what_is_said_beside_values(where: str) -> None:
     def leaks(data: Any, rng: Generator) -> Any:
@@ -72,6 +75,7 @@ def test_what_is_said_beside_values(where: str) -> None:
 BY_A_COIN = ("order of a dict", "order of a Series", "masked values", "field that is not compared")
 
 
+@pytest.mark.slow(only=["order of a Series"])
 @pytest.mark.parametrize("where", BY_A_COIN)
 def test_what_is_said_by_a_coin(where: str) -> None:
     def private(data: Any, rng: Generator) -> Any:
@@ -91,6 +95,15 @@ TEXTS: dict[str, Callable[[float], Any]] = {
 }
 
 
+@pytest.mark.slow(
+    only=[
+        "within a sentence",
+        "as a key",
+        "in a list",
+        "in a set",
+        "within JSON",
+    ]
+)
 @pytest.mark.parametrize("where", TEXTS)
 def test_numbers_that_are_written_in_parts(where: str) -> None:
     def noisy(scale: float) -> Any:
@@ -219,6 +232,7 @@ class Signed(Mechanism):
         return (noise, self.values[sum(data)])
 
 
+@pytest.mark.slow(fast=["values1"])
 @pytest.mark.parametrize("values", [(0.0, -0.0), (1, 1.0), (0, False)])
 def test_constants_beside_noise_that_are_equal(values: tuple[Any, Any]) -> None:
     assert audited(Signed(values), None).verdict is not Verdict.PASS

@@ -76,6 +76,7 @@ def test_enumeration_agrees_with_verify(seed: int) -> None:
     assert found["verdict"] in ("pass", "fail"), found
 
 
+@pytest.mark.slow
 def test_no_bound_is_above_the_exact_epsilon() -> None:
     """One sampled audit of every kernel at α = 0.05, the ways in turn.
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parent
 ONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -21,6 +23,7 @@ def killed(script: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_every_file_is_the_old_or_the_new_one(tmp_path: Path) -> None:
     killed(
         "kills.begin(folder)\n"
@@ -32,6 +35,7 @@ def test_every_file_is_the_old_or_the_new_one(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_supervised_command_ends_whole_too(tmp_path: Path) -> None:
     killed(
         "kills.begin(folder)\n"
@@ -42,6 +46,7 @@ def test_a_supervised_command_ends_whole_too(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_writer_in_place_would_be_found(tmp_path: Path) -> None:
     killed(
         "from dpaudit.reporting import files\n"

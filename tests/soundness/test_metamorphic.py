@@ -96,6 +96,21 @@ COMPANY: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow(
+    only=[
+        "pandas",
+        "matrices",
+        "tuples",
+        "dicts and sets",
+        "records",
+        "kinds beside each other",
+        "vectors of many lengths",
+        "strings and bytes",
+        "vectors",
+        "vectors and their copies as lists",
+        "NaN and infinities",
+    ]
+)
 @pytest.mark.parametrize("name", BATCHES)
 def test_an_event_s_count_is_the_sum_over_single_outputs(name: str) -> None:
     """Learned on one batch, counted on another."""
@@ -107,6 +122,7 @@ def test_an_event_s_count_is_the_sum_over_single_outputs(name: str) -> None:
         assert_adds_up(event, outputs, COMPANY, seed=at)
 
 
+@pytest.mark.slow
 def test_trees_and_every_other_kind_of_event_add_up() -> None:
     """From 1,000 samples on boosted trees take part; here every kind of event that there is."""
     events: list[Event] = []
@@ -190,6 +206,7 @@ LABELS: dict[str, tuple[Any, ...]] = {
 }
 
 
+@pytest.mark.slow(only=["other strings", "records"])
 @pytest.mark.parametrize("labels", [labels for labels in LABELS if labels != "strings"])
 def test_relabelling_outputs_leaves_the_audit_as_it_is(labels: str) -> None:
     """Few outcomes are distinguished by their identity alone, so a bijection changes nothing at all."""
@@ -204,6 +221,7 @@ def test_relabelling_outputs_leaves_the_audit_as_it_is(labels: str) -> None:
         assert numbers(before) == numbers(after)
 
 
+@pytest.mark.slow
 def test_an_ignored_record_leaves_the_audit_as_it_is() -> None:
     def subject(dataset: Any, rng: np.random.Generator) -> float:
         return dataset[0] + float(rng.laplace())
@@ -216,6 +234,7 @@ def test_an_ignored_record_leaves_the_audit_as_it_is() -> None:
         assert numbers(before) == numbers(after)
 
 
+@pytest.mark.slow
 def test_scaling_query_and_noise_leaves_the_audit_as_it_is() -> None:
     """By a power of two, so that doubles are scaled exactly."""
 
@@ -229,6 +248,7 @@ def test_scaling_query_and_noise_leaves_the_audit_as_it_is() -> None:
         assert numbers(before) == numbers(after)
 
 
+@pytest.mark.slow
 def test_swapping_the_datasets_leaves_the_bound_as_it_is_on_average() -> None:
     """Each dataset has random numbers of its own, so that a swapped audit sees other samples.
 
@@ -244,6 +264,7 @@ def test_swapping_the_datasets_leaves_the_bound_as_it_is_on_average() -> None:
     same_on_average(audits(subject, other, seeds=10, pairs=(PAIR, PAIR[::-1])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["word", "noise", "length"])
 def test_a_public_coordinate_leaves_the_bound_as_it_is_on_average(kind: str) -> None:
     """What is independent of the data adds nothing: a constant, noise, and a length. False alarm: as above."""
@@ -261,6 +282,7 @@ def test_a_public_coordinate_leaves_the_bound_as_it_is_on_average(kind: str) -> 
     same_on_average(audits(subject, beside, seeds=6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["alpha", "delta"])
 def test_bounds_grow_with_alpha_and_fall_with_delta(setting: str) -> None:
     """Of the same samples of a bit that is rare on one dataset alone, so that True is the best event at every level."""
@@ -281,6 +303,7 @@ def test_bounds_grow_with_alpha_and_fall_with_delta(setting: str) -> None:
         assert bounds[-1] > bounds[0]
 
 
+@pytest.mark.slow
 def test_bounds_grow_with_the_hits() -> None:
     """The same random numbers, and a threshold that lets more and more of them count on one dataset."""
     for seed in range(2):
@@ -357,6 +380,7 @@ def test_post_processing_never_raises_the_exact_epsilon(seed: int) -> None:
         labels = [kinds[0] if label == kinds[-1] else label for label in labels]
 
 
+@pytest.mark.slow
 def test_sampled_bounds_of_processed_outputs_keep_to_the_exact_epsilon_of_what_they_are_made_of() -> None:
     """Random kernels, whose objects merge outcomes, against the ε before merging.
 

@@ -122,6 +122,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
+@pytest.mark.slow(only=["noisy_has_nan"])
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda f: f.__name__)
 def test_a_described_range_holds_them_and_the_leak_is_found(leak: Any, typed: Any) -> None:
     code, said = typed(f"check my.py:{leak.__name__} --epsilon 1 --data 'floats(0, 1)' --size 5 --runs 5000")
@@ -130,6 +131,7 @@ def test_a_described_range_holds_them_and_the_leak_is_found(leak: Any, typed: An
     assert "a column of floats can hold" in said
 
 
+@pytest.mark.slow(fast=["*allow_infinity"])
 @pytest.mark.parametrize(
     ("leak", "option"),
     [(has_nan, "allow_nan"), (has_infinity, "allow_infinity"), (has_minus_zero, "allow_negative_zero")],
@@ -148,6 +150,7 @@ def test_what_is_left_out_is_not_tried(leak: Any, option: str) -> None:
     assert any(math.isnan(x) or math.isinf(x) for x in seen)
 
 
+@pytest.mark.slow(only=["@left*", "*multiset*"])
 @pytest.mark.parametrize("pair", ["'[NaN, 0.5]' '[0.5, 0.5]'", "@left.json @right.json",
                                   '\'{"multiset": [[NaN, 1], [0.5, 1]]}\' \'{"multiset": [[0.5, 2]]}\'',
                                   '\'[{"float": "nan"}, 0.5]\' "[0.5, 0.5]"'])  # fmt: skip
@@ -183,6 +186,7 @@ def test_zeros_of_two_signs_are_a_pair_and_two_nan_are_none(typed: Any) -> None:
 # --- Python, Hypothesis, pytest ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(only=["noisy_has_nan", "more_than_one_nan"])
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda f: f.__name__)
 def test_python_finds_the_leak(leak: Any) -> None:
     assert dpaudit.audit(leak, 1.0, data="floats(-5, 5)", size=3, **CHEAP).verdict is Verdict.FAIL
@@ -198,6 +202,7 @@ def test_python_takes_a_pair_and_its_call_is_python(given_pair: Any) -> None:
     assert again.audits == result.audits
 
 
+@pytest.mark.slow
 def test_a_guarded_function_passes_and_its_bound_is_below_its_epsilon() -> None:
     result = dpaudit.audit(guarded_sum, 1.0, data="floats(0, 1)", size=3, **CHEAP)
     assert result.verdict is Verdict.PASS
@@ -205,11 +210,13 @@ def test_a_guarded_function_passes_and_its_bound_is_below_its_epsilon() -> None:
     assert result.epsilon_lower <= 1
 
 
+@pytest.mark.slow(only=["data1"])
 @pytest.mark.parametrize("data", ["floats(0, 1)", st.floats()])
 def test_clip_then_sum_is_refuted(data: Any) -> None:
     assert dpaudit.audit(clipped_sum, 1.0, data=data, size=5, **CHEAP).verdict is Verdict.FAIL
 
 
+@pytest.mark.slow(fast=["has_nan-strategy1", "has_minus_zero-*"])
 @pytest.mark.parametrize(
     ("leak", "strategy"),
     [
@@ -238,6 +245,7 @@ def test_a_strategy_without_them_gives_none() -> None:
     assert all(0 <= x <= 1 for x in seen)
 
 
+@pytest.mark.slow(only=["inf", "minus zero"])
 @pytest.mark.parametrize("kind", ["nan", "inf", "minus zero"])
 def test_described_strategies_give_all_three_as_plain_floats(kind: str) -> None:
     test = {"nan": math.isnan, "inf": math.isinf, "minus zero": _is_minus_zero}[kind]
@@ -253,6 +261,7 @@ def test_described_strategies_give_all_three_as_plain_floats(kind: str) -> None:
     assert any(map(test, seen))
 
 
+@pytest.mark.slow
 def test_the_plugin(pytester: pytest.Pytester) -> None:
     pytester.makepyprojecttoml("[tool.dpaudit]\n")
     pytester.makepyfile(

@@ -150,6 +150,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow(fast=["three-1"])
 @pytest.mark.parametrize(("name", "jobs"), [*((name, "1") for name in ENDS), ("killed", "2")])
 def test_a_process_that_ends_is_a_crash(name: str, jobs: str, folder: Path) -> None:
     """In the first call (`zero`) and on the thousandth (`late`); with one case nothing is sent to worker processes."""
@@ -161,6 +162,7 @@ def test_a_process_that_ends_is_a_crash(name: str, jobs: str, folder: Path) -> N
     assert "os._exit" in (folder / "r.xml").read_text() or "signal" in (folder / "r.xml").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_other_audits_stand(jobs: str, folder: Path) -> None:
     names = ("bad", "zero", "good", "segfault")
@@ -181,6 +183,7 @@ def test_the_other_audits_stand(jobs: str, folder: Path) -> None:
     assert "segfault" in (folder / "r.md").read_text()
 
 
+@pytest.mark.slow
 def test_results_are_those_of_a_run_in_which_nothing_died(folder: Path) -> None:
     """The same command, once with a mechanism that dies and once, with its text changed, with one that raises."""
     line = ("check", "u.py:bad", "u.py:zero", "u.py:good", *PAIR, "--jobs", "1", "--json", "r.json")
@@ -206,6 +209,7 @@ def test_an_import_that_ends_the_process(folder: Path) -> None:
     assert not (folder / "r.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_an_import_that_does_not_end(folder: Path, stubborn: bool) -> None:
     ignored = "import signal\nfor one in (signal.SIGALRM, signal.SIGINT): signal.signal(one, signal.SIG_IGN)\n"
@@ -218,6 +222,7 @@ def test_an_import_that_does_not_end(folder: Path, stubborn: bool) -> None:
     assert (ran.stderr, ran.returncode) == (f"dpaudit: {said}\n", 4 if stubborn else 3)
 
 
+@pytest.mark.slow
 def test_reports_that_end_the_process_are_written_once_more(folder: Path) -> None:
     outputs = ("--json", "r.json", "--markdown", "r.md", "--events", "e.ndjson")
     ran = run(folder, "check", "u.py:good", "u.py:ends_reports", *PAIR, "--jobs", "1", *outputs)
@@ -232,6 +237,7 @@ def test_reports_that_end_the_process_are_written_once_more(folder: Path) -> Non
     assert len(ran.stdout.splitlines()) == 2
 
 
+@pytest.mark.slow(only=["worst"])
 @pytest.mark.parametrize("command", ["verify", "worst"])
 def test_a_mechanism_of_exact_laws(command: str, folder: Path) -> None:
     data = ("--data", "integers(0, 1)", "--size", "2", *(("--groups", "1") if command == "verify" else ()))
@@ -242,6 +248,7 @@ def test_a_mechanism_of_exact_laws(command: str, folder: Path) -> None:
     assert audits(folder)["Dies"]["verdict"] == "inconclusive"
 
 
+@pytest.mark.slow
 def test_a_hang_with_all_signals_ignored(folder: Path) -> None:
     line = ("check", "u.py:bad", "u.py:hangs", *PAIR, "--jobs", "1", "--time", "8", "--json", "r.json")
     begun = time.monotonic()
@@ -255,6 +262,7 @@ def test_a_hang_with_all_signals_ignored(folder: Path) -> None:
     assert (found["hangs"]["crashed"], found["hangs"]["reason"]) == (True, why)
 
 
+@pytest.mark.slow
 def test_a_hang_in_a_worker_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Side by side there is a process for every case, in the Python API too."""
     monkeypatch.chdir(folder)
@@ -270,6 +278,7 @@ def test_a_hang_in_a_worker_process(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert not found["good"].crashed
 
 
+@pytest.mark.slow
 def test_old_evidence_stays_whole(folder: Path) -> None:
     first = run(folder, "check", "u.py:good", "u.py:bad", *PAIR, "--json", "n.json")
     assert first.returncode == 1
@@ -286,6 +295,7 @@ def test_old_evidence_stays_whole(folder: Path) -> None:
     assert [audit["sequential"]["key"] for audit in kept] == [before["bad"]["sequential"]["key"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("closes_files", 0), ("exits_at_the_end", 1)])
 def test_what_does_no_harm(name: str, code: int, folder: Path) -> None:
     """The exit code is told before anything else of the mechanism's can run."""
@@ -294,6 +304,7 @@ def test_what_does_no_harm(name: str, code: int, folder: Path) -> None:
     assert not audits(folder)[name]["crashed"]
 
 
+@pytest.mark.slow
 def test_sys_exit_where_nobody_expects_it(folder: Path) -> None:
     text = SUBJECTS + "\nclass Named(type):\n"
     text += "    def __instancecheck__(cls, one): raise SystemExit(0)\n"
@@ -343,6 +354,7 @@ def slow(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_supervisor_alone(slow: tuple[subprocess.Popen[str], int], folder: Path) -> None:
     process, _ = slow
     process.send_signal(signal.SIGINT)
@@ -362,6 +374,7 @@ def test_an_interrupt_of_both(slow: tuple[subprocess.Popen[str], int], folder: P
 
 
 @linux
+@pytest.mark.slow
 def test_a_second_interrupt_of_a_process_that_does_not_react(folder: Path) -> None:
     line = "    while True: time.sleep(1)"
     text = SUBJECTS.replace(line, f"    open('on.txt', 'w').close()\n{line}")
@@ -402,6 +415,7 @@ def test_the_supervisor_takes_the_other_with_it(slow: tuple[subprocess.Popen[str
 
 
 @linux
+@pytest.mark.slow
 def test_ctrl_z_stops_both_and_takes_no_time(folder: Path) -> None:
     """Both are of one process group, so that a terminal stops and continues both."""
     line = ("check", "u.py:slow", *PAIR, "--jobs", "1", "--time", "4", "--json", "r.json")
@@ -419,6 +433,7 @@ def test_ctrl_z_stops_both_and_takes_no_time(folder: Path) -> None:
 
 
 @linux
+@pytest.mark.slow
 def test_worker_processes_of_a_dead_process_are_ended(folder: Path) -> None:
     text = SUBJECTS + """
 def leaves(data, rng):
@@ -432,6 +447,7 @@ def leaves(data, rng):
     assert not _alive(int((folder / "child.txt").read_text()))
 
 
+@pytest.mark.slow
 def test_nobody_supervises_python(folder: Path) -> None:
     """A program that calls dpaudit is its user's: what ends it ends it."""
     program = "import dpaudit, u; dpaudit.audit(u.three, epsilon=1.0, pair=([1], [0]), runs=100)"

@@ -36,6 +36,7 @@ def bins_over_a_threshold(data: Any, rng: Generator) -> list[float]:
     return out
 
 
+@pytest.mark.slow(fast=["1"])
 @pytest.mark.parametrize("seed", range(3))
 def test_1_lists_of_varying_length(seed: int) -> None:
     """(0, 0.01)-DP: the first bin has the same law on both datasets."""
@@ -181,6 +182,7 @@ def letters(data, rng):
 """
 
 
+@pytest.mark.slow
 def test_13_sets_under_another_hash_seed(tmp_path: Path) -> None:
     (tmp_path / "u.py").write_text(SETS)
     written = []

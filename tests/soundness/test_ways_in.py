@@ -18,6 +18,7 @@ TRIED = ("bool", "list of 1 or 2 numbers", "float, by two paths", "tuple of many
 ALPHA = 0.001
 
 
+@pytest.mark.slow(only=["tuple of many kinds", "dict, in any order", "bool", "float, by two paths"])
 @pytest.mark.parametrize("name", TRIED)
 def test_pairs_that_hypothesis_finds_do_not_refute_a_claim_that_holds(name: str) -> None:
     """The search draws records 0 and 1, so that it ends with the pair of the boundary. False alarm: at most 0.001."""
@@ -31,6 +32,7 @@ def test_pairs_that_hypothesis_finds_do_not_refute_a_claim_that_holds(name: str)
     assert not refused(found), found.reason
 
 
+@pytest.mark.slow
 def test_no_test_of_a_pytest_session_fails_a_claim_that_holds(pytester: pytest.Pytester) -> None:
     """Every way of giving a mechanism; the error is the session's. False alarm: at most 0.001."""
     pytester.makepyprojecttoml("[tool.dpaudit]\n")
@@ -62,6 +64,7 @@ mechanism = SHAPES[{name!r}].subject("Mechanism")
 """
 
 
+@pytest.mark.slow(only=["dict, in any order", "list of 1 or 2 numbers", "tuple of many kinds"])
 @pytest.mark.parametrize("name", TRIED)
 def test_the_command_line_does_not_refute_a_claim_that_holds(
     name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
@@ -77,6 +80,7 @@ def test_the_command_line_does_not_refute_a_claim_that_holds(
     assert ran.exit_code in (0, 3), ran.output
 
 
+@pytest.mark.slow
 def test_evidence_over_nights_does_not_refute_a_claim_that_holds() -> None:
     """Four chains of six nights at α = 0.05, each with the evidence of the nights before it.
 
