@@ -99,7 +99,7 @@ def test_decisions_are_numbered_without_gaps_and_short() -> None:
 def test_make_lists_its_tasks() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     tasks = re.findall(r"^([a-z]+):.*## \S", text, flags=re.MULTILINE)
-    assert tasks == ["help", "setup", "check", "test", "mutants", "tables", "docs", "report", "bench", "wheel", "ci"]
+    assert tasks == ["help", "setup", "check", "test", "slow", "mutants", "tables", "docs", "report", "bench", "wheel", "ci"]
 
 
 def test_the_ci_script_is_well_formed() -> None:
