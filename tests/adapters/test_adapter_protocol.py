@@ -39,6 +39,7 @@ def stating(**attributes: Any) -> Any:
     return function
 
 
+@pytest.mark.slow
 def test_claim_is_the_functions_own() -> None:
     f = stating(claim=Claim(1.5, 0.0, ADD_REMOVE_ONE), source="a manual, page 3", notes=["Made for a test."])
     (audit,) = dpaudit.audit(f, pair=([], [1]), runs=50).audits
@@ -47,6 +48,7 @@ def test_claim_is_the_functions_own() -> None:
     assert audit.notes[-1] == "Made for a test."
 
 
+@pytest.mark.slow
 def test_stated_claim_serves_every_function_of_the_interface() -> None:
     """True: it fails with probability at most 1e-6. At a fifth of it: seeded, so that it fails every time."""
     f = stating(claim=Claim(1.0, 0.0, ADD_REMOVE_ONE))
@@ -56,6 +58,7 @@ def test_stated_claim_serves_every_function_of_the_interface() -> None:
         dpaudit.assert_private(f, pair=([], [1]), runs=4_000)
 
 
+@pytest.mark.slow
 def test_given_numbers_go_before() -> None:
     f = stating(claim=Claim(1.5, 0.0, ADD_REMOVE_ONE))
     (audit,) = dpaudit.audit(f, epsilon=0.5, pair=([], [1]), runs=50).audits
@@ -72,6 +75,7 @@ def test_claim_of_another_type_is_refused() -> None:
         dpaudit.audit(stating(claim=1.0), pair=PAIR, runs=50)
 
 
+@pytest.mark.slow
 def test_own_randomness_is_said() -> None:
     assert OWN_RANDOMNESS not in dpaudit.audit(stating(claim=Claim(1.0)), pair=PAIR, runs=50).audits[0].notes
     (audit,) = dpaudit.audit(stating(claim=Claim(1.0), reproducible=False), pair=PAIR, runs=50).audits
@@ -174,6 +178,7 @@ def test_how_an_output_is_counted_does_not_depend_on_the_others() -> None:
     assert dpaudit.audit(one, pair=([0], [1]), runs=2_000, progress=False).verdict is Verdict.PASS
 
 
+@pytest.mark.slow
 def test_types_and_orders_are_those_of_the_library() -> None:
     def of(made: Any) -> Verdict:
         one = Adapted("it", Claim(0.5, 0.0, REPLACE_ONE), "a source", lambda dataset, rng, size: [

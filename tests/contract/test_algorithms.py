@@ -34,11 +34,14 @@ def test_variants_are_registered_or_stand_in_the_same_file(name: str) -> None:
 # a name's checks come one after the other, so that its laws are computed once
 @pytest.mark.slow(
     only=[
-        "PrivateMultiplicativeWeights-bulk", "NumericSparse-bulk", "LaplaceAnswers-bulk", "GaussianAnswers-bulk",
-        "NumericSparseCorrected-bulk", "PackingGame-value", "DigitGuessing-samples", "AboveThreshold-bulk",
-        "GaussianAnswers-ledger", "HardReduction-samples", "GaussianAnswers-utility", "AHighH-samples",
-        "PointRepresentation-samples", "RepresentationLearnerCorrected-ledger", "RepresentationLearner-ledger",
-        "GaussianAnswers-value", "RepresentationFromLearnerRefined-utility", "PointRepresentationHash-samples",
+        "AHighH-samples", "ASimpleHCorrected-laws_sum_to_one", "AdvancedComposition-samples",
+        "DigitGuessing-samples", "GaussianAnswers-value", "GaussianAnswers-plan", "GaussianAnswers-utility",
+        "GaussianAnswers-ledger", "GaussianAnswers-bulk", "HardReduction-samples", "LaplaceAnswers-utility",
+        "LaplaceAnswers-ledger", "LaplaceAnswers-bulk", "LearnRectangles-samples", "NumericSparse-bulk",
+        "NumericSparseCorrected-bulk", "PackingGame-value", "PackingGame-plan", "PointRepresentation-samples",
+        "PointRepresentationHash-samples", "PrivateMultiplicativeWeights-bulk",
+        "RepresentationFromLearnerRefined-utility", "RepresentationLearner-ledger",
+        "RepresentationLearnerCorrected-ledger",
     ]
 )
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))

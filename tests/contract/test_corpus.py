@@ -42,7 +42,12 @@ def test_no_name_is_in_the_catalogue_too() -> None:
     assert set(ORACLES) <= set(CORPUS.algorithms)
 
 
-@pytest.mark.slow(only=["Rappor-bulk", "SVT6-bulk", "NumericalSVT-bulk", "SVT34Parallel-bulk", "PrefixSum-bulk"])
+@pytest.mark.slow(
+    only=[
+        "NumericalSVT-bulk", "PrefixSum-bulk", "Rappor-bulk", "SVT1-bulk", "SVT2-bulk", "SVT3-bulk",
+        "SVT34Parallel-bulk", "SVT4-bulk", "SVT6-bulk",
+    ]
+)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 @pytest.mark.parametrize("name", CORPUS.names)
 def test_contract(name: str, check: Any) -> None:

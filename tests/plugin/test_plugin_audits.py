@@ -54,6 +54,7 @@ def test_it(dp_audit):
     assert ran.outcomes == {"passed": 1}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_decided_does_not_pass(runs: Runs) -> None:
     ran = runs(
         """
@@ -200,6 +201,7 @@ def test_the_fixture_is_asked_for_too_late(runs: Runs) -> None:
     assert "has no share of α; mark it with @pytest.mark.dp." in ran.text
 
 
+@pytest.mark.slow
 def test_in_fixtures_and_classes(runs: Runs) -> None:
     ran = runs(
         """

@@ -83,6 +83,7 @@ def test_nights_multiply_until_they_refute(runs: Runs) -> None:
     assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, len(nights) + 1]
 
 
+@pytest.mark.slow
 def test_a_changed_text_begins_anew(runs: Runs) -> None:
     first = runs(WEAK, CARRY, "--dp-report=out")
     own, total = logs(runs(None, CARRY, "--dp-report=out"))
@@ -119,6 +120,7 @@ def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
     assert ran.audits[0]["verdict"] == "fail"
 
 
+@pytest.mark.slow
 def test_a_run_of_few_tests_spends_no_more_than_one_of_all(runs: Runs) -> None:
     tests = WEAK + WEAK.replace("test_weak", "test_other")
     runs(tests, CARRY)

@@ -38,12 +38,14 @@ def normalised(text: str) -> str:
     return re.sub(r" in [\d.]+s( \([\d:]+\))? =+", " in …s ===", text)
 
 
+@pytest.mark.slow
 def test_the_whole_terminal(runs: Runs, snapshot: Callable[[str, str], None]) -> None:
     ran = runs(TESTS, FEW)
     assert ran.outcomes == {"passed": 1, "failed": 1}
     snapshot("pytest_failing.txt", normalised(ran.text))
 
 
+@pytest.mark.slow
 def test_quiet_shows_the_totals_alone(runs: Runs) -> None:
     ran = runs(TESTS, FEW, "-q", "--tb=no")
     assert "dp: 2 audits: 1 FAIL, 1 PASS · not refuted\ndp: α = 0.001 shared over 2 tests" in ran.text
@@ -57,6 +59,7 @@ def test_colour_is_pytests_alone(runs: Runs) -> None:
     assert "\x1b" not in ran.text
 
 
+@pytest.mark.slow
 def test_junit_properties(runs: Runs) -> None:
     tests = TESTS + "\ndef test_twice(dp_audit):\n" + 2 * "    dp_audit(respond, epsilon=1.2, pair=PAIR)\n"
     runs(tests, FEW, "--junitxml=junit.xml")
@@ -76,6 +79,7 @@ def test_junit_properties(runs: Runs) -> None:
     assert {"dp.verdict", "dp.2.verdict"} <= set(cases["test_twice"])
 
 
+@pytest.mark.slow
 def test_the_report_has_every_audit(runs: Runs) -> None:
     ran = runs(TESTS, FEW, "--dp-report=out/here")
     assert "dp: report in " in ran.text
@@ -162,6 +166,7 @@ def test_leaks_of_doubles_are_said_where_they_do_not_count() -> None:
     assert said not in table(RECORD, FAILED, width=80)
 
 
+@pytest.mark.slow
 def test_leaks_are_seen(runs: Runs) -> None:
     tests = """
 def noisy_count(dataset, rng, size):

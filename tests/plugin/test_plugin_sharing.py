@@ -56,6 +56,7 @@ def test_seeds_differ_between_tests_and_not_between_machines() -> None:
     assert len(seeds) == 16
 
 
+@pytest.mark.slow
 def test_alpha_is_shared_over_what_is_collected(runs: Runs) -> None:
     ran = runs(FOUR, FEW)
     assert ran.outcomes == {"passed": 4, "failed": 1}
@@ -64,7 +65,7 @@ def test_alpha_is_shared_over_what_is_collected(runs: Runs) -> None:
     assert len({audit["seed"] for audit in ran.audits}) == 4
 
 
-@pytest.mark.slow(only=["options2-3"])
+@pytest.mark.slow(only=["options0-*", "options2-*"])
 @pytest.mark.parametrize(
     ("options", "left"),
     [(("-k", "two"), 2), (("-m", "dp"), 1), (("--deselect", "test_suite.py::test_loud"), 3), (("-k", "plain"), 0)],
@@ -75,6 +76,7 @@ def test_what_is_deselected_has_no_share(runs: Runs, options: tuple[str, ...], l
     assert ("dp:" in ran.text) == (left > 0)
 
 
+@pytest.mark.slow
 def test_several_audits_of_one_test_share_its_share(runs: Runs) -> None:
     ran = runs(
         """
@@ -105,6 +107,7 @@ def test_the_same_every_time_and_made_again_alone(runs: Runs) -> None:
     assert other.audits[0]["seed"] != loud["seed"]
 
 
+@pytest.mark.slow
 def test_again_from_another_folder(runs: Runs) -> None:
     runs.pytester.mkdir("tests").joinpath("test_below.py").write_text(
         SUITE + "def test_it(dp_audit):\n    dp_audit(respond_loudly, epsilon=1.0, pair=PAIR)\n"
@@ -117,6 +120,7 @@ def test_again_from_another_folder(runs: Runs) -> None:
     assert " test_below.py::test_it " in here.audits[0]["again"]
 
 
+@pytest.mark.slow
 def test_settings_of_the_project_and_options_over_them(runs: Runs) -> None:
     runs.settings('alpha = 0.01\nseed = 5\nruns = 700\nreport = "out"')
     tests = "def test_it(dp_audit):\n    dp_audit(respond, epsilon=1.0, pair=PAIR)\n"

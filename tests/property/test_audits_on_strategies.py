@@ -87,6 +87,7 @@ def test_the_same_seed_gives_the_same_audit() -> None:
     assert numbers(4) == numbers(4) != numbers(5)
 
 
+@pytest.mark.slow
 def test_the_audit_is_the_one_of_the_found_pairs_alone() -> None:
     """Nothing of the search is in it: the same pairs, given to the engine, have the same numbers."""
     found = dst.find_pairs(total, st.integers(0, 100), REPLACE_ONE, Claim(1.0), seed=0, size=4, **RUNS)
@@ -108,6 +109,7 @@ def test_all_found_pairs_are_audited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [audit.pair.left, audit.pair.right] == [[0], [5]]
 
 
+@pytest.mark.slow
 def test_mechanisms_parameters_and_names() -> None:
     """The search is for pairs of the mechanism that is audited, and against its claim."""
     records = st.integers(0, 9)

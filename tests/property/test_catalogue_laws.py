@@ -73,7 +73,7 @@ def test_no_algorithm_is_left_out() -> None:
     assert [name for name in registry.names() if registry.plan(name).small is not None] == NAMES
 
 
-@pytest.mark.slow(only=["ASimpleH"])
+@pytest.mark.slow(only=["LearnerFromRelease", "ASimpleH"])
 @pytest.mark.parametrize("name", NAMES)
 def test_laws_sum_to_one_and_the_interpreters_agree(name: str) -> None:
     @quick

@@ -81,6 +81,7 @@ def test_claims_for_larger_groups_allow_more(claim: Claim, k: int, more: int) ->
         assert larger.delta_at(epsilon) >= smaller.delta_at(epsilon) - 1e-12
 
 
+@pytest.mark.slow
 @few
 @given(CLAIMS, st.lists(st.floats(0, 6), min_size=3, max_size=3))
 def test_the_profile_of_a_claim_falls_and_is_convex_in_the_ratio(claim: Claim, epsilons: list[float]) -> None:

@@ -50,6 +50,7 @@ def test_datasets_come_back_from_json(data: st.DataObject, kind: str, ordered: b
         assert as_dataset(json.loads(written)) == dataset
 
 
+@pytest.mark.slow
 @settings(quick, max_examples=4)
 @given(dst.mechanisms("ExponentialMechanism"), dst.neighbours(REPLACE_ONE, "integers(0, 2)", max_size=3))
 def test_results_come_back_from_json(mechanism: Mechanism, pair: dst.Neighbours) -> None:

@@ -53,6 +53,7 @@ REACHES = [relation_named(f"answers-{norm}@{reach}") for norm in ("linf", "l1", 
 GROUPS = [relation.group(k) for relation in (*EVERY, *REACHES) for k in (1, 3)]
 
 
+@pytest.mark.slow(only=["answers-l1", "answers-l2@2.0"])
 @pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
 @quick
 @given(st.data())
@@ -144,6 +145,7 @@ def test_edges_are_reached_and_shrunk(relation: str, condition: Any, pair: Any) 
         assert sorted(map(sorted, found)) == sorted(map(sorted, pair))
 
 
+@pytest.mark.slow
 def test_groups_are_as_many_steps() -> None:
     found = smallest(
         dst.neighbours("replace-one", "booleans()", groups=4),

@@ -82,6 +82,7 @@ def test_pairs_of_other_relations(relation: Any, data: Any) -> None:
     assert audited(too_little_noise, pairs, relation=relation.name).verdict is Verdict.FAIL
 
 
+@pytest.mark.slow
 def test_rows_and_a_function_that_fails_on_some_datasets() -> None:
     def labels(S: Any, rng: Generator) -> float:
         if len(S) < 2:
@@ -137,6 +138,7 @@ def test_the_next_search_begins_with_the_pair_that_refuted(kept: InMemoryExample
     assert set(again.datasets) == set(first[0])
 
 
+@pytest.mark.slow
 def test_worst_pairs_that_do_not_refute_are_kept_as_well(
     kept: InMemoryExampleDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +199,7 @@ def test_a_rare_pair_is_climbed_to_by_target(monkeypatch: pytest.MonkeyPatch) ->
     assert epsilon() <= 1
 
 
+@pytest.mark.slow
 def test_pairs_that_a_search_kept_itself_do_not_change_it(kept: InMemoryExampleDatabase) -> None:
     """Whether the claim is refuted or not."""
     for claim in (Claim(20.0), CLAIM):

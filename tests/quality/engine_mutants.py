@@ -1797,7 +1797,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "algorithms/dpaudit_algorithms/numeric_sparse.py",
         "                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count",
         "                noisy = noisy + 0 * (yield Laplace(0, noise.threshold))  # T̂_count",
-        ("contract/test_algorithms.py::test_contract[NumericSparse-bulk]",),
+        ("unit/test_numeric_sparse.py::test_samples_of_run_follow_the_law",),
     ),
     Mutant(
         "M11",

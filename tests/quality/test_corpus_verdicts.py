@@ -54,7 +54,7 @@ def test_broken_members_fail(name: str) -> None:
         assert audit.epsilon_lower >= audit.claim.epsilon
 
 
-@pytest.mark.slow(only=["ExponentialZCDP", "ClampedToPublicBounds", "SubsampledLaplacePoisson"])
+@pytest.mark.slow(fast=["TruncatedGeometricBase2", "ReportNoisyMax1", "ReportNoisyMax2", "DiscreteLaplaceMechanism"])
 @pytest.mark.parametrize("name", CORRECT)
 def test_correct_members_pass(name: str) -> None:
     """False alarm: with fresh seeds at most 0.1 % for each member, 0.9 % for all nine."""
@@ -83,6 +83,7 @@ def test_doubles_of_a_plain_laplace_leak() -> None:
     assert audit.sampled[0].family == "bits"
 
 
+@pytest.mark.slow
 def test_bits_apart_leave_the_verdict_alone() -> None:
     """Where bit patterns do not count, the same leak is a finding and no FAIL. False alarm of FAIL: at most 0.1 %."""
     request = Request((LaplaceNumber(0.1),), seed=7, alpha=ALPHA, runs=20_000, pair=BIT, black_box=True)

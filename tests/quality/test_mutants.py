@@ -280,7 +280,11 @@ MUTANTS += [
 ]
 
 
-@pytest.mark.slow(only=["composition, k + 1", "LearnThresholds, tie-*", "RecPrefix, no noise in step 7"])
+@pytest.mark.slow(
+    only=[
+        "Laplace, sensitivity 1", "composition, k + 1", "RecPrefix, no noise in step 7", "LearnThresholds, tie-*",
+    ]
+)
 @pytest.mark.parametrize(("original", "mutant", "data"), [m[1:] for m in MUTANTS], ids=[m[0] for m in MUTANTS])
 def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant: Mechanism, data: str) -> None:
     one_record = isinstance(getattr(original, "quality", None), Peaks)

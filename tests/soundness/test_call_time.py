@@ -56,6 +56,7 @@ def _as_before() -> Iterator[None]:
     assert signal.getsignal(signal.SIGALRM) is before
 
 
+@pytest.mark.slow
 def test_a_function_that_sleeps_where_a_record_is_fails() -> None:
     """Its answers are the same on both datasets: time alone tells them apart."""
     result = dpaudit.audit(sleeps_where_a_record_is, epsilon=1.0, pair=PAIR, runs=600, call_seconds=LIMIT)
@@ -70,6 +71,7 @@ def test_a_function_that_sleeps_where_a_record_is_fails() -> None:
     assert note.endswith(BY_THE_CLOCK)
 
 
+@pytest.mark.slow
 def test_a_private_one_passes() -> None:
     result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=400, call_seconds=LIMIT, min_power=100.0)
     (audit,) = result.audits
@@ -213,6 +215,7 @@ def test_stop_now_is_not_an_outcome() -> None:
         called_within(5.0, stops)
 
 
+@pytest.mark.slow
 def test_an_audit_with_both_limits() -> None:
     result = dpaudit.audit(sleeps_alike, epsilon=1.0, pair=PAIR, runs=10**6, call_seconds=LIMIT, seconds=1.5)
     (audit,) = result.audits
@@ -292,6 +295,7 @@ def test_the_command_line_and_the_configuration(tmp_path: Path, monkeypatch: pyt
         assert f"--call-time {limit.partition(' ')[0]}" in result["command"]
 
 
+@pytest.mark.slow
 def test_assert_private() -> None:
     with pytest.raises(dpaudit.PrivacyViolation, match="took longer than"):
         dpaudit.assert_private(sleeps_where_a_record_is, 1.0, pair=PAIR, runs=600, call_seconds=LIMIT)

@@ -610,6 +610,7 @@ def test_a_night_that_ends_before_its_first_sample_keeps_what_there_was(monkeypa
     assert max(counts.alpha for counts in third.audit.sampled) == pytest.approx(0.3 * 0.01 / 6 * 0.001)
 
 
+@pytest.mark.slow
 def test_an_e_value_of_nothing_is_carried_too() -> None:
     first = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=1)
     (audit,) = first.audits
@@ -620,6 +621,7 @@ def test_an_e_value_of_nothing_is_carried_too() -> None:
     assert carried.night == 2
 
 
+@pytest.mark.slow
 def test_two_histories_are_not_multiplied() -> None:
     one = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=1)
     two = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=2, evidence=one)

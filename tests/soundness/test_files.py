@@ -499,7 +499,7 @@ def seeds(path: str = "n.json") -> dict[str, list[int]]:
     return found
 
 
-@pytest.mark.slow(only=["sleep-3", "crash-4"])
+@pytest.mark.slow(fast=["interrupt-*"])
 @pytest.mark.parametrize(("trouble", "code"), [("interrupt", 130), ("sleep", 3), ("crash", 4)])
 def test_evidence_of_earlier_runs_is_not_lost(trouble: str, code: int, typed: Typed) -> None:
     again = f"{ASKED} --evidence n.json --json n.json"
@@ -611,7 +611,7 @@ def test_a_log_of_events_on_a_full_disk_keeps_whole_lines(typed: Typed, tmp_path
         json.loads(line)
 
 
-@pytest.mark.slow(fast=["--version-2"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code"),
     [(f"{ASKED} --json r.json", 2), ("list", 2), ("--version", 2), (f"{ASKED} --json - --markdown r.json", 2)],
@@ -707,6 +707,7 @@ def test_honest_results_are_read_back(results: dict[str, Result]) -> None:
         assert json_form.from_json(json_form.to_json(result), where=name) == result
 
 
+@pytest.mark.slow(only=["refuted-change-verdict: pass, but its counts refute"])
 @pytest.mark.parametrize(("name", "lie", "says"), LIES)
 def test_a_result_that_contradicts_itself_is_refused(
     name: str, lie: Callable[[dict[str, Any]], None], says: str, results: dict[str, Result]

@@ -129,7 +129,7 @@ def _as_an_attribute(bit: int, noise: float) -> None:
 MESSAGES = [_plain, _beside_noise, _as_a_cause, _as_a_note, _as_an_attribute]
 
 
-@pytest.mark.slow(only=["_beside_noise", "_plain", "_as_a_note"])
+@pytest.mark.slow(fast=["_as_an_attribute"])
 @pytest.mark.parametrize("fails", MESSAGES)
 def test_messages(fails: Callable[[int, float], None]) -> None:
     def leaks(data: Any, rng: Generator) -> float:
@@ -263,6 +263,7 @@ def test_the_forms_of_plain_values() -> None:
     assert form(np.datetime64("2020-01-01")) == "numpy datetime64[D]"
 
 
+@pytest.mark.slow
 def test_messages_of_exact_output_distributions() -> None:
     for how in ("message", "names", "rarely"):
         assert audited(Program(how), None).verdict is Verdict.INCONCLUSIVE

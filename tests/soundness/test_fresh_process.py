@@ -55,7 +55,7 @@ def raises_sometimes(data: Any, rng: Generator) -> float:
     return honest(data, rng)
 
 
-@pytest.mark.slow(only=["honest_texts"])
+@pytest.mark.slow(fast=["honest", "raises_sometimes"])
 @pytest.mark.parametrize("f", [honest, honest_vectors, honest_texts, raises_sometimes])
 def test_a_function_of_its_data_and_generator_gives_the_same_in_a_fresh_process(f: Any, answers: list[Any]) -> None:
     found = audited(f)

@@ -128,6 +128,7 @@ class Endless(Mechanism):
         return heads
 
 
+@pytest.mark.slow
 def test_a_loop_that_may_go_on_for_ever_is_refused() -> None:
     with pytest.raises(NotEnumerableError, match="more than 10,000 times on one execution path"):
         law(Endless(), ())

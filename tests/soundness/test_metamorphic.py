@@ -147,6 +147,7 @@ def test_a_broken_count_would_be_seen() -> None:
         assert_adds_up(Company(), [1, 2, 3, 4], [5], seed=0)
 
 
+@pytest.mark.slow
 def test_a_buffer_counts_as_it_was_when_it_was_returned() -> None:
     """The same numbers in one list, in one array, and in a fresh one each time: the same audit."""
     kept: list[Any] = [0.0]

@@ -202,6 +202,7 @@ def test_results_are_those_of_a_run_in_which_nothing_died(folder: Path) -> None:
         assert before == after
 
 
+@pytest.mark.slow
 def test_an_import_that_ends_the_process(folder: Path) -> None:
     ran = run(folder, "check", "imported.py:f", *PAIR, "--json", "r.json")
     assert ran.returncode == 4
@@ -237,7 +238,7 @@ def test_reports_that_end_the_process_are_written_once_more(folder: Path) -> Non
     assert len(ran.stdout.splitlines()) == 2
 
 
-@pytest.mark.slow(only=["worst"])
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["verify", "worst"])
 def test_a_mechanism_of_exact_laws(command: str, folder: Path) -> None:
     data = ("--data", "integers(0, 1)", "--size", "2", *(("--groups", "1") if command == "verify" else ()))
@@ -393,6 +394,7 @@ def test_a_second_interrupt_of_a_process_that_does_not_react(folder: Path) -> No
     assert list(audits(folder)) == ["bad"]
 
 
+@pytest.mark.slow
 @linux
 def test_sigterm_ends_both(slow: tuple[subprocess.Popen[str], int]) -> None:
     process, auditing = slow
@@ -403,6 +405,7 @@ def test_sigterm_ends_both(slow: tuple[subprocess.Popen[str], int]) -> None:
     assert not _alive(auditing)
 
 
+@pytest.mark.slow
 @linux
 def test_the_supervisor_takes_the_other_with_it(slow: tuple[subprocess.Popen[str], int]) -> None:
     process, auditing = slow

@@ -36,7 +36,7 @@ def bins_over_a_threshold(data: Any, rng: Generator) -> list[float]:
     return out
 
 
-@pytest.mark.slow(fast=["1"])
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_1_lists_of_varying_length(seed: int) -> None:
     """(0, 0.01)-DP: the first bin has the same law on both datasets."""

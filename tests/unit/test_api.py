@@ -37,6 +37,7 @@ def test_a_function() -> None:
     assert dpaudit.audit(responses, epsilon=0.5, pair=([0], [1]), runs=20_000).audits[0].verdict is Verdict.FAIL
 
 
+@pytest.mark.slow
 def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
     assert dpaudit.audit(lambda d, rng: 0, epsilon=0.0, pair=PAIR, runs=500).audits[0].name == "<lambda>"
     assert dpaudit.audit(Response(2.0), pair=PAIR, runs=500).audits[0].claim.epsilon == 2.0
@@ -45,6 +46,7 @@ def test_a_lambda_a_mechanism_and_a_name(catalogue: None) -> None:
     assert changed.audits[0].epsilon_exact == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_every_setting_reaches_the_request() -> None:
     result = dpaudit.audit(
         response, epsilon=1.0, delta=0.1, relation="replace-one:2", data="booleans()", size=3, runs=500, seconds=60.0,
@@ -180,6 +182,7 @@ def test_reasons_are_in_pythons_words_and_commands_stay() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_call_is_what_gives_the_same_result_again() -> None:
     result = dpaudit.audit(responses, (1.0, 0.0), pair=([0], [1]), runs=2_000, seed=4, jobs=1)
     assert result.command == "dpaudit.audit(responses, (1.0, 0.0), pair=([0], [1]), runs=2000, seed=4)"

@@ -76,7 +76,7 @@ def test_a_mechanism_that_crashes(typed: Typed, name: str, says: str) -> None:
     assert said.err == ""
 
 
-@pytest.mark.slow(fast=["huge", "complexes"])
+@pytest.mark.slow(fast=["huge"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["kinds", "lengths", "shapes", "huge", "complexes", "many_complexes"])
 def test_odd_but_good(typed: Typed, name: str) -> None:
@@ -145,6 +145,7 @@ def test_a_huge_claim(typed: Typed) -> None:
     assert typed("check m.py:Flip --epsilon 1e308 --pair [0] [1] --runs 500 --html r.html").code == 0
 
 
+@pytest.mark.slow(fast=["--quiet"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("quiet", ["", "--quiet"])
 def test_an_interrupt_keeps_what_is_finished(typed: Typed, quiet: str) -> None:
@@ -187,6 +188,7 @@ def test_an_interrupt_while_something_is_shown(typed: Typed, monkeypatch: pytest
     assert len(result["audits"]) == (moment in ("AuditFinished", "CheckFinished"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_crash_keeps_the_results_before_and_after_it(typed: Typed) -> None:
     said = typed(f"check u.py:fair u.py:raises m.py:Flip {ASKED} --json r.json --html r.html")

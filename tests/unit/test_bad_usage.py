@@ -221,7 +221,7 @@ def test_tables_that_cannot_be_loaded(typed: Typed, register: Register) -> None:
     assert "cannot be loaded" in typed("list").sentence
 
 
-@pytest.mark.slow(fast=["check u.py:fair -*"])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code", "says"),
     [

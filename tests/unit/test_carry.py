@@ -33,6 +33,7 @@ def log_e(found: Result) -> float:
     return evidence.log_e
 
 
+@pytest.mark.slow
 def test_e_values_multiply() -> None:
     first = result(seed=1)
     carried = evidence_of(first, where="first", seed=2)

@@ -55,6 +55,7 @@ def test_answers_have_no_chains() -> None:
     assert chain_between(Pair((0.0, 0.0), (0.5, 0.5)), ANSWERS_L1) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     left=_datasets.filter(bool), relation=st.sampled_from([REPLACE_ONE, ADD_REMOVE_ONE]), counted=st.booleans(),

@@ -53,6 +53,7 @@ def test_all_are_run_on_the_same_inputs_and_claim_the_same() -> None:
         assert claim.delta == pytest.approx(0.0 if name == "ExponentialMechanism" else 1e-6), name
 
 
+@pytest.mark.slow
 def test_success_is_exact_and_grows() -> None:
     contest = compared().contest
     assert contest is not None

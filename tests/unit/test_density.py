@@ -161,6 +161,7 @@ def test_whole_numbers_need_no_word_about_reals() -> None:
     assert REAL_NOISE not in found.notes
 
 
+@pytest.mark.slow
 def test_several_draws_have_bounds_and_no_event() -> None:
     found = audit(Counts(3, Claim(2.9, 1e-4)))
     assert found.verdict is Verdict.FAIL
@@ -247,6 +248,7 @@ def test_the_laplace_mechanism_of_the_catalogue() -> None:
 # --- reports ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_written_and_read_back() -> None:
     result = engine.run(Request((Counts(2, Claim(1.0, 0.1)),), pair=PAIR, runs=1_000))
     assert from_json(to_json(result), where="x") == result

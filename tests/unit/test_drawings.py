@@ -65,6 +65,7 @@ def test_the_event_has_the_probabilities_of_the_exact_evidence(result: Result) -
     assert f"{left:.3g} on left and {right:.3g} on right" in audit.drawing.description
 
 
+@pytest.mark.slow
 def test_a_drawing_goes_through_json_and_stands_in_the_gallery(result: Result) -> None:
     again = from_json(to_json(result), where="test")
     assert again.audits[0].drawing == result.audits[0].drawing

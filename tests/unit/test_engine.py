@@ -138,6 +138,7 @@ def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
     assert all(audit.confidence == 0.97 for audit in found)
 
 
+@pytest.mark.slow
 def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
     found = engine.run(Request((response,), epsilon=2.0, data="integers(0, 1)", size=3, runs=500, alpha=0.04)).audits
     shares = [evidence.alpha for evidence in found[0].sampled]
@@ -172,6 +173,7 @@ def test_one_replayed_case_keeps_its_share_and_its_numbers() -> None:
 # --- seeds ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[tuple[Any, ...]] = []
     original = Runner.run
@@ -390,6 +392,7 @@ def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch)
     assert found.epsilon_lower > 0.8
 
 
+@pytest.mark.slow
 def test_only_whole_looks_before_a_crash_are_counted() -> None:
     """A certificate may stop at its looks alone, whose error is shared out beforehand: a crash is no look."""
 
@@ -436,6 +439,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
 # --- group privacy, relations, several pairs --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_found_pairs_only_the_best_go_on() -> None:
     found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
     assert 1 <= len(found.sampled) <= jobs.TESTS_OF_FOUND_PAIRS

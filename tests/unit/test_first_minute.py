@@ -147,6 +147,7 @@ def test_the_doctor_finds_all_well_here(typed: Typed) -> None:
         assert any(line.startswith(f"✓ {what} ") for line in said.out.splitlines()), what
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_is_missing(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     version = cli_doctor._version
     monkeypatch.setattr(cli_doctor, "_version", lambda name: None if name in ("scipy", "pytest") else version(name))

@@ -41,6 +41,7 @@ def holds(audit: Audit) -> None:
     assert (found.pair.left, found.pair.right) == (found.links[0].pair.left, found.links[-1].pair.right)
 
 
+@pytest.mark.slow
 def test_a_misprinted_claim_for_groups_is_seen_though_every_pair_of_neighbours_keeps_its_own() -> None:
     result = dpaudit.audit("GroupPrivacyMisprinted", groups=3)
     assert [(audit.case, audit.verdict) for audit in result.audits] == [
@@ -138,6 +139,7 @@ def grown(dataset: Any, rng: Generator, size: int) -> Any:
     return rng.random(size) < 0.01 * math.exp(0.7 * min(5, sum(dataset)))
 
 
+@pytest.mark.slow
 def test_a_function_is_refuted_on_fresh_runs_and_a_link_is_named_by_estimates() -> None:
     (audit,) = dpaudit.audit(grown, epsilon=0.4, groups=2, runs=40_000, **BITS).audits
     holds(audit)
@@ -153,6 +155,7 @@ def test_a_function_is_refuted_on_fresh_runs_and_a_link_is_named_by_estimates() 
     assert "by the estimates" in chains.sentence(found)
 
 
+@pytest.mark.slow
 def test_a_function_that_keeps_its_claim_is_not_refuted() -> None:
     """False alarm: at most 0.1 %."""
     result = dpaudit.audit(grown, epsilon=0.7, groups=3, runs=5_000, size=3, data="integers(0, 1)", seed=4)
@@ -168,6 +171,7 @@ def test_a_function_that_keeps_its_claim_is_not_refuted() -> None:
     assert sum(counted) + sum(bet) <= 0.001 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_black_box_is_walked_by_runs() -> None:
     (audit,) = dpaudit.audit(GroupPrivacyMisprinted(), groups=2, black_box=True, **BITS).audits
     assert audit.verdict is Verdict.FAIL
@@ -279,6 +283,7 @@ def test_what_no_dataset_suits_is_inconclusive() -> None:
     assert audit.chain is None
 
 
+@pytest.mark.slow
 def test_reports_of_a_walk(typed: Typed) -> None:
     said = typed("check GroupPrivacyMisprinted --groups 2 --html r.html")
     text = " ".join(said.out.split())

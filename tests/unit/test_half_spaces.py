@@ -149,6 +149,7 @@ def test_lemma_12_needs_twice_epsilon(epsilon: float) -> None:
     )
 
 
+@pytest.mark.slow
 def test_lemma_12_sampled_as_printed() -> None:
     # k = 1, no bound on copies; false alarms 6e-7 each
     runs = 200_000

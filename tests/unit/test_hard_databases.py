@@ -323,6 +323,7 @@ def test_digit_is_a_guess_without_the_secret(base: int) -> None:
     assert chance(DigitGuessing(NoisyMedian(1.0, 0.0, 0.3), 2, base), WITHOUT) < 1 / base
 
 
+@pytest.mark.slow(only=["0.2-4"])
 @pytest.mark.parametrize("base", [2, 3, 4])
 @pytest.mark.parametrize("epsilon", [0.2, 3.0])
 def test_private_ones_keep_the_inequality_of_the_game(base: int, epsilon: float) -> None:

@@ -80,6 +80,7 @@ def test_relative_links_lead_somewhere() -> None:
     assert not broken
 
 
+@pytest.mark.slow
 def test_the_overview_of_verdicts_is_current() -> None:
     command = [sys.executable, str(ROOT / "tools" / "verdicts.py"), "--check"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -99,7 +100,9 @@ def test_decisions_are_numbered_without_gaps_and_short() -> None:
 def test_make_lists_its_tasks() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     tasks = re.findall(r"^([a-z]+):.*## \S", text, flags=re.MULTILINE)
-    assert tasks == ["help", "setup", "check", "test", "slow", "mutants", "tables", "docs", "report", "bench", "wheel", "ci"]
+    assert tasks == [
+        "help", "setup", "check", "test", "slow", "mutants", "tables", "docs", "report", "bench", "wheel", "ci",
+    ]  # fmt: skip
 
 
 def test_the_ci_script_is_well_formed() -> None:

@@ -76,7 +76,7 @@ def _html(name: str) -> str:
     return to_html(EXAMPLES[name])
 
 
-@pytest.mark.slow(only=["many", "three"])
+@pytest.mark.slow(only=["several", "three", "many"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_is_well_formed_accessible_and_alone(name: str) -> None:
     text = _html(name)
@@ -96,7 +96,7 @@ def test_is_well_formed_accessible_and_alone(name: str) -> None:
     assert all(b <= a + 1 for a, b in zip(page.levels, page.levels[1:], strict=False))
 
 
-@pytest.mark.slow(only=["many", "several", "fail", "three"])
+@pytest.mark.slow(only=["fail", "several", "utility", "three", "many"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_timings_are_the_only_difference_and_stand_in_one_place(name: str) -> None:
     result = EXAMPLES[name]
@@ -107,6 +107,7 @@ def test_timings_are_the_only_difference_and_stand_in_one_place(name: str) -> No
     assert "98765.4 s with 64 workers" in to_html(other)
 
 
+@pytest.mark.slow(only=["three", "many"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_holds_its_data_once(name: str) -> None:
     timeless = replace(EXAMPLES[name], timings=Timings("", 0.0, 0, {}))

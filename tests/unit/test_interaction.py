@@ -164,6 +164,7 @@ def test_each_answer_composes_to_the_claim(kind: type[NoisyAnswers]) -> None:
         assert 20 * calm.each.epsilon**2 / 2 == pytest.approx(calm.rho)
 
 
+@pytest.mark.slow(only=["zcdp-LaplaceAnswers"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("calibration", ["advanced", "zcdp"])
 def test_exact_delta_of_fixed_queries_is_below_the_claim(kind: type[NoisyAnswers], calibration: str) -> None:
@@ -234,7 +235,7 @@ def test_tables_given_their_sum_are_those_of_thrown_records(cells: int, records:
         assert abs(np.mean(mine) - cells * p) < 5 * max(1e-3, np.std(mine)) / math.sqrt(4_000)
 
 
-@pytest.mark.slow(fast=["2-GaussianAnswers"])
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cells", [2, 6])
 def test_the_shortcut_has_the_law_of_the_game(kind: type[NoisyAnswers], cells: int) -> None:

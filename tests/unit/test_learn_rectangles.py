@@ -103,6 +103,7 @@ class Adversary:
         return data
 
 
+@pytest.mark.slow
 def test_training_error_is_half_alpha_whatever_the_noise_within_its_bounds() -> None:
     rng = random.Random(2)
     errors = 0

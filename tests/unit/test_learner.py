@@ -78,7 +78,7 @@ def gated(rng: Generator, side: int, size: int) -> Any:
     return [v if v > 0.5 else BOTTOM for v in rng.laplace(side, 1.0, size).tolist()]
 
 
-@pytest.mark.slow(only=["mixed"])
+@pytest.mark.slow(only=["prefix sums", "mixed"])
 @pytest.mark.parametrize(
     ("draw", "size", "epsilon", "limit", "fresh"),
     [
@@ -139,7 +139,7 @@ def test_counts_are_honest_where_there_is_nothing_to_find(
     assert mean < most
 
 
-@pytest.mark.slow(only=["words, trees"])
+@pytest.mark.slow(fast=["bits, trees"])
 @pytest.mark.parametrize(("draw", "runs", "learners", "more"), [ALIKE[2], *ALIKE[4:]])
 def test_scores_learned_on_what_they_count_would_be_seen(
     monkeypatch: pytest.MonkeyPatch, draw: Draw, runs: int, learners: int, more: dict[str, Any]

@@ -164,6 +164,7 @@ def test_consistent_thresholds_are_refuted_by_hand() -> None:
         assert Claim(1.0, 1e-6).chained(2).delta + math.exp(2) / 12 < 1
 
 
+@pytest.mark.slow(only=["learner"])
 @pytest.mark.parametrize(
     "subject", [by_consistency(0.5), by_consistency(2.0), LearnThresholdsCorrected(64)], ids=["0.5", "2", "learner"]
 )

@@ -67,7 +67,7 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.slow(only=["many", "several", "compared"])
+@pytest.mark.slow(only=["fail", "several", "many", "compared"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_link_leads_somewhere(name: str, tmp_path: Path) -> None:
     result = EXAMPLES[name]
@@ -121,6 +121,7 @@ def test_a_part_speaks_of_the_whole_run(tmp_path: Path) -> None:
     assert "over this audit" in alone
 
 
+@pytest.mark.slow
 def test_holds_the_data(tmp_path: Path) -> None:
     write_report(tmp_path, EXAMPLES["utility"])
     text = (tmp_path / "result.json").read_text(encoding="utf-8")
@@ -144,6 +145,7 @@ def test_timings_are_the_only_difference(tmp_path: Path) -> None:
             assert timeless.sub("", texts[0]) == timeless.sub("", texts[1])
 
 
+@pytest.mark.slow
 def test_names_of_pages(tmp_path: Path) -> None:
     names = ["RecPrefix", "rec_prefix", "REC-prefix", "..", "../../etc/passwd", "ε", "", "a" * 300, "CON", "<b>&\"'#?%"]
     audits = [replace(example_results.proved(), name=name, replay=f"id-{i}") for i, name in enumerate(names)]

@@ -57,6 +57,7 @@ def test_in_order_on_two() -> None:
     assert os.getpid() not in set.union(*where[1:]), "the pool did start"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("pool")
 def test_a_crash_in_a_worker_names_the_function() -> None:
     parent = os.getpid()

@@ -262,6 +262,7 @@ def test_epsilon_lower_covers_by_enumeration(n: int, m: int, delta: float, alpha
     assert worst >= 0.3 * alpha
 
 
+@pytest.mark.slow
 def test_epsilon_lower_is_monotone_in_the_counts_and_beats_the_split_certificate() -> None:
     n, m, delta, alpha = 9, 9, 0.0, 0.05
     table = bounds(n, m, delta, alpha)

@@ -41,6 +41,7 @@ def test_a_refuted_claim_stops_the_runs_and_is_certified() -> None:
     assert max(evidence.epsilon_lower, counts.epsilon_lower) == found.epsilon_lower <= 1.0
 
 
+@pytest.mark.slow
 def test_certify_uses_all_runs_and_sharpens() -> None:
     soon, all_of_it = audit(responses, epsilon=0.5), audit(responses, epsilon=0.5, certify=True)
     assert all_of_it.runs == 2 * 20_000
@@ -176,6 +177,7 @@ def test_floating_point_counts_when_it_is_asked_to() -> None:
     assert "by the bit patterns of its doubles" in found.reason
 
 
+@pytest.mark.slow
 def test_noise_on_a_grid_does_not_leak() -> None:
     def on_a_grid(dataset: Any, rng: Generator, size: int) -> Any:
         return np.round((dataset[0] + rng.laplace(0, 1, size)) * 64) / 64
@@ -199,6 +201,7 @@ def broken_on_a_tie(dataset: Any, rng: Generator, size: int) -> Any:
     return np.zeros(size, dtype=int) if tie else rng.integers(0, 2, size)
 
 
+@pytest.mark.slow
 def test_a_pair_is_found_and_shrunk() -> None:
     found = engine.run(Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", size=9, runs=5_000)).audits[0]
     assert found.verdict is Verdict.FAIL
@@ -222,6 +225,7 @@ def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
     assert not found.crashed
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record() -> None:
     def one_value(dataset: Any, rng: Generator, size: int) -> Any:
         if len(dataset) != 1:
@@ -237,6 +241,7 @@ def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record(
 # --- what runs cannot see -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_delta_below_what_the_runs_can_see_is_said() -> None:
     found = audit(responses, epsilon=1.5, delta=1e-6)
     assert any("below what 16,000 runs a side can see" in note for note in found.notes)

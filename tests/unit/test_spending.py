@@ -360,6 +360,7 @@ def test_a_leaf_stays_closed() -> None:
     assert found.loss == pytest.approx(0.5, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     every = jobs_of
     label = "three calls, every constant as printed"

@@ -75,6 +75,7 @@ def test_replay_reproduces(typed: Typed, tmp_path: Path, jobs: int) -> None:
     assert first.code in (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("catalogue")
 def test_replay_of_every_case_of_the_catalogue(typed: Typed, tmp_path: Path) -> None:
     typed("check --all --json r.json")  # Empty, Broken and NoClass make this a usage error

@@ -93,6 +93,7 @@ CASES: dict[str, tuple[Mechanism, Scope, int]] = {
 """A mechanism, a scope, and how many orbits its datasets have."""
 
 
+@pytest.mark.slow(only=["labelled-1-sequences"])
 @pytest.mark.parametrize("kind", ["multisets", "sequences", "add or remove"])
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("name", CASES)

@@ -55,6 +55,7 @@ def on_purpose() -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_wrong_on_purpose_is_expected_to_fail() -> None:
     for name in registry.names():
         plan = registry.plan(name)

@@ -91,7 +91,7 @@ def test_blocks_that_do_not_fit_are_too_few() -> None:
     assert overfits(three, 3) < three.utility(3)[0].probability
 
 
-@pytest.mark.slow(fast=["GeneralizationTightness"])
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn_records(kind: Kind) -> None:
     mechanism, runs = kind(0.25, 0.2), 5_000

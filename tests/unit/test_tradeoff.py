@@ -224,6 +224,7 @@ def test_pictures_are_finite_at_every_claim(epsilon: float) -> None:
     assert sum(losses.left) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_claim_of_zcdp_has_a_curve() -> None:
     laws = compare(Response(), Pair(*PAIR), LawCache())
     claim = Claim.zcdp(0.5, epsilon=1.0)

@@ -158,6 +158,7 @@ def test_promises_on_random_examples_are_of_the_draw_too() -> None:
     assert audit.verdict is Verdict.PASS
 
 
+@pytest.mark.slow
 def test_the_error_is_the_stated_one() -> None:
     """A promise that is just kept is refuted by runs in at most α of the audits: α = 0.05, 600 audits.
 

@@ -67,6 +67,7 @@ def test_the_verdict_stands_without_its_picture(monkeypatch: pytest.MonkeyPatch)
     assert any("no picture" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_json_and_html_hold_it() -> None:
     promise = replace(example_results.certified_promise(), drawing=PICTURE)
     result = replace(example_results.every()["utility"], utility=[promise])

@@ -149,6 +149,7 @@ def test_a_bound_is_never_rounded_up(bound: float) -> None:
     assert float(_floor(bound)) >= bound * 0.98
 
 
+@pytest.mark.slow
 def test_exit_codes() -> None:
     def code(*targets: Any, **more: Any) -> int:
         return engine.run(Request(targets, pair=PAIR, runs=500, **more)).exit_code

@@ -76,6 +76,7 @@ def test_every_verdict_is_as_expected() -> None:
     assert all(row.as_expected == (row.verdict == row.expected) for row in committed().every)
 
 
+@pytest.mark.slow
 def test_findings_are_what_is_computed_today() -> None:
     fresh = verdict_rows.from_result(run(Request(("ADist", "LearnPoints"), runs=1_000))).privacy
     rows = [row for row in committed().privacy if row.algorithm in ("ADist", "LearnPoints")]
@@ -118,6 +119,7 @@ def test_the_comparison_is_of_todays_algorithms() -> None:
         assert compared.utility[row.utility].mechanism == repr(bout.utility.mechanism)
 
 
+@pytest.mark.slow
 def test_rows_there_and_back() -> None:
     for result in (sample_audits(), *example_results.every().values()):
         rows = verdict_rows.from_result(result)

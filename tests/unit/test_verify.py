@@ -52,6 +52,7 @@ def verified(target: Any, domain: int | None, size: int, groups: int = 1, **more
     return engine.run(Request((target,), every=Everything(domain, size, groups), **more)).audits
 
 
+@pytest.mark.slow
 def test_a_claim_that_holds_is_proved(typed: Typed) -> None:
     done = typed("verify", "LearnThresholds", "--domain", "4", "--size", "3", "--groups", "2")
     assert done.code == 0
@@ -204,6 +205,7 @@ def test_check_enumerates_a_small_scope_unasked(typed: Typed, coin: str) -> None
         assert "PASS · not refuted" in seen.out
 
 
+@pytest.mark.slow
 def test_a_failure_on_one_dataset_is_found_by_a_scope_that_nobody_asked_for() -> None:
     @dataclass(frozen=True)
     class Picky(Mechanism):

@@ -99,6 +99,7 @@ def test_the_lead_that_a_dist_does_worst_on_is_found(seed: int) -> None:
     assert max(lengths) <= 32
 
 
+@pytest.mark.slow
 def test_any_quality_of_sensitivity_one() -> None:
     audit = found("ADist", domain=3, size=4, scores=True, parameters={"delta": 1e-6}, pairs=800)
     assert audit.verdict is Verdict.FAIL
@@ -107,6 +108,7 @@ def test_any_quality_of_sensitivity_one() -> None:
     assert any(note.startswith("Scores on one side → on the other: ") for note in audit.notes)
 
 
+@pytest.mark.slow
 def test_scores_that_datasets_have() -> None:
     audit = found("ADist", domain=2, size=4, scores=True, realised=True, parameters={"delta": 1e-6}, pairs=600)
     assert audit.verdict is Verdict.FAIL
@@ -134,6 +136,7 @@ def test_no_more_pairs_than_asked_for() -> None:
     assert any("the exact laws of 7 pairs" in note for note in audit.notes)
 
 
+@pytest.mark.slow
 def test_a_mechanism_of_ones_own(typed: Typed, tmp_path: Path) -> None:
     """Its flaw shows where the count is near 40: among 100 records of 10 values a random pair has no chance."""
     path = tmp_path / "loud.py"
@@ -291,6 +294,7 @@ def test_staircases_are_of_sensitivity_one(stop: int) -> None:
         assert terrain.between(left, right) == one
 
 
+@pytest.mark.slow(only=["add-*"])
 @pytest.mark.parametrize("kind", ["replace-one", "add-remove-one", "replace-one:3"])
 def test_crowds_are_related(kind: str) -> None:
     relation, rng = relation_named(kind), default_rng(3)

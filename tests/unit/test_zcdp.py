@@ -60,6 +60,7 @@ def test_never_above_the_standard_conversion(rho: float) -> None:
         assert standard <= math.exp(max(-700.0, min(0.0, float(logs.min())))) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(st.floats(1e-6, 1 - 1e-6), st.floats(1e-6, 1 - 1e-6), st.sampled_from(EPSILONS[:7]))
 def test_never_below_randomised_responses(p: float, q: float, epsilon: float) -> None:
