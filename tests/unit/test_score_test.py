@@ -277,7 +277,7 @@ def test_epsilon_lower_is_monotone_in_the_counts_and_beats_the_split_certificate
     assert (table >= split).all()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(fast=["0.0-*"])
 @pytest.mark.parametrize(("delta", "alpha"), [(0.0, 0.05), (0.1, 0.2)])
 def test_epsilon_lower_inverts_the_brute_force_p_value(delta: float, alpha: float) -> None:
     """Every epsilon below the bound is rejected, by enumeration; just above it one is not."""
