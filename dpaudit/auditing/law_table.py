@@ -18,7 +18,6 @@ from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from dpaudit.auditing.crash import blamed
 from dpaudit.auditing.events import Progress
 from dpaudit.auditing.law_cache import KeptLaws, Part
 from dpaudit.auditing.plan import Scope
-from dpaudit.auditing.runner import WORTH_A_POOL, Runner
+from dpaudit.auditing.runner import WORTH_A_POOL, Runner, packed, unpacked
 from dpaudit.auditing.symmetries import (
     Action,
     Orbits,
@@ -218,7 +217,7 @@ def _parts(
     else:
         return
     with blamed(name):
-        payload = cloudpickle.dumps(mechanism)
+        payload = packed(mechanism)
     pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
     work = iter(pool(delayed(_pickled)(payload, chunk, doubles) for chunk in chunks[done:]))
     for _ in chunks[done:]:
@@ -322,7 +321,7 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
 
 def _pickled(payload: bytes, datasets: Sequence[Dataset], doubles: str) -> Part:
     """In a worker process."""
-    return _laws(cloudpickle.loads(payload), datasets, LawCache(doubles))
+    return _laws(unpacked(payload), datasets, LawCache(doubles))
 
 
 def _joined(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import signal
 import sys
 import threading
@@ -98,9 +99,8 @@ class Runner:
 
     def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
         pool = self.parallel(return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
-        # by value, so that a user's file, a lambda or a notebook's function reaches the workers
         with blamed(target.name):
-            payload = cloudpickle.dumps(target)
+            payload = packed(target)
         work = iter(pool(delayed(_run_pickled)(payload, unit) for unit in units))
         for _ in units:
             try:
@@ -166,9 +166,25 @@ def _timer(left: float) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
+def packed(value: Any) -> bytes:
+    """A value for a worker process.
+
+    It is pickled by value, so that a user's file, a lambda or a notebook's function reaches the worker, and with
+    `sys.path`: the worker may have been started by other code before a folder was added.
+    """
+    return pickle.dumps((list(sys.path), cloudpickle.dumps(value)))
+
+
+def unpacked(payload: bytes) -> Any:
+    """The value of `packed`, in a worker process."""
+    path, value = pickle.loads(payload)
+    sys.path[:] = path
+    return cloudpickle.loads(value)
+
+
 def _run_pickled(payload: bytes, unit: Unit) -> Outputs:
     """One unit in a worker process."""
-    target: Target = cloudpickle.loads(payload)
+    target: Target = unpacked(payload)
     return target.runs(unit.dataset, unit.runs, unit.seed)
 
 

@@ -8,13 +8,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import cloudpickle
 from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from dpaudit.auditing.job import Job
 from dpaudit.auditing.results import Audit, UtilityAudit
-from dpaudit.auditing.runner import Runner
+from dpaudit.auditing.runner import Runner, packed, unpacked
 from dpaudit.auditing.utility import UtilityJob
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.supervision import LIMIT_GRACE
@@ -58,8 +57,7 @@ def side_by_side(
         (place in `work`, its audit, seconds), in whatever order they end.
     """
     deadline = None if runner.left is None else time.time() + runner.left
-    # by value, so that a user's file, a lambda or a notebook's function reaches the workers
-    payloads = [cloudpickle.dumps((audit, one)) for one in work]
+    payloads = [packed((audit, one)) for one in work]
     ended = set[int]()
     pool = runner.parallel(return_as="generator_unordered", batch_size=1)
     try:
@@ -101,7 +99,7 @@ def _name(work: Work) -> str:
 
 def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:
     """One audit in a worker process."""
-    audit, work = cloudpickle.loads(payload)
+    audit, work = unpacked(payload)
     begun = time.monotonic()
     runner = Runner(1, None if deadline is None else deadline - time.time())
     return at, audit(work, runner), time.monotonic() - begun

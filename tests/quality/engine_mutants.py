@@ -1640,6 +1640,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
     ),
     Mutant(
+        "A66",
+        "worker processes find the modules beside a user's file",
+        "dpaudit/auditing/runner.py",
+        "    sys.path[:] = path\n",
+        "    sys.path[:] = sys.path\n",
+        ("unit/test_runner.py::test_workers_that_other_code_has_started_find_modules_beside_a_file",),
+    ),
+    Mutant(
         "C1",
         "a process that ended without an exit code is no success",
         "dpaudit/console_script.py",

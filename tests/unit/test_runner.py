@@ -7,16 +7,18 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from audit_toys import Response
+from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.auditing import runner
 from dpaudit.auditing.runner import Runner, Unit
-from dpaudit.auditing.target import Target, function_target
+from dpaudit.auditing.target import Target, function_target, load_object
 from dpaudit.errors import MechanismError, TimeLimitError
 
 
@@ -41,6 +43,22 @@ def test_in_order_on_one_process() -> None:
     found = [outputs.reals for outputs in Runner().run(TARGET, units(5))]
     expected = [np.random.default_rng(unit.seed).normal(size=100) for unit in units(5)]
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.usefixtures("pool")
+def test_workers_that_other_code_has_started_find_modules_beside_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Parallel(n_jobs=2)([delayed(os.getpid)() for _ in range(4)])
+    (tmp_path / "beside.py").write_text("def shift(x): return x + 1\n", encoding="utf-8")
+    text = "import beside\ndef f(data, rng, size): return beside.shift(rng.normal(size=size))\n"
+    (tmp_path / "f_of_beside.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    f, _ = load_object(f"{tmp_path / 'f_of_beside.py'}:f")
+    running = Runner(2)
+    found = [outputs.reals for outputs in running.run(function_target(f, "f", "here"), units(3))]
+    running.close()
+    assert [len(reals) for reals in found] == [100, 100, 100]
 
 
 @pytest.mark.slow
