@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
-from importlib import metadata
 
 
 def install_command(extra: str, only: Collection[str] | None = None) -> str:
@@ -18,12 +16,21 @@ def install_command(extra: str, only: Collection[str] | None = None) -> str:
         only: names of packages to which the command is limited; None: all of the extra.
 
     Returns:
-        For example ``pip install 'opendp>=0.14'``.
+        For example ``pip install 'opendp>=0.14'``; where dpaudit is on the path but not installed, the command for its
+        checkout.
     """
-    from packaging.requirements import Requirement  # this module is imported with every error
+    # this module is imported at every start, and seldom used
+    import shlex
+    from importlib import metadata
 
+    from packaging.requirements import Requirement
+
+    try:
+        requirements = metadata.requires("dpaudit") or []
+    except metadata.PackageNotFoundError:
+        return f"pip install -e '.[{extra}]'"
     wanted = []
-    for requirement in map(Requirement, metadata.requires("dpaudit") or []):
+    for requirement in map(Requirement, requirements):
         if requirement.marker is None or not requirement.marker.evaluate({"extra": extra}):
             continue
         if only is None or requirement.name in only:

@@ -16,7 +16,7 @@ from typed_commands import Typed
 
 from dpaudit import cli, cli_doctor, config
 from dpaudit.cli_first import EXAMPLE, WELCOME
-from dpaudit.errors import UsageError
+from dpaudit.errors import MissingPackageError, UsageError
 
 
 def test_alone_it_says_what_to_do_next(typed: Typed) -> None:
@@ -177,6 +177,16 @@ def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatc
         "'diffprivlib<0.7,>=0.6.6' for versions that go together",
         "– [python-dp]        without python-dp: pip install 'python-dp>=1.1.5'",
     ]
+
+
+def test_a_missing_package_is_named_where_dpaudit_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: str) -> list[str]:
+        raise cli_doctor.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(cli_doctor.metadata, "requires", absent)
+    assert str(MissingPackageError("a part", "OpenDP", "opendp")) == (
+        "a part needs OpenDP, which is not installed: run pip install -e '.[opendp]'."
+    )
 
 
 @pytest.mark.parametrize("broken", ["_statistics", "_exact", "_audits", "_same_on_two"])

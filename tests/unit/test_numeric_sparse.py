@@ -80,7 +80,7 @@ class Text(Mechanism):
 @pytest.mark.slow(only=["NumericSparseCorrected"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_of_run_follow_the_law(kind: type[NumericSparse]) -> None:
-    """Two releases are likelier by 0.03 if the first threshold is kept; five standard deviations are 0.02."""
+    """If the first threshold is kept, two releases are more likely by 0.03; five standard deviations are 0.02."""
     mechanism, D, runs = kind(4.0, 0.0, 0.0, 2, (ZEROS, ZEROS)), Multiset.counted({1: 3}), 12_000
     both = patterns(mechanism, D)[(True, True)]
     found = len(sample(Text(mechanism), D, runs, seed=4).reals) / runs
