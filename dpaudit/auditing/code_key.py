@@ -53,6 +53,7 @@ _OF_PYTHON = frozenset({
     "__dict__", "__weakref__", "__module__", "__qualname__", "__doc__", "__annotations__", "__annotate__",
     "__annotate_func__", "__annotations_cache__", "__dataclass_params__", "__match_args__", "__abstractmethods__",
     "__static_attributes__", "__firstlineno__", "__orig_bases__", "__parameters__", "__type_params__", "_abc_impl",
+    "__slotnames__",  # kept by copyreg in a class once an object of it has been pickled
 })
 """Entries of a class that Python makes, and that say nothing of what it computes."""
 _OF_ENUM = frozenset({

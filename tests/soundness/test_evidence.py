@@ -5,16 +5,18 @@ Verdicts are of fixed seeds and repeat exactly. Simulations say how often a corr
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import functools
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import weakref
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -499,6 +501,23 @@ def test_a_cache_that_fills_while_it_runs_is_no_other_mechanism() -> None:
 def respond(data: Any, rng: Any, size: int) -> Any:
     """Randomised response with ε = 1 exactly."""
     return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), data[0], 1 - data[0])
+
+
+@dataclass(frozen=True)
+class Sum:
+    scale: float = 1.0
+
+    def __call__(self, data: Any, rng: Any) -> Any:
+        return rng.laplace(sum(data), self.scale)
+
+
+def test_a_class_whose_objects_were_pickled_or_copied_is_the_same_mechanism() -> None:
+    """Pickle keeps `__slotnames__` in the class, at whatever time an object of it first goes to another process."""
+    before = code_key(Sum())
+    pickle.loads(pickle.dumps(Sum()))
+    copy.deepcopy(Sum())
+    assert "__slotnames__" in vars(Sum)
+    assert code_key(Sum()) == before
 
 
 @pytest.mark.parametrize("certify", [False, True])
