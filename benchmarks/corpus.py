@@ -24,11 +24,12 @@ from joblib import Parallel, delayed
 from sequential import Case as Event
 from sequential import hoeffding
 
-from dpaudit.auditing import engine, registry
-from dpaudit.auditing.plan import Case
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.language import Claim
+from dpaudit.plans import registry
+from dpaudit.plans.plan import Case
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats.power import information_limit, runs_needed
 from dpaudit_audits.corpus import CATALOGUE, ORACLES
 from dpaudit_audits.corpus.oracle import Oracle
@@ -115,7 +116,7 @@ def oracle_of(name: str) -> Oracle:
 def audited(name: str, **more: object) -> Audit:
     """The first case on its pair alone, which spends all of alpha."""
     pair = case_of(name).pairs[0]
-    (audit,) = engine.run(Request((name,), pair=(pair.left, pair.right), **more)).audits  # type: ignore[arg-type]
+    (audit,) = orchestrator.run(Request((name,), pair=(pair.left, pair.right), **more)).audits  # type: ignore[arg-type]
     assert not audit.crashed, audit.reason
     return audit
 
@@ -142,7 +143,7 @@ def stop(name: str, seed: int) -> Found:
 def correct(name: str, seed: int, *, runs: int) -> Found:
     """All cases and pairs of the plan."""
     begun = time.perf_counter()
-    result = engine.run(Request((name,), seed=seed, alpha=CORRECT_ALPHA, runs=runs, black_box=True))
+    result = orchestrator.run(Request((name,), seed=seed, alpha=CORRECT_ALPHA, runs=runs, black_box=True))
     assert not any(audit.crashed for audit in result.audits)
     looked = [audit.floating_point for audit in result.audits if audit.floating_point is not None]
     return {
@@ -396,7 +397,7 @@ def timing(workers: int, seeds: int) -> Iterator[str]:
         print(f"the whole corpus, seed {seed}", file=sys.stderr)
         request = Request(tuple(CATALOGUE), seed=seed, alpha=0.01, jobs=workers)
         begun = time.monotonic()
-        audits = engine.run(request).audits
+        audits = orchestrator.run(request).audits
         spent = time.monotonic() - begun
         other = [f"{audit.name} ({audit.case}): {audit.verdict.value}" for audit in audits if not audit.as_expected]
         right = len(audits) - len(other)

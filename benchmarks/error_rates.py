@@ -22,7 +22,7 @@ import resumable
 from scipy import stats
 
 import dpaudit
-from dpaudit.auditing.request import DEFAULT_ALPHA
+from dpaudit.plans.request import DEFAULT_ALPHA
 from dpaudit.stats.power import rejection_probability
 
 # the mechanisms are those of the tests

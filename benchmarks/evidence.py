@@ -19,10 +19,10 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 import dpaudit
-from dpaudit.auditing import sampled, sequential
-from dpaudit.auditing.accounting import Shares, learning_runs, shares
-from dpaudit.auditing.request import Carried
-from dpaudit.auditing.sampling import batches
+from dpaudit.evidence import sampled, sequential
+from dpaudit.evidence.sampling import batches
+from dpaudit.plans.alpha_shares import Shares, learning_runs, shares
+from dpaudit.plans.request import Carried
 from dpaudit.stats import clopper_pearson, score_test
 from dpaudit.stats.betting import Bets
 

@@ -16,12 +16,12 @@ from typing import Any
 from scipy.stats import binom
 
 import dpaudit
-from dpaudit.auditing.results import Audit, Verdict
 from dpaudit.interpret import sample
 from dpaudit.language import WITH, Bernoulli, Claim, Game, Mechanism, Program, Uniform
-from dpaudit.language.hard_databases import base_at
-from dpaudit_algorithms.hard_databases import DigitGuessing
-from dpaudit_audits.hard_databases import baselines, by_depth, nominal, rec_prefix
+from dpaudit.results.model import Audit, Verdict
+from dpaudit_algorithms.lower_bounds.hard_databases import DigitGuessing
+from dpaudit_algorithms.lower_bounds.hard_distributions import base_at
+from dpaudit_audits.lower_bounds.hard_databases import baselines, by_depth, nominal, rec_prefix
 
 ALPHA = 0.01
 AUDITS = 200

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit.interpret import align, law, sample
-from dpaudit.language import AngleGrid, Multiset
-from dpaudit_algorithms.half_spaces import ANGLES, MakeData, qualities
-from dpaudit_algorithms.simple_half_spaces import ASimpleHCorrected
-from dpaudit_audits.half_spaces import UNIT
-from dpaudit_audits.simple_half_spaces import READINGS, enough, large, learned, of_grid
+from dpaudit.language import Multiset
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, MakeData, qualities
+from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleHCorrected
+from dpaudit_audits.half_spaces.half_spaces import UNIT
+from dpaudit_audits.half_spaces.simple_half_spaces import READINGS, enough, large, learned, of_grid
 
 GRIDS = (1, 3, 5, 10, 20)
 LISTED_LAWS = 200

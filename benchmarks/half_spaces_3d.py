@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.interpret import sample
-from dpaudit.language import AngleGrid, Multiset
-from dpaudit.language.angles import _sides
-from dpaudit_algorithms.high_dim_data import agreements, coordinate_quality
-from dpaudit_audits.high_dim_half_spaces import halfspaces
+from dpaudit.language import Multiset
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, _sides
+from dpaudit_algorithms.half_spaces.high_dim_data import agreements, coordinate_quality
+from dpaudit_audits.half_spaces.high_dim_half_spaces import halfspaces
 
 RUNS = 100
 TITLE = (

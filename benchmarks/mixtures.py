@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.interpret import sample
 from dpaudit.language import Multiset
-from dpaudit_algorithms.mixtures import LearnHalf
+from dpaudit_algorithms.mixtures.mixtures import LearnHalf
 
 RUNS = 100_000
 RECORDS = 200

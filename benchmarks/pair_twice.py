@@ -20,9 +20,9 @@ from scipy.optimize import linprog
 from dpaudit.interpret import LawCache, law, sample
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset
 from dpaudit.stats.clopper_pearson import lower, upper
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.pair_twice import EVERY_LEVEL, ONCE, PairTwice
-from dpaudit_audits.thresholds_reductions import Marked
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.interior_points.pair_twice import EVERY_LEVEL, ONCE, PairTwice
+from dpaudit_audits.lower_bounds.thresholds_reductions import Marked
 
 DOMAIN = (0, 1, 2, 4)
 EPSILONS = (0.25, 1.0, 4.0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import Given, Scores
-from dpaudit_algorithms.rec_concave import RecConcave
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave
 
 BITS = (8, 10, 12, 14, 16, 18, 20)
 RUNS = (10**3, 10**4, 10**5, 10**6, 10**7)

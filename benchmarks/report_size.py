@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpaudit.auditing.results import Result
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json
+from dpaudit.report.html import to_html
+from dpaudit.results.json_form import from_json
+from dpaudit.results.model import Result
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "browser"))
@@ -74,7 +74,7 @@ def audited() -> Result:
     """The first audits of the catalogue, by the command that a user has."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "dpaudit.cli", "check", "--privacy", *NAMES, "--runs", str(RUNS), "-q"]
+        command = [sys.executable, "-m", "dpaudit", "check", "--privacy", *NAMES, "--runs", str(RUNS), "-q"]
         # 1: something was refuted, which is as it should be
         if subprocess.run([*command, "--json", str(path)], check=False).returncode not in (0, 1, 3):
             sys.exit("The audits failed.")

@@ -19,10 +19,11 @@ import numpy as np
 from dpaudit.interpret import align, law, sample
 from dpaudit.language import Given, Multiset, Scores
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric
-from dpaudit_algorithms import learn_thresholds, rec_concave
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_audits.rec_concave import three_calls
+from dpaudit_algorithms.interior_points import rec_concave
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.pac import learn_thresholds
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds
+from dpaudit_audits.interior_points.rec_concave import three_calls
 
 BITS = (8, 12, 16, 20, 32, 48, 64)
 RECORDS = (10, 100, 1000)

@@ -18,12 +18,12 @@ from typing import Any
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.auditing import registry
-from dpaudit.auditing.datasets import dataset_from_json
-from dpaudit.auditing.density import look
+from dpaudit.evidence.density import look
 from dpaudit.interpret import LawCache
+from dpaudit.plans import registry
+from dpaudit.results.datasets import dataset_from_json
 from dpaudit.stats import clopper_pearson
-from dpaudit_algorithms.composition import AdvancedComposition
+from dpaudit_algorithms.foundations.composition import AdvancedComposition
 
 RUNS = 1_000_000
 ALPHA = 0.05

@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sweep import Swept, sweep
-from dpaudit.auditing.symmetries import CONFIRMED_ON
+from dpaudit.evidence.sweep import Swept, sweep
+from dpaudit.evidence.symmetries import CONFIRMED_ON
+from dpaudit.plans import registry
+from dpaudit.subjects.runner import Runner
 
 JOBS = 2
 SEQUENCES, MULTISETS, REDUCED = "sequences", "multisets", "multisets, symmetries"

@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit.api import assert_private, audit, compare, verify, worst
+    from dpaudit.api.functions import assert_private, audit, compare, verify, worst
+    from dpaudit.api.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
+    from dpaudit.api.result import Result, load
     from dpaudit.language import Claim
-    from dpaudit.outcomes import InconclusiveAudit, Interrupted, PrivacyViolation
-    from dpaudit.result import Result, load
 
 __all__ = [
     "Claim", "InconclusiveAudit", "Interrupted", "PrivacyViolation", "Result", "assert_private", "audit", "compare",
@@ -23,16 +23,16 @@ __all__ = [
 # numpy and what comes with it take a second
 _WHERE = {
     "Claim": "dpaudit.language",
-    "InconclusiveAudit": "dpaudit.outcomes",
-    "Interrupted": "dpaudit.outcomes",
-    "PrivacyViolation": "dpaudit.outcomes",
-    "Result": "dpaudit.result",
-    "assert_private": "dpaudit.api",
-    "audit": "dpaudit.api",
-    "compare": "dpaudit.api",
-    "load": "dpaudit.result",
-    "verify": "dpaudit.api",
-    "worst": "dpaudit.api",
+    "InconclusiveAudit": "dpaudit.api.outcomes",
+    "Interrupted": "dpaudit.api.outcomes",
+    "PrivacyViolation": "dpaudit.api.outcomes",
+    "Result": "dpaudit.api.result",
+    "assert_private": "dpaudit.api.functions",
+    "audit": "dpaudit.api.functions",
+    "compare": "dpaudit.api.functions",
+    "load": "dpaudit.api.result",
+    "verify": "dpaudit.api.functions",
+    "worst": "dpaudit.api.functions",
 }
 
 

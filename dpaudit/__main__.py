@@ -1,6 +1,6 @@
 """`python -m dpaudit`, as the console script."""
 
-from dpaudit.console_script import main
+from dpaudit.cli.console_script import main
 
 if __name__ == "__main__":
     main()

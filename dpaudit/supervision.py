@@ -1,4 +1,4 @@
-"""What the command line's process tells the process that supervises it (`dpaudit.console_script`).
+"""What the command line's process tells the process that supervises it (`dpaudit.cli.console_script`).
 
 A mechanism runs in dpaudit's process and can end it at any moment, so what must outlive it is kept outside: a page of
 shared memory says what is running, and a pipe takes every audit that has ended. Where nobody supervises (the Python

@@ -9,12 +9,12 @@ from dataclasses import fields, is_dataclass
 import systems
 import verdict_rows
 from docs_text import code, plain, table, toctree
-from dpaudit.auditing import registry
-from dpaudit.auditing.jobs import instance_of
-from dpaudit.auditing.plan import Case, Plan, UtilityCase
 from dpaudit.language import Card, Mechanism
-from dpaudit.reporting.numbers import count, small
-from dpaudit.reporting.report_dir import INDEX, PAGES, page_names
+from dpaudit.plans import registry
+from dpaudit.plans.jobs import instance_of
+from dpaudit.plans.plan import Case, Plan, UtilityCase
+from dpaudit.report.numbers import count, small
+from dpaudit.report.report_dir import INDEX, PAGES, page_names
 from verdict_rows import REPORTS, PrivacyRow, UtilityRow, Verdicts
 
 BUILT = REPORTS.parent / "build" / "report"

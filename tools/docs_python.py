@@ -54,10 +54,10 @@ PAGES = (
         "What an audit found, as frozen dataclasses; {doc}`../json` is the same as JSON. "
         "{py:class}`dpaudit.Result` adds methods to them.",
         (
-            "dpaudit.result", "dpaudit.auditing.results", "dpaudit.auditing.records", "dpaudit.auditing.plots",
-            "dpaudit.auditing.drawing", "dpaudit.auditing.events",
+            "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.plots",
+            "dpaudit.results.drawing", "dpaudit.results.stream",
         ),
-        {"dpaudit.result": ("Plots",)},
+        {"dpaudit.api.result": ("Plots",)},
     ),
     Page(
         "testing",
@@ -70,7 +70,8 @@ PAGES = (
         "Adapters",
         "Mechanisms of other libraries as functions that can be audited.",
         (
-            "dpaudit.adapters", "dpaudit.adapters.opendp", "dpaudit.adapters.diffprivlib", "dpaudit.adapters.pydp",
+            "dpaudit.subjects.adapters", "dpaudit.subjects.adapters.opendp", "dpaudit.subjects.adapters.diffprivlib",
+            "dpaudit.subjects.adapters.pydp",
         ),
     ),
     Page(
@@ -102,10 +103,10 @@ PAGES = (
         "Pairs and events",
         "Where pairs come from, and how the event that tells them apart is learned.",
         (
-            "dpaudit.adversary.pairs", "dpaudit.adversary.describe", "dpaudit.adversary.description",
-            "dpaudit.adversary.starting_pairs",
-            "dpaudit.adversary.pair_search", "dpaudit.adversary.climb", "dpaudit.adversary.chains",
-            "dpaudit.adversary.shrink", "dpaudit.adversary.event", "dpaudit.adversary.learner",
+            "dpaudit.adversary.pairs.pair", "dpaudit.adversary.pairs.describe", "dpaudit.adversary.pairs.description",
+            "dpaudit.adversary.pairs.starting_pairs",
+            "dpaudit.adversary.pairs.pair_search", "dpaudit.adversary.pairs.climb", "dpaudit.adversary.pairs.chains",
+            "dpaudit.adversary.pairs.minimize", "dpaudit.adversary.events.event", "dpaudit.adversary.events.learner",
         ),
     ),
     Page(
@@ -113,19 +114,19 @@ PAGES = (
         "Plans of audits",
         "The form in which a catalogue says what to try against its algorithms.",
         (
-            "dpaudit.auditing.plan", "dpaudit.auditing.contest", "dpaudit.auditing.contest_rows",
-            "dpaudit.auditing.registry",
+            "dpaudit.plans.plan", "dpaudit.plans.contest", "dpaudit.results.contest_rows",
+            "dpaudit.plans.registry",
         ),
     ),
     Page(
-        "reporting",
+        "report",
         "Reports",
         "From a result to a text, and back.",
         (
-            "dpaudit.reporting.json_form", "dpaudit.reporting.html", "dpaudit.reporting.audit_figures",
-            "dpaudit.reporting.report_dir",
-            "dpaudit.reporting.short", "dpaudit.reporting.junit", "dpaudit.reporting.sarif",
-            "dpaudit.reporting.markdown", "dpaudit.reporting.ndjson",
+            "dpaudit.results.json_form", "dpaudit.report.html", "dpaudit.report.audit_figures",
+            "dpaudit.report.report_dir",
+            "dpaudit.report.short", "dpaudit.report.junit", "dpaudit.report.sarif",
+            "dpaudit.report.markdown", "dpaudit.report.ndjson",
         ),
     ),
     Page("settings", "Settings and errors", "", ("dpaudit.config", "dpaudit.errors")),

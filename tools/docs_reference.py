@@ -12,8 +12,9 @@ import typer
 import dpaudit.errors
 from docs_python import python_pages
 from docs_text import code, plain, table
-from dpaudit import cli, config
-from dpaudit.reporting import json_form
+from dpaudit import config
+from dpaudit.cli import commands
+from dpaudit.results import json_form
 
 HERE = "reference/generated"
 
@@ -31,21 +32,21 @@ def pages() -> dict[str, str]:
     return {f"{HERE}/{name}.md": text for name, text in {**made, **python_pages()}.items()}
 
 
-def commands() -> dict[str, Any]:
+def typed_commands() -> dict[str, Any]:
     """Name → command, as the parser has them."""
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(commands.app)
     return {name: command for name, command in group.commands.items() if not command.hidden}
 
 
 def _command_line() -> str:
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(commands.app)
     parts = [
         "# Command line\n",
         "stdout carries the result, stderr the progress and what went wrong. {doc}`exit-codes` says how commands end.",
         "Every command tells its options: `dpaudit check --help`.\n",
         _options(group, "dpaudit"),
     ]
-    for name, command in commands().items():
+    for name, command in typed_commands().items():
         context = command.make_context(name, [], resilient_parsing=True)
         usage = " ".join(f"dpaudit {name} {' '.join(command.collect_usage_pieces(context))}".split())
         head = f"## dpaudit {name}\n\n{plain(command.help or '')}\n\n```text\n{usage}\n```\n"
@@ -62,7 +63,7 @@ def _options(command: Any, name: str) -> str:
 
 
 def _configuration() -> str:
-    options = {word for command in commands().values() for option in command.params for word in option.opts}
+    options = {word for command in typed_commands().values() for option in command.params for word in option.opts}
     rows = []
     for key, setting in config.SETTINGS.items():
         option = code(f"--{key}") if f"--{key}" in options else ""
@@ -130,8 +131,8 @@ def _json() -> str:
     parts = [
         "# JSON form of a result\n",
         f"{plain(schema['description'])} `dpaudit check --json FILE` writes it, `dpaudit report FILE` and",
-        "{py:func}`dpaudit.reporting.json_form.from_json` read it. The schema, JSON Schema 2020-12, is",
-        "`dpaudit/reporting/schema/result.schema.json` in the package. Keys are added and not renamed within a major",
+        "{py:func}`dpaudit.results.json_form.from_json` read it. The schema, JSON Schema 2020-12, is",
+        "`dpaudit/results/schema/result.schema.json` in the package. Keys are added and not renamed within a major",
         "version.\n",
         _object("result", schema),
         *(_object(name, part) for name, part in schema["$defs"].items()),

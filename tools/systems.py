@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.results import Verdict
-from dpaudit.reporting.numbers import small, stated
+from dpaudit.plans import registry
+from dpaudit.report.numbers import small, stated
+from dpaudit.results.model import Verdict
 from verdict_rows import PrivacyRow, UtilityRow, Verdicts
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -91,7 +91,7 @@ def traced() -> Trace:
     Raises:
         RuntimeError: the audit did not end with exit code 0.
     """
-    from dpaudit.cli import main
+    from dpaudit.cli.commands import main
 
     trace, code = Trace(), object()
     with _in_a_folder(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

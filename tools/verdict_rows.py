@@ -14,8 +14,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpaudit.auditing.results import Audit, EvidenceKind, Result, UtilityAudit, Verdict
-from dpaudit.reporting.numbers import exactly, lower, nearest, upper
+from dpaudit.report.numbers import exactly, lower, nearest, upper
+from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 
 REPORTS = Path(__file__).resolve().parent.parent / "reports"
 _DIGITS = 6

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import systems
 import verdict_rows
-from dpaudit.auditing.results import Result
-from dpaudit.reporting.html import Within, to_html
-from dpaudit.reporting.json_form import from_json
+from dpaudit.report.html import Within, to_html
+from dpaudit.results.json_form import from_json
+from dpaudit.results.model import Result
 from dpaudit.whole_files import write_file
 from verdict_rows import FILES, REPORTS, PrivacyRow, UtilityRow, Verdicts
 

@@ -1,7 +1,12 @@
-"""The adversary: where pairs come from, and how the event that tells them apart is found."""
+"""The adversary: `pairs`, where neighbouring datasets come from, and `events`, which tell their outputs apart.
 
-from dpaudit.adversary.event import Event
-from dpaudit.adversary.learner import Learner, Witness
-from dpaudit.adversary.pairs import Pair, every_pair
+Comes in: descriptions of records, a mechanism's claim, outputs of both datasets.
+Goes out: pairs to try, and one event learned from samples, to be tested on fresh ones.
+May import: `interpret`, `language`, `outputs`, `stats`. It changes nothing that was handed to it.
+"""
+
+from dpaudit.adversary.events.event import Event
+from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.pairs.pair import Pair, every_pair
 
 __all__ = ["Event", "Learner", "Pair", "Witness", "every_pair"]

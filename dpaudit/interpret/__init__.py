@@ -1,4 +1,9 @@
-"""Three readings of the same text: sampled, enumerated exactly, accounted for; and where its privacy goes."""
+"""Three readings of the same program: sampled, enumerated exactly, accounted for; and where its privacy goes.
+
+Comes in: a mechanism and a dataset.
+Goes out: outputs, the exact output distribution (in intervals, if wanted), a ledger of what each part spends.
+May import: `language`, `outputs`, `stats`.
+"""
 
 from dpaudit.interpret.law import (
     BallLaw,

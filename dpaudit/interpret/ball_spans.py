@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from flint import arb
 
-from dpaudit.interpret.balls import Ball, ball
 from dpaudit.language.distributions import Distribution, StepSoftmax, Uniform
-from dpaudit.language.spans import Span
+from dpaudit.outputs.spans import Span
+from dpaudit.stats.arb import Ball, ball
 
 Pieces: TypeAlias = list[tuple[int, int, Ball]]
 """(start, stop, mass of the whole numbers start, …, stop − 1 together)."""

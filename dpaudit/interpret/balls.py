@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-from flint import arb, fmpq
+from flint import arb
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import (
@@ -41,30 +39,10 @@ from dpaudit.language.distributions import (
     Softmax,
     Uniform,
 )
-from dpaudit.language.distributions.base import Tail
-from dpaudit.language.distributions.derived import plain
-from dpaudit.language.enclosed import is_enclosed, keying, note, short
-from dpaudit.language.outputs import canonical
-
-Ball: TypeAlias = Any
-"""An `arb`: the package has no types."""
-
-PRECISION = 128
-"""Bits in which balls are computed: sums of a million terms still have more than thirty digits."""
-HALF = arb(0.5)
-
-
-def ball(number: Any) -> Ball:
-    """The interval of an integer, a double, a fraction or an enclosed number; a double of many digits is noted."""
-    if is_enclosed(number):
-        return number.interval
-    if isinstance(number, Fraction):
-        return arb(fmpq(number.numerator, number.denominator))
-    if isinstance(number, int | np.integer):
-        return arb(int(number))
-    if not short(number):
-        note(f"the double {float(number)!r}, which a draw was given")
-    return arb(float(number))
+from dpaudit.language.distributions.base import Tail, plain
+from dpaudit.outputs.canonical import canonical
+from dpaudit.stats.arb import HALF, Ball, ball
+from dpaudit.stats.enclosed import keying
 
 
 @singledispatch

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.language.enclosed import is_enclosed, note, short
+from dpaudit.stats.enclosed import is_enclosed, note, short
 
 
 @dataclass

@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import DpauditError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
-from dpaudit.interpret.balls import PRECISION, Ball, probabilities
+from dpaudit.interpret.balls import probabilities
 from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
 from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
-from dpaudit.language.enclosed import Roundings, keying, watching
-from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.output_form import PLAIN, FormShares, SameForms, form, saying
-from dpaudit.language.outputs import Kinds, Raised
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.canonical import Kinds, Raised
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
+from dpaudit.stats.arb import PRECISION, Ball
+from dpaudit.stats.enclosed import Roundings, keying, watching
 
 _Computed = TypeVar("_Computed")
 COMPARED = 16

@@ -19,10 +19,10 @@ import numpy as np
 
 from dpaudit.language import Mechanism, Multiset
 from dpaudit.language.distributions import Distribution
-from dpaudit.language.enclosed import Roundings, as_decimal, short
+from dpaudit.stats.enclosed import Roundings, as_decimal, short
 
 _PLAIN = (int, str, bytes, bool, type(None))
-_OWN = ("dpaudit.language", "dpaudit.interpret")
+_OWN = ("dpaudit.language", "dpaudit.interpret", "dpaudit.outputs", "dpaudit.stats")
 _ROUNDING = frozenset({
     *("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt", "cbrt", "pow", "power", "float_power", "hypot"),
     *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"),

@@ -35,10 +35,10 @@ from dpaudit.interpret.walk import Last, Run, Watch, refuse_failures
 from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.distributions.real import rounded_noise
-from dpaudit.language.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
-from dpaudit.language.output_form import form as form_of
-from dpaudit.language.outputs import canonical
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.form import form as form_of
+from dpaudit.stats.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
 
 DRAWS = 2_000
 """More draws than this are not followed."""

@@ -16,10 +16,10 @@ from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, contin
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
-from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.output_form import PLAIN, Forms
-from dpaudit.language.outputs import Raised, real_shape
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.canonical import Raised, real_shape
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.form import PLAIN, Forms
 
 Reals = NDArray[np.float64]
 

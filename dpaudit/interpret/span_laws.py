@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import plain
-from dpaudit.language.spans import Span, Spread, mixed, wholes
+from dpaudit.outputs.spans import Span, Spread, mixed, wholes
 
 Outcomes: TypeAlias = tuple[Hashable, ...] | NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

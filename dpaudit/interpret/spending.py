@@ -23,8 +23,8 @@ from dpaudit.interpret.ledger import FOLLOWED, Entry, composed, spend
 from dpaudit.interpret.walk import Last, Path, Run, blaming
 from dpaudit.language import Applied, Bernoulli, Claim, Distribution, Mechanism, Span, canonical
 from dpaudit.language.distributions import Product, Then, plain
-from dpaudit.language.fingerprint import fingerprint
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.fingerprint import fingerprint
 
 WORK = 3_000_000
 """Outcomes looked at on the way to the likeliest courses, about a second's worth; what costs more is not opened."""

@@ -18,10 +18,10 @@ import numpy as np
 from dpaudit.errors import DpauditError, MechanismError, NondeterministicMechanismError
 from dpaudit.language import Applied, Distribution, Mechanism
 from dpaudit.language.distributions import Then
-from dpaudit.language.failures import raised
-from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.output_form import SEVERAL
-from dpaudit.language.outputs import Raised, as_sent
+from dpaudit.outputs.canonical import Raised, as_sent
+from dpaudit.outputs.failures import raised
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.form import SEVERAL
 
 
 @dataclass(frozen=True)

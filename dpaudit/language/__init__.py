@@ -1,8 +1,12 @@
-"""The language in which mechanisms are written: all that an algorithm file imports."""
+"""The language in which mechanisms are written: all that an algorithm file imports.
+
+Comes in: a paper's algorithm, as its author writes it: a `run` that draws, a claim, a card.
+Goes out: programs of draws from distributions, claims, neighbouring relations, qualities and utility guarantees.
+May import: `outputs` and `stats` (enclosed numbers). What is the theory of one paper stands beside its algorithms.
+"""
 
 from dpaudit.errors import DatasetError, ParameterError
-from dpaudit.language import bounds, checks
-from dpaudit.language.angles import AngleGrid
+from dpaudit.language import checks
 from dpaudit.language.answers import ANSWERS_L1, ANSWERS_L2, ANSWERS_LINF, Answers, AnswersL1, AnswersL2, AnswersLInf
 from dpaudit.language.card import (
     DP_SNIPER,
@@ -18,18 +22,6 @@ from dpaudit.language.card import (
     Specimen,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
-from dpaudit.language.concepts import (
-    AgnosticExamples,
-    AnyLabels,
-    ConceptClass,
-    EmpiricalError,
-    Examples,
-    GeneralisationError,
-    Points,
-    Thresholds,
-    Truth,
-    as_written,
-)
 from dpaudit.language.distributions import (
     Bernoulli,
     Categorical,
@@ -54,71 +46,29 @@ from dpaudit.language.distributions import (
     Uniform,
     independent,
 )
-from dpaudit.language.enclosed import cached, exp, exp2, expm1, fsum, log, log1p, log2, sqrt, tanh, to_float
+from dpaudit.language.distributions.step_scores import Scored, StepScores
 from dpaudit.language.game import WITH, WITHOUT, Game
-from dpaudit.language.goals import (
-    BETA,
-    ClearBest,
-    DeepPoint,
-    NearBest,
-    NearBestOrBottom,
-    PromiseKept,
-    Supported,
-    all_but,
-)
-from dpaudit.language.grid_concepts import Halfspaces, Rectangles, ThresholdsND
-from dpaudit.language.interaction import (
-    AccurateAnswers,
-    Analyst,
-    Interactive,
-    Population,
-    Predicate,
-    Samples,
-    queries_of,
-)
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
-from dpaudit.language.mixtures import (
-    Mixed,
-    Mixture,
-    Weighted,
-    flipped_bits,
-    label_determined,
-    noisy_labels,
-    private_ones,
-)
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.numbers import ceil_log2, log_star, next_prime
-from dpaudit.language.outputs import BOTTOM, Bottom, canonical
+from dpaudit.language.numbers import as_written, ceil_log2, log_star, next_prime
 from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
 from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Staircase
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
 from dpaudit.language.relations import relation_named, relation_names
-from dpaudit.language.representation import (
-    Executions,
-    Hypotheses,
-    HypothesisError,
-    Labelling,
-    ListedRepresentation,
-    OnesAt,
-    Representation,
-    Represents,
-    error,
-    labels_at,
-    truth_of,
-)
 from dpaudit.language.scores import AnyScores, Scores, step_scores
-from dpaudit.language.spans import Span
-from dpaudit.language.step_scores import Scored, StepScores
 from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabellings
-from dpaudit.language.utility import Fixed, Goal, Instance, InteriorPoint, SampleSize, Trial, UtilityClaim
+from dpaudit.language.trial import Fixed, Trial
+from dpaudit.language.utility import Goal, Instance, InteriorPoint, SampleSize, UtilityClaim
 from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
+from dpaudit.outputs.canonical import BOTTOM, Bottom, canonical
+from dpaudit.outputs.spans import Span
+from dpaudit.stats.enclosed import cached, exp, exp2, expm1, fsum, log, log1p, log2, sqrt, tanh, to_float
 
 __all__ = [
     "ADD_REMOVE_ONE",
     "ANSWERS_L1",
     "ANSWERS_L2",
     "ANSWERS_LINF",
-    "BETA",
     "BOTTOM",
     "DP_SNIPER",
     "DWORK_ROTH",
@@ -135,16 +85,11 @@ __all__ = [
     "UNDERSTANDING_SVT",
     "WITH",
     "WITHOUT",
-    "AccurateAnswers",
     "AddRemoveOne",
-    "AgnosticExamples",
-    "Analyst",
-    "AngleGrid",
     "Answers",
     "AnswersL1",
     "AnswersL2",
     "AnswersLInf",
-    "AnyLabels",
     "AnyScores",
     "Applied",
     "Bernoulli",
@@ -152,68 +97,42 @@ __all__ = [
     "Card",
     "Categorical",
     "Claim",
-    "ClearBest",
-    "ConceptClass",
     "CutGeometric",
     "Dataset",
     "DatasetError",
-    "DeepPoint",
     "DiscreteLaplace",
     "Distribution",
     "Draw",
-    "EmpiricalError",
-    "Examples",
     "Exchange",
-    "Executions",
     "Finite",
     "Fixed",
     "Game",
     "Gaussian",
-    "GeneralisationError",
     "Given",
     "Goal",
-    "Halfspaces",
-    "Hypotheses",
-    "HypothesisError",
     "Instance",
-    "Interactive",
     "InteriorPoint",
-    "Labelling",
     "Laplace",
     "LevelSoftmax",
     "Levels",
-    "ListedRepresentation",
     "Mechanism",
-    "Mixed",
-    "Mixture",
     "Multinomial",
     "Multiplicity",
     "Multiset",
-    "NearBest",
-    "NearBestOrBottom",
     "NoisyCopies",
-    "OnesAt",
     "ParameterError",
-    "Points",
-    "Population",
-    "Predicate",
     "PrivateRows",
     "Product",
     "Program",
-    "PromiseKept",
     "Quality",
     "RandomOrder",
     "RandomPairing",
     "Real",
     "Realised",
-    "Rectangles",
     "Relation",
     "Repeated",
     "ReplaceOne",
-    "Representation",
-    "Represents",
     "SampleSize",
-    "Samples",
     "Scored",
     "Scores",
     "Snapping",
@@ -223,44 +142,30 @@ __all__ = [
     "Staircase",
     "StepScores",
     "StepSoftmax",
-    "Supported",
     "Symmetry",
-    "Thresholds",
-    "ThresholdsND",
     "Trial",
-    "Truth",
     "Uniform",
     "UtilityClaim",
-    "Weighted",
     "advanced_composition",
     "advanced_share",
-    "all_but",
     "as_written",
     "basic_composition",
-    "bounds",
     "cached",
     "canonical",
     "ceil_log2",
     "checks",
-    "error",
     "exchanges",
     "exp",
     "exp2",
     "expm1",
-    "flipped_bits",
     "fsum",
     "independent",
-    "label_determined",
-    "labels_at",
     "log",
     "log1p",
     "log2",
     "log_star",
     "next_prime",
-    "noisy_labels",
     "optimal_composition",
-    "private_ones",
-    "queries_of",
     "relabellings",
     "relation_named",
     "relation_names",
@@ -268,7 +173,6 @@ __all__ = [
     "step_scores",
     "tanh",
     "to_float",
-    "truth_of",
     "zcdp_budget",
     "zcdp_delta",
     "zcdp_delta_by_moments",

@@ -8,7 +8,7 @@ from operator import index
 from typing import Any
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.enclosed import is_enclosed
+from dpaudit.stats.enclosed import is_enclosed
 
 
 def number(name: str, value: Any) -> float:

@@ -16,9 +16,9 @@ from scipy.special import gammaln
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import at_least, positive, probability, whole
-from dpaudit.language.enclosed import exp, expm1, fsum, is_enclosed, log, near, sqrt, unwatched
 from dpaudit.language.relation import REPLACE_ONE, Relation
 from dpaudit.language.zcdp import zcdp_delta, zcdp_of_pure
+from dpaudit.stats.enclosed import exp, expm1, fsum, is_enclosed, log, near, sqrt, unwatched
 
 LOSSES = 1_000_000
 """More different privacy losses than this are not composed optimally."""

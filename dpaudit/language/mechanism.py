@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from dpaudit.language.card import Card
 from dpaudit.language.claim import Claim
 from dpaudit.language.distributions import Distribution
 from dpaudit.language.symmetry import Symmetry
-
-if TYPE_CHECKING:
-    from dpaudit.language.utility import SampleSize, UtilityClaim
+from dpaudit.language.utility import SampleSize, UtilityClaim
 
 
 class Mechanism(ABC):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
 from flint import fmpz
 
 from dpaudit.language.checks import number, whole
+from dpaudit.stats.enclosed import is_enclosed
 
 _LAST_TOWER = 65_536
 """2 to the power of 2^65536 is larger than any number that a computer holds."""
@@ -48,3 +52,10 @@ def next_prime(n: int) -> int:
     while not fmpz(candidate).is_prime():
         candidate += 1 if candidate == 2 else 2
     return candidate
+
+
+def as_written(number: float) -> Fraction:
+    """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is enclosed."""
+    if is_enclosed(number):
+        return number  # type: ignore[return-value]  # it computes alike, from decimals
+    return Fraction(repr(number.item() if isinstance(number, np.generic) else number))

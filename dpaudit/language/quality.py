@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.enclosed import cached
+from dpaudit.language.distributions.step_scores import StepScores
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
-from dpaudit.language.step_scores import StepScores
 from dpaudit.language.symmetry import Symmetry, exchanges, relabellings
+from dpaudit.stats.enclosed import cached
 
 MOST_VALUES = 10_000
 """Different records of a dataset that scores are turned into."""

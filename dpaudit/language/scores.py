@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.distributions import Softmax
-from dpaudit.language.enclosed import finite, note, shorts, vector, watched
-from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.spans import Span
-from dpaudit.language.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
+from dpaudit.language.distributions.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.spans import Span
+from dpaudit.stats.enclosed import finite, note, shorts, vector, watched
 
 LISTED = 1 << 16
 """Scores of more solutions than this are held in pieces, and so are the laws of what is chosen by them."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.language.outputs import Raised, canonical
-from dpaudit.language.spans import Span
+from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.spans import Span
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from typing import Any
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import probability
-from dpaudit.language.mechanism import Mechanism, Program
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.spans import Span
+from dpaudit.outputs.spans import Span
 
 
 @dataclass(frozen=True)
@@ -115,38 +114,3 @@ class SampleSize:
     formula: str
     promise: str
     place: str
-
-
-@dataclass(frozen=True)
-class Fixed(Mechanism):
-    """The same instance every time: promises that hold for every dataset are tried on such."""
-
-    dataset: Any
-    truth: Any = None
-    label: str = ""
-
-    def run(self, dataset: Any) -> Instance:
-        return Instance(self.dataset, self.truth)
-
-    def __str__(self) -> str:
-        return self.label or repr(self.dataset)
-
-
-@dataclass(frozen=True)
-class Trial(Mechanism):
-    """Draw an instance, run the algorithm on its dataset, return whether the goal was reached.
-
-    Args:
-        instances: a mechanism that takes () and returns an `Instance`.
-        subject: the algorithm.
-        goal: what a good output is.
-    """
-
-    instances: Mechanism
-    subject: Mechanism
-    goal: Goal
-
-    def run(self, dataset: Any) -> Program:
-        instance = yield self.instances.on(())
-        output = yield self.subject.on(instance.dataset)
-        return self.goal.reached(instance, output)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpaudit.language.checks import at_least, positive, probability
-from dpaudit.language.enclosed import as_chosen, near, unwatched
+from dpaudit.stats.enclosed import as_chosen, near, unwatched
 
 ORDERS = 48
 """Rényi orders whose constraints are kept at first; fewer make the bound larger, never too small."""

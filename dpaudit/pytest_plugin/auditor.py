@@ -7,26 +7,27 @@ import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from dpaudit.adapters import adapted
-from dpaudit.arguments import on_found_pairs
-from dpaudit.auditing import engine
-from dpaudit.auditing.carry import carry_key
-from dpaudit.auditing.datasets import as_dataset
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.request import Carried, Request
-from dpaudit.auditing.results import Audit, Verdict
-from dpaudit.auditing.stated import stated_claim
+from dpaudit.api.arguments import on_found_pairs
+from dpaudit.api.outcomes import refusal
+from dpaudit.api.result import Result
+from dpaudit.engine import orchestrator
+from dpaudit.engine.prior_evidence import carry_key
 from dpaudit.errors import DpauditError, MechanismError, UsageError
 from dpaudit.language import Mechanism
-from dpaudit.outcomes import refusal
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Carried, Request
 from dpaudit.pytest_plugin.arguments import checked, in_python, merged
 from dpaudit.pytest_plugin.evidence import Carried as Before
 from dpaudit.pytest_plugin.record import Night, Record
 from dpaudit.pytest_plugin.session import Session
 from dpaudit.pytest_plugin.settings import audit_seed, call_share
-from dpaudit.reporting import json_form, wording
-from dpaudit.reporting.numbers import lower
-from dpaudit.result import Result
+from dpaudit.report import wording
+from dpaudit.report.numbers import lower
+from dpaudit.results import json_form
+from dpaudit.results.datasets import as_dataset
+from dpaudit.results.model import Audit, Verdict
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.stated import stated_claim
 
 
 class Auditor:
@@ -83,7 +84,7 @@ class Auditor:
         seed = audit_seed(session.settings.seed, self._test, self._calls, session.night)
         request = self._request(f, words, seed=seed, alpha=alpha)
         request, key, before, note = self._carrying(request)
-        result = Result.of(engine.run(request))
+        result = Result.of(orchestrator.run(request))
         said = [self._said(audit, before, note) for audit in result.audits]
         result = dataclasses.replace(result, audits=said, command=session.again(self._test))
         for audit in result.audits:

@@ -7,13 +7,13 @@ or not.
 
 - So the e-process has its part of a test's share of α once, for all nights together. What a night tests anew (the
   certificates on its own runs, the bits of doubles, levels above the claim) has its part on the first night, and after
-  that a hundredth of the share for all later nights together (`dpaudit.auditing.accounting`). So a correct suite ever
+  that a hundredth of the share for all later nights together (`dpaudit.plans.alpha_shares`). So a correct suite ever
   fails, on any night of however many, with probability at most α.
 - A test's share is α over the number of tests, and that number is never less than the file has seen (a run of a few
   tests spends no more than a run of all). No later night has a larger share of the e-process than an earlier one. Where
   tests are added, a test's part is the largest share that it ever had; added one by one up to N they come to at most
   1 + ln N times as much. `--dp-items=N` with room to grow keeps shares fixed.
-- Evidence is about what a function computes (`dpaudit.auditing.code_key`: its code, helpers, values and libraries),
+- Evidence is about what a function computes (`dpaudit.subjects.code_key`: its code, helpers, values and libraries),
   against one claim, in one test. Where any of these changes it begins anew. Where that cannot be known nothing is kept.
 - What was refuted stays refuted until then: an e-process may stop at any time, so no later night takes it back.
 """

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpaudit.auditing.results import Audit, Result
 from dpaudit.errors import ReportError
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.settings import Settings
-from dpaudit.reporting import json_form
-from dpaudit.reporting.report_dir import write_report
+from dpaudit.report.report_dir import write_report
+from dpaudit.results import json_form
+from dpaudit.results.model import Audit, Result
 
 
 def write(folder: Path, records: Sequence[Record], *, command: str, settings: Settings) -> None:

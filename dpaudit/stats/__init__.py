@@ -1,5 +1,9 @@
 """Statistics of an audit: numbers in, numbers out.
 
+Comes in: counts, probabilities, ε, δ, levels.
+Goes out: bounds, p-values, e-values, privacy profiles, numbers of samples; intervals that contain the exact number.
+May import: numpy, scipy and Arb, nothing of dpaudit but its errors.
+
 * ``clopper_pearson``: the certificate that anyone can check by hand.
 * ``score_test``: the deciding test, the exact unconditional score test of p <= exp(epsilon) q + delta.
 * ``eprocess``: the sequential test, bets against the same claim that may be stopped at any time.

@@ -43,7 +43,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.interpret.balls import HALF, Ball, ball
+from dpaudit.stats.arb import HALF, Ball, ball
 from dpaudit.stats.enclosure import PRECISION, Enclosure, outward
 
 Floats = NDArray[np.float64]

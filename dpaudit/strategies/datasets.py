@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
-from dpaudit.adversary.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.shrink import simplicity
-from dpaudit.auditing.datasets import as_dataset
+from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.minimize import simplicity
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import Dataset, Multiset
 from dpaudit.language.checks import whole
 from dpaudit.language.records import as_record, exception_of, leaves_of, plain_record
 from dpaudit.language.relation import plain_records
+from dpaudit.results.datasets import as_dataset
 
 ORDINARY = 9
 """So many ordinary records to one that is NaN, infinite or −0.0."""
@@ -39,7 +39,7 @@ def records_of(records: Described) -> SearchStrategy[Any]:
 
     Args:
         records: a strategy, of which lists and arrays become tuples, as in datasets; or a description
-            (`dpaudit.adversary.description`).
+            (`dpaudit.adversary.pairs.description`).
 
     Raises:
         DatasetError: a text that describes no records.

@@ -15,9 +15,9 @@ from hypothesis import assume, reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from dpaudit.adversary.alignment import ABSENT, Slot
-from dpaudit.adversary.describe import Records
-from dpaudit.adversary.description import parse_records
+from dpaudit.adversary.pairs.alignment import ABSENT, Slot
+from dpaudit.adversary.pairs.describe import Records
+from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.language import (
     PRIVATE,

@@ -11,10 +11,10 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.target import all_known
 from dpaudit.errors import DpauditError, ParameterError, UsageError
 from dpaudit.language import Mechanism
+from dpaudit.plans import registry
+from dpaudit.subjects.target import all_known
 
 TRIES = 3
 """Draws of the parameters of one example, before the example is given up."""

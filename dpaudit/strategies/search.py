@@ -23,25 +23,25 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.shrink import size_of
-from dpaudit.auditing import registry
-from dpaudit.auditing.accounting import learning_runs
-from dpaudit.auditing.datasets import as_dataset
-from dpaudit.auditing.estimate import LEAST_RUNS, Tried, estimate, try_refuting
-from dpaudit.auditing.events import AuditStarted, Event, Progress
-from dpaudit.auditing.job import Job
-from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS
-from dpaudit.auditing.plan import Case
-from dpaudit.auditing.request import DEFAULT_SIZE
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sampling import SEARCH, draw
-from dpaudit.auditing.target import Target, function_target, instantiate, load_object
+from dpaudit.adversary.pairs.minimize import size_of
 from dpaudit.errors import DpauditError, TimeLimitError, UsageError
+from dpaudit.evidence.estimate import LEAST_RUNS, Tried, estimate, try_refuting
+from dpaudit.evidence.sampling import SEARCH, draw
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
 from dpaudit.language.relation import plain_records
+from dpaudit.plans import registry
+from dpaudit.plans.alpha_shares import learning_runs
+from dpaudit.plans.job import Job
+from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS
+from dpaudit.plans.plan import Case
+from dpaudit.plans.request import DEFAULT_SIZE
+from dpaudit.results.datasets import as_dataset
+from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import Target, function_target, instantiate, load_object
 
 DEFAULT_EXAMPLES = 500
 """Pairs that a search may estimate."""

@@ -10,10 +10,6 @@ import pytest
 from numpy.random import default_rng
 
 import dpaudit
-from dpaudit.adapters import adapted
-from dpaudit.adapters.diffprivlib import wrap
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -24,6 +20,10 @@ from dpaudit.language import (
     Claim,
     Relation,
 )
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.adapters.diffprivlib import wrap
+from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 m: Any = pytest.importorskip(
     "diffprivlib.mechanisms", reason="diffprivlib is not installed (extra diffprivlib)", exc_type=ImportError

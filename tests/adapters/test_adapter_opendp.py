@@ -9,10 +9,6 @@ import pytest
 from numpy.random import default_rng
 
 import dpaudit
-from dpaudit.adapters import adapted
-from dpaudit.adapters.opendp import wrap
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -24,6 +20,10 @@ from dpaudit.language import (
     Claim,
     Relation,
 )
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.adapters.opendp import wrap
+from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (extra opendp)")
 dp.enable_features("contrib", "honest-but-curious")

@@ -11,15 +11,15 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.adapters import Adapted, adapted
-from dpaudit.adapters import diffprivlib as diffprivlib_adapter
-from dpaudit.adapters import opendp as opendp_adapter
-from dpaudit.adapters import pydp as pydp_adapter
-from dpaudit.auditing import Verdict
-from dpaudit.auditing.stated import OWN_RANDOMNESS
-from dpaudit.cli import main
+from dpaudit.cli.commands import main
 from dpaudit.errors import UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.adapters import Adapted, adapted
+from dpaudit.subjects.adapters import diffprivlib as diffprivlib_adapter
+from dpaudit.subjects.adapters import opendp as opendp_adapter
+from dpaudit.subjects.adapters import pydp as pydp_adapter
+from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 PAIR = ([0], [1])
 
@@ -91,10 +91,10 @@ def test_what_cannot_be_sent_stays_here() -> None:
         return float(sum(dataset) + rng.laplace(0, 1))
 
     setattr(slow, "portable", False)  # noqa: B010  # mypy knows no attribute of a function
-    target = dpaudit.auditing.target.function_target(slow, "slow", "here")
-    runner = dpaudit.auditing.runner.Runner(2)
+    target = dpaudit.subjects.target.function_target(slow, "slow", "here")
+    runner = dpaudit.subjects.runner.Runner(2)
     runner.pace["slow"] = 100.0
-    units = [dpaudit.auditing.runner.Unit([0], 3, dpaudit.auditing.target.SeedSequence(i)) for i in range(3)]
+    units = [dpaudit.subjects.runner.Unit([0], 3, dpaudit.subjects.target.SeedSequence(i)) for i in range(3)]
     assert [outputs.runs for outputs in runner.run(target, units)] == [3, 3, 3]
 
 

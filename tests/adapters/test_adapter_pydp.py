@@ -8,12 +8,12 @@ import pytest
 from numpy.random import default_rng
 
 import dpaudit
-from dpaudit.adapters import adapted
-from dpaudit.adapters.pydp import wrap
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.stated import OWN_RANDOMNESS
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L2, AnswersL1, Claim
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.adapters.pydp import wrap
+from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 laplacian: Any = pytest.importorskip(
     "pydp.algorithms.laplacian", reason="python-dp is not installed (extra python-dp)"

@@ -17,9 +17,9 @@ import pytest
 import dpaudit.pytest_plugin.auditor
 import dpaudit.pytest_plugin.reports
 from dpaudit import InconclusiveAudit, PrivacyViolation
-from dpaudit.auditing.results import Verdict
-from dpaudit.cli import main
+from dpaudit.cli.commands import main
 from dpaudit.errors import UsageError
+from dpaudit.results.model import Verdict
 
 OPENDP = """
 import opendp.prelude as dp

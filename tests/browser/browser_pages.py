@@ -11,10 +11,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditing.results import Audit, Result, UtilityAudit
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json
-from dpaudit.reporting.report_dir import write_report
+from dpaudit.report.html import to_html
+from dpaudit.report.report_dir import write_report
+from dpaudit.results.json_form import from_json
+from dpaudit.results.model import Audit, Result, UtilityAudit
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit"))
@@ -72,7 +72,7 @@ def _free(key: str) -> bool:
 
 def hostile() -> Result:
     """Everything that is text tries to become markup: names, cases, pairs, data, outputs, events, notes, errors."""
-    from dpaudit.reporting.json_form import to_object
+    from dpaudit.results.json_form import to_object
 
     kinds = [example_results.fail(), example_results.infinite(), example_results.crashed(), example_results.leaks()]
     plain = replace(example_results.result(*kinds), utility=[example_results.broken_promise()])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser_pages import ALL, HOSTILE, PAGES, result_of
 
-from dpaudit.reporting import wording
+from dpaudit.report import wording
 
 pytestmark = pytest.mark.slow  # it needs the packages of [dev]
 
@@ -148,8 +148,8 @@ def test_untrusted_strings_stay_strings(opened: Callable[..., Any], name: str) -
 
 
 def test_untrusted_data_comes_back_as_it_was(opened: Callable[..., Any]) -> None:
-    from dpaudit.auditing.results import Timings
-    from dpaudit.reporting.json_form import to_object
+    from dpaudit.results.json_form import to_object
+    from dpaudit.results.model import Timings
 
     page = opened("of untrusted strings").page
     shown = json.loads(page.evaluate("document.getElementById('dpaudit-result').textContent"))

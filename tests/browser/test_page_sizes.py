@@ -8,7 +8,7 @@ import pytest
 from browser_pages import html_of, result_of
 from sample_audits import largest_audit, sample_audits
 
-from dpaudit.reporting.html import to_html
+from dpaudit.report.html import to_html
 
 
 @pytest.mark.slow

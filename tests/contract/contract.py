@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.adversary.pairs import Pair, every_pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.symmetries import declared, moved
+from dpaudit.adversary.pairs.pair import Pair, every_pair
 from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
+from dpaudit.evidence.symmetries import declared, moved
 from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
 from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 
 PARAMETERS = ("epsilon", "delta", "beta", "alpha")
 PATHS = 3_000

@@ -10,10 +10,10 @@ import pytest
 import toy_catalogue as toys
 from contract import CHECKS, Catalogue, Subject, check_registered
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import PairError
 from dpaudit.language import Claim, Mechanism
+from dpaudit.plans.plan import Case
 
 
 def subject(mechanism: Mechanism, **changes: Any) -> Subject:

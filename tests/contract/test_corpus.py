@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from contract import CHECKS, Catalogue, Subject, check_registered, loaded
 
-from dpaudit.auditing.results import Verdict
+from dpaudit.results.model import Verdict
 from dpaudit_audits.corpus import ORACLES
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -8,8 +8,8 @@ import pytest
 from contract import Catalogue, holding, places
 
 from dpaudit.language import Mechanism
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
 
 CATALOGUE = Catalogue.of("dpaudit_algorithms", "dpaudit_audits")
 EXAMPLES = tuple((x, y) for x in range(5) for y in (0, 1))

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan, Scope
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
@@ -24,6 +23,7 @@ from dpaudit.language import (
     exp,
     relabellings,
 )
+from dpaudit.plans.plan import Case, Plan, Scope
 
 
 def card(name: str, **changes: Any) -> Card:

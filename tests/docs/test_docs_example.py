@@ -14,7 +14,7 @@ import typer
 from docs_blocks import DOCS
 from test_docs_run import environment
 
-from dpaudit import cli
+from dpaudit.cli import commands
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with the docs extra")
 
@@ -33,7 +33,7 @@ def workflow() -> dict[str, Any]:
     return found
 
 
-def commands(workflow: dict[str, Any]) -> list[list[str]]:
+def typed(workflow: dict[str, Any]) -> list[list[str]]:
     """The words of every dpaudit and pytest command of the steps."""
     steps = [step for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     lines = [shlex.split(line) for step in steps for line in step["run"].replace("\\\n", " ").splitlines()]
@@ -53,13 +53,13 @@ def test_every_step_after_the_audit_runs_whatever_it_says() -> None:
 
 
 def test_its_options_are_those_of_the_parsers(workflow: dict[str, Any]) -> None:
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(commands.app)
     helped = subprocess.run(
         [sys.executable, "-m", "pytest", "--help"], capture_output=True, text=True,
         check=True, stdin=subprocess.DEVNULL,
     ).stdout
     of_pytest = set(re.findall(r"(?<![\w-])--[\w-]+", helped)) | {"--junitxml"}
-    for words in commands(workflow):
+    for words in typed(workflow):
         used = {word.partition("=")[0] for word in words if word.startswith("--")}
         if words[0] == "pytest":
             assert used <= of_pytest, words

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from docs_blocks import DOCS
 
-from dpaudit.auditing import registry
 from dpaudit.config import SETTINGS
+from dpaudit.plans import registry
 
 sys.path.insert(0, str(DOCS.parent / "tools"))
 
@@ -59,7 +59,7 @@ def test_every_finding_has_a_target(made: dict[str, str]) -> None:
 def test_every_option_and_setting_is_in_the_reference() -> None:
     made = docs_reference.pages()
     page = made["reference/generated/command-line.md"]
-    for name, command in docs_reference.commands().items():
+    for name, command in docs_reference.typed_commands().items():
         part = page.partition(f"## dpaudit {name}\n")[2].partition("\n## ")[0]
         options = [option for one in command.params for option in one.opts if option.startswith("--")]
         assert all(re.search(rf"`[^`]*{option}\b", part) for option in options), name

@@ -149,7 +149,7 @@ def environment(folder: Path) -> dict[str, str]:
     plugin = "dpaudit.pytest_plugin"
     loaded = any(point.value == plugin for point in entry_points(group="pytest11"))
     with_plugin = f"pytest -p {plugin}" if exists(plugin) and not loaded else "pytest"
-    for name, words in (("dpaudit", "-m dpaudit.cli"), ("pytest", f"-m {with_plugin}"), ("python", "")):
+    for name, words in (("dpaudit", "-m dpaudit.cli.commands"), ("pytest", f"-m {with_plugin}"), ("python", "")):
         script = bin_folder / name
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n', encoding="utf-8")
         script.chmod(0o755)

@@ -19,7 +19,7 @@ from test_plugin_evidence import RECORD
 from dpaudit.pytest_plugin.arguments import KEYWORDS, in_python, merged
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.table import summary
-from dpaudit.reporting import json_form
+from dpaudit.results import json_form
 
 TESTS = """
 def test_respond(dp_audit):

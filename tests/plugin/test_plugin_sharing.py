@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from plugin_runs import FEW, SUITE, Runs
 
-from dpaudit.auditing.request import DEFAULT_ALPHA, LEAST_ALPHA
+from dpaudit.plans.request import DEFAULT_ALPHA, LEAST_ALPHA
 from dpaudit.pytest_plugin import settings
 from dpaudit.pytest_plugin.settings import Settings, audit_seed, call_share, item_share
 
@@ -210,7 +210,7 @@ def test_a_suite_without_audits_imports_nothing_heavy(runs: Runs) -> None:
 import sys
 import pytest
 code = pytest.main(["--co", "-q", "-p", "no:cacheprovider"])
-heavy = {"numpy", "scipy", "sklearn", "joblib", "rich", "jinja2", "matplotlib", "dpaudit.api", "dpaudit.auditing"}
+heavy = {"numpy", "scipy", "sklearn", "joblib", "rich", "jinja2", "matplotlib", "dpaudit.api", "dpaudit.engine"}
 assert "dpaudit.pytest_plugin" in sys.modules
 print("imported:", sorted(heavy & set(sys.modules)), int(code))
 """

@@ -17,11 +17,11 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit import strategies as dst
-from dpaudit.auditing.engine import run
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Verdict
+from dpaudit.engine.orchestrator import run
 from dpaudit.errors import ParameterError, UsageError
 from dpaudit.language import REPLACE_ONE, Bernoulli, Claim, Mechanism, Program, relation_named
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Verdict
 from dpaudit.strategies import search
 
 RUNS: dict[str, Any] = {"runs": 500}

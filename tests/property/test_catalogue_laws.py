@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpaudit import strategies as dst
-from dpaudit.auditing import registry
-from dpaudit.auditing.plan import Scope
 from dpaudit.errors import DpauditError, NotEnumerableError
 from dpaudit.interpret import ball_law, law, sample
 from dpaudit.language import Mechanism
+from dpaudit.plans import registry
+from dpaudit.plans.plan import Scope
 
 quick = settings(
     max_examples=6, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
-from dpaudit.adversary.chains import chain_between
+from dpaudit.adversary.pairs.chains import chain_between
 from dpaudit.interpret import Law, align, law, ledger
 from dpaudit.language import (
     ADD_REMOVE_ONE,

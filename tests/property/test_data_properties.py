@@ -16,13 +16,13 @@ from scipy import stats
 
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.shrink import shrink, size_of
-from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
-from dpaudit.auditing.engine import run
-from dpaudit.auditing.request import Request
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.minimize import shrink, size_of
+from dpaudit.engine.orchestrator import run
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_LINF, PRIVATE_ROWS, REPLACE_ONE, Mechanism, Multiset, Relation
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.plans.request import Request
+from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
+from dpaudit.results.json_form import from_json, to_json
 from dpaudit.stats import clopper_pearson, score_test
 
 quick = settings(max_examples=40)

@@ -11,9 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dpaudit import strategies as dst
-from dpaudit.auditing import registry
 from dpaudit.errors import ParameterError, UnknownNameError
 from dpaudit.language import Bernoulli, Mechanism, checks
+from dpaudit.plans import registry
 
 quick = settings(max_examples=40)
 ONE = settings(phases=[Phase.generate])

@@ -17,12 +17,12 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit import strategies as dst
-from dpaudit.auditing.engine import run
-from dpaudit.auditing.events import AuditStarted, Event, Progress
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.engine.orchestrator import run
 from dpaudit.errors import MissingPackageError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, PRIVATE_ROWS, REPLACE_ONE, Claim
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
+from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies import search
 
 CLAIM = Claim(1.0)
@@ -263,7 +263,7 @@ def test_it_tells_how_far_it_is() -> None:
 def test_python_shows_how_far_a_search_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpaudit.reporting.progress.WAIT", 0.0)
+    monkeypatch.setattr("dpaudit.report.progress.WAIT", 0.0)
     dpaudit.audit(too_little_noise, 1.0, data=st.integers(0, 1), runs=3_000, progress=True)
     assert "dpaudit: too_little_noise: 0 %, searching, shrinking the pair (1)" in capsys.readouterr().err
 

@@ -38,16 +38,6 @@ COPIED = ("dpaudit", "algorithms", "audits", "tests", "tools", "docs", "README.m
 """What the temporary folder has of the repository: the code, the tests, and the files that some tests read."""
 SECONDS = 600
 """A mutant whose tests take longer is killed: a test run with it would not end."""
-PARTS = {
-    "S": "dpaudit/stats",
-    "L": "dpaudit/language",
-    "I": "dpaudit/interpret",
-    "A": "dpaudit/auditing",
-    "E": "dpaudit/adversary",
-    "C": "dpaudit",
-    "M": "algorithms/dpaudit_algorithms",
-}
-"""The letter of a mutant's id, and the folder of its file."""
 NONE_COLLECTED = 5
 """Exit code of pytest where no test has the marks that are asked for."""
 PRELOADED = (
@@ -73,7 +63,7 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a short name; its letter is the part of the code, see `PARTS`.
+        id: a short name.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.
@@ -87,6 +77,12 @@ class Mutant:
     old: str
     new: str
     tests: tuple[str, ...]
+
+    @property
+    def part(self) -> str:
+        """The room of dpaudit, or the source root, that it changes."""
+        top, second, *_ = self.file.split("/")
+        return f"{top}/{second}" if "." not in second else top
 
     def mutated(self, root: Path) -> str:
         """The file's text with the mistake in it.
@@ -428,7 +424,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L1",
         "arithmetic of intervals is rounded outward",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "found = does(a.interval, b.interval)",
         "found = does(a.interval.mid(), b.interval.mid())",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
@@ -436,7 +432,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L2",
         "operands of an interval keep their order",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "found = does(a.interval, b.interval)",
         "found = does(self.interval, there.interval)",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
@@ -444,7 +440,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L3",
         "functions of an interval hold for all of it",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "found = does(x.interval)",
         "found = does(x.interval.mid())",
         ("soundness/test_enclosed.py::test_functions_contain_the_exact_value",),
@@ -452,7 +448,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L4",
         "intervals that overlap are not compared without a note",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         '        self.roundings.note("a comparison of two numbers that are too close to each other")\n',
         "",
         ("soundness/test_enclosed.py::test_what_intervals_leave_open_is_noted",),
@@ -460,7 +456,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L5",
         "only the same computation gives the same number",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "    for one in of:\n        image",
         "    for one in sorted(of, key=lambda one: one.origin):\n        image",
         ("soundness/test_enclosed.py::test_other_computations_are_other_numbers",),
@@ -468,7 +464,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L6",
         "a parameter is the decimal that it was written as",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "return Enclosed(Fraction(repr(number)), roundings)",
         "return Enclosed(Fraction(number), roundings)",
         ("soundness/test_enclosed.py::test_parameters_are_decimals",),
@@ -476,7 +472,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L7",
         "a double of many digits is noted where an exact number meets it",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         "if not short(value):\n            roundings",
         "if not math.isfinite(value):\n            roundings",
         ("soundness/test_enclosed.py::test_parameters_are_decimals",),
@@ -484,7 +480,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L8",
         "a number that is made a float is noted",
-        "dpaudit/language/enclosed.py",
+        "dpaudit/stats/enclosed.py",
         '        self.roundings.note("a number of the program, converted to a double")\n',
         "",
         ("soundness/test_enclosed.py::test_a_program_that_rounds_is_not_certain",),
@@ -492,7 +488,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L9",
         "the message of an exception tells no outcomes apart",
-        "dpaudit/language/outputs.py",
+        "dpaudit/outputs/canonical.py",
         'where: str = field(default="", compare=False)',
         'where: str = ""',
         ("soundness/test_failures_of_mechanisms.py::test_the_exact_output_distribution",),
@@ -500,7 +496,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L10",
         "values of two types that are equal are refused in either order",
-        "dpaudit/language/outputs.py",
+        "dpaudit/outputs/canonical.py",
         "if before != text:",
         "if before is not None and before != text:",
         ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_no_pass",),
@@ -508,7 +504,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "L11",
         "forms that differ between the datasets are told",
-        "dpaudit/language/output_form.py",
+        "dpaudit/outputs/form.py",
         "                if before != text:\n",
         "                if before is None:\n",
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
@@ -821,7 +817,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A1",
         "interim analyses share their part of alpha",
-        "dpaudit/auditing/accounting.py",
+        "dpaudit/plans/alpha_shares.py",
         "self.looks / tests / (LOOKS - 1)",
         "self.looks / tests",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -829,7 +825,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A2",
         "the shares of a case sum to alpha",
-        "dpaudit/auditing/accounting.py",
+        "dpaudit/plans/alpha_shares.py",
         "0.1 * alpha, 0.3 * alpha)",
         "0.1 * alpha, 0.4 * alpha)",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -837,7 +833,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A3",
         "bit patterns of several pairs are paid for",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))",
         "return max(peaks, default=0.0)",
         ("soundness/test_stakes.py::test_bit_patterns_of_several_pairs_are_paid_for",),
@@ -845,7 +841,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A4",
         "an event is tested on samples that have not taught it",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         ("                _bet(track, sides, job)\n                track.learner.add(*sides)\n"),
         ("                track.learner.add(*sides)\n                _bet(track, sides, job)\n"),
         ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
@@ -853,7 +849,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A5",
         "a claim is refuted only where the bound on epsilon reaches it",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "mean = np.minimum.accumulate(mean)",
         "mean = mean + 0.0",
         ("soundness/test_stakes.py::test_a_claim_is_refuted_where_the_bound_reaches_it",),
@@ -861,7 +857,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A6",
         "certifying samples come from streams that no search has used",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "phase=CERTIFY, batch=batch,\n                    noted",
         "phase=0, batch=batch,\n                    noted",
         ("soundness/test_sample_counts.py::test_certifying_samples_come_from_streams_that_no_search_has_used",),
@@ -869,7 +865,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A6b",
         "certifying samples come from streams that no learning has used",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "phase=CERTIFY, batch=batch,\n                    noted",
         "phase=1, batch=batch,\n                    noted",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -877,7 +873,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A7",
         "every certifying batch has a stream of its own",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         ("                batch += 1\n"),
         ("                batch += 0\n"),
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -885,7 +881,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A8",
         "an interim analysis has its own share of alpha, not that of the last one",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "alpha = state.shares.at_look(look, tests)",
         "alpha = state.shares.at_look(LOOKS - 1, tests)",
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
@@ -893,7 +889,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A9",
         "certificates of several pairs share the error (caller)",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
         ("spent=spent, tests=1, certify=certify\n        ):"),
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
@@ -901,7 +897,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A10",
         "a direction is named for the dataset on which the event is more likely",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT",
         "direction=LEFT_RIGHT if witness.reverse else RIGHT_LEFT",
         ("soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
@@ -909,7 +905,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A11",
         "a claim is refuted by a bound above it, not by one that equals it",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         "best is not None and best.epsilon_lower > claim.epsilon)",
         "best is not None and best.epsilon_lower >= claim.epsilon)",
         ("soundness/test_sample_counts.py::test_a_claim_is_refuted_by_a_bound_above_it_and_by_no_other",),
@@ -917,7 +913,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A12",
         "samples that can certify the claim at most refute nothing",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         "if most > claim.epsilon:",
         "if most >= claim.epsilon:",
         ("soundness/test_sample_counts.py::test_samples_that_can_certify_the_claim_at_most_refute_nothing",),
@@ -925,7 +921,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A13",
         "both datasets have streams of their own",
-        "dpaudit/auditing/sampling.py",
+        "dpaudit/evidence/sampling.py",
         "SeedSequence([seed, key, index, side, phase, batch, part])",
         "SeedSequence([seed, key, index, phase, batch, part])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -933,7 +929,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A14",
         "audits of one request share its alpha",
-        "dpaudit/auditing/engine.py",
+        "dpaudit/engine/orchestrator.py",
         "request.alpha * job.tests / max(1, tests)",
         "request.alpha",
         ("soundness/test_stakes.py::test_audits_of_one_request_share_its_alpha",),
@@ -941,7 +937,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A15",
         "evidence that several audits carry over counts once",
-        "dpaudit/auditing/carry.py",
+        "dpaudit/engine/prior_evidence.py",
         "_cut(known.log_e + log_e - carried)",
         "_cut(known.log_e + log_e)",
         ("unit/test_carry.py::test_what_was_carried_to_two_cases_counts_once",),
@@ -949,7 +945,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A16",
         "every part of a batch has a stream of its own",
-        "dpaudit/auditing/sampling.py",
+        "dpaudit/evidence/sampling.py",
         "side, phase, batch, part])",
         "side, phase, batch])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -957,7 +953,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A17",
         "the shares of a bound that uses all samples sum to at most alpha",
-        "dpaudit/auditing/accounting.py",
+        "dpaudit/plans/alpha_shares.py",
         "first = (0.2 if certify else 0.6) * alpha",
         "first = (0.4 if certify else 0.6) * alpha",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -965,7 +961,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A18",
         "the test of bit patterns is paid for",
-        "dpaudit/auditing/accounting.py",
+        "dpaudit/plans/alpha_shares.py",
         "apart = 0.0 if bits else 0.04 * alpha",
         "apart = 0.04 * alpha",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -973,7 +969,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A19",
         "certificates of several pairs share the error",
-        "dpaudit/auditing/accounting.py",
+        "dpaudit/plans/alpha_shares.py",
         "return self.final / tests if look == LOOKS - 1",
         "return self.final if look == LOOKS - 1",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
@@ -981,7 +977,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A20",
         "the evidence of several pairs is averaged, not summed",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "np.logaddexp.reduce(members, axis=0) - math.log(len(members))",
         "np.logaddexp.reduce(members, axis=0)",
         ("soundness/test_stakes.py::test_evidence_of_several_pairs_is_their_average",),
@@ -989,7 +985,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A21",
         "evidence of earlier results says nothing about larger epsilons",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "mean[: self.at + 1] += self.carried.log_e",
         "mean += self.carried.log_e",
         ("soundness/test_stakes.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
@@ -997,7 +993,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A22",
         "bit patterns are tested against before they teach",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         (
             "        if track.runs:\n"
             "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
@@ -1015,7 +1011,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A23",
         "every pair has random streams of its own",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "seed=seed, index=track.index, phase=LEARN, batch=batch",
         "seed=seed, index=0, phase=LEARN, batch=batch",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
@@ -1023,7 +1019,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A24",
         "the samples of both datasets are counted",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "state.runs += 2 * size",
         "state.runs += size",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
@@ -1031,7 +1027,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A25",
         "a test counts on the dataset where its event is more likely",
-        "dpaudit/auditing/sequential.py",
+        "dpaudit/evidence/sequential.py",
         "top, bottom = reversed(sides) if witness.reverse else sides",
         "top, bottom = sides",
         (
@@ -1042,7 +1038,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A26",
         "hits are counted by dataset",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "numerator, denominator = (1, 0) if witness.reverse else (0, 1)",
         "numerator, denominator = (0, 0) if witness.reverse else (0, 1)",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
@@ -1050,7 +1046,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A27",
         "a certificate counts fresh samples alone",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
         (
             "hits, done, shown = [witness.y, witness.x] if witness.reverse else [witness.x, witness.y], "
@@ -1061,7 +1057,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A28",
         "a certificate is weighed at its own share of alpha",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
         ("soundness/test_sample_counts.py::test_bounds_and_p_values_are_those_of_the_counts",),
@@ -1069,7 +1065,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A29",
         "a certificate stops at its looks only",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
         (
             "                trail.append((done, hits[numerator], hits[denominator]))\n"
@@ -1085,7 +1081,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A30",
         "the stake of a certifying batch is a function of earlier samples",
-        "dpaudit/auditing/sampled.py",
+        "dpaudit/evidence/sampled.py",
         "x, y = stake(process, seen, sides)",
         (
             "x, y = stake(process, _with(seen, *(witness.event.count(s) for s in (sides[::-1] if "
@@ -1096,7 +1092,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A31",
         "time that ran out is no PASS",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         "if found.cut_short or (found.collected is not None and found.collected.cut_short):",
         "if found.cut_short:",
         ("soundness/test_sample_counts.py::test_time_that_runs_out_while_certifying_is_no_pass",),
@@ -1104,7 +1100,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A32",
         "a failure is no PASS",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         ("    if found.crash is not None:\n        return Verdict.INCONCLUSIVE, kind, found.crash\n"),
         "",
         ("soundness/test_sample_counts.py::test_a_failure_while_certifying_is_no_pass",),
@@ -1112,7 +1108,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A33",
         "evidence is exact only where every pair has exact distributions",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         "every = found.exact and len(found.exact) >= len(job.case.pairs)",
         "every = bool(found.exact)",
         ("soundness/test_exact_evidence.py::test_evidence_is_called_exact_only_where_every_pair_is",),
@@ -1120,7 +1116,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A34",
         "a bound is never rounded up",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/evidence/exact.py",
         'return f"{math.floor(bound * scale) / scale:.{digits}g}"',
         'return f"{math.ceil(bound * scale) / scale:.{digits}g}"',
         ("unit/test_verdict.py::test_a_bound_is_never_rounded_up",),
@@ -1128,7 +1124,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A35",
         "exact evidence looks in both directions",
-        "dpaudit/auditing/exact.py",
+        "dpaudit/evidence/exact.py",
         ("    for direction in (LEFT_RIGHT, RIGHT_LEFT):\n        p, q = comparison.sides(direction)\n        epsilon"),
         ("    for direction in (LEFT_RIGHT,):\n        p, q = comparison.sides(direction)\n        epsilon"),
         (
@@ -1139,7 +1135,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A36",
         "exact evidence refutes where both of its bounds exceed the claim",
-        "dpaudit/auditing/exact.py",
+        "dpaudit/results/refutation.py",
         "return more and found.bounds.delta_low > claim.delta * (1 + allowed)",
         "return more or found.bounds.delta_low > claim.delta * (1 + TOLERANCE)",
         ("unit/test_density.py::test_bounds_refute_only_where_both_exceed_the_claim",),
@@ -1147,7 +1143,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A37",
         "the bounds on an exact epsilon are of both directions",
-        "dpaudit/auditing/exact.py",
+        "dpaudit/evidence/exact.py",
         "epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]",
         "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q),)]",
         (
@@ -1158,7 +1154,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A38",
         "the label of a direction says which distribution is on top",
-        "dpaudit/auditing/exact.py",
+        "dpaudit/evidence/exact.py",
         "return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)",
         "return (self.left, self.right) if direction != LEFT_RIGHT else (self.right, self.left)",
         ("soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",),
@@ -1166,7 +1162,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A39",
         "a proof looks at every pair in both directions",
-        "dpaudit/auditing/sweep.py",
+        "dpaudit/evidence/sweep.py",
         "for left, right, top, bottom in ((i, j, p, q), (j, i, q, p)):",
         "for left, right, top, bottom in ((i, j, p, q),):",
         ("unit/test_sweep.py::test_the_worst_pair_is_that_of_brute_force",),
@@ -1174,7 +1170,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A40",
         "the bound of a pair is an upper bound",
-        "dpaudit/auditing/sweep.py",
+        "dpaudit/evidence/sweep.py",
         "np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)",
         "np.maximum(laws[0][left] - ratio * laws[1][right], 0.0).sum(axis=1)",
         ("unit/test_sweep.py::test_no_pair_is_passed_over_where_doubles_around_its_laws_are_far_apart",),
@@ -1182,7 +1178,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A41",
         "a sweep without its last pair proves nothing",
-        "dpaudit/auditing/by_law.py",
+        "dpaudit/evidence/by_law.py",
         "if not swept.complete:",
         "if not swept.complete and swept.worst is None:",
         ("soundness/test_exact_evidence.py::test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved",),
@@ -1190,7 +1186,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A42",
         "a scope that exceeds the claim is refuted",
-        "dpaudit/auditing/by_law.py",
+        "dpaudit/evidence/by_law.py",
         "found.refuted_by_scope = exceeds(worst, job.claim)",
         "found.refuted_by_scope = False",
         ("unit/test_verify.py::test_a_claim_that_fails_shows_its_smallest_pair",),
@@ -1198,7 +1194,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A43",
         "declared symmetries are tried before they are used",
-        "dpaudit/auditing/symmetries.py",
+        "dpaudit/evidence/symmetries.py",
         "if difference is not None:",
         "if False:",
         ("unit/test_symmetries.py::test_a_rule_for_ties_is_caught",),
@@ -1206,7 +1202,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A44",
         "laws in a table are rounded outward",
-        "dpaudit/auditing/law_table.py",
+        "dpaudit/evidence/law_table.py",
         "max(0.0, around.low), min(1.0, around.high)",
         "max(0.0, around.high), min(1.0, around.low)",
         ("unit/test_sweep.py::test_laws_in_a_table_contain_the_exact_ones",),
@@ -1214,7 +1210,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A45",
         "evidence of the same samples is refused",
-        "dpaudit/auditing/carry.py",
+        "dpaudit/engine/prior_evidence.py",
         "if seed in evidence.seeds:",
         "if False:",
         ("unit/test_carry.py::test_the_same_runs_twice_are_refused",),
@@ -1222,7 +1218,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A46",
         "evidence is about one claim",
-        "dpaudit/auditing/carry.py",
+        "dpaudit/engine/prior_evidence.py",
         "claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]",
         "claim = [float(job.claim.epsilon).hex(), 0.0, job.claim.relation.name]",
         ("unit/test_carry.py::test_what_an_e_value_is_about",),
@@ -1230,7 +1226,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A47",
         "the two datasets of a batch are kept separate",
-        "dpaudit/auditing/sampling.py",
+        "dpaudit/evidence/sampling.py",
         "tallies[i % 2].merge(outputs)",
         "tallies[0 if i < 2 else i % 2].merge(outputs)",
         (
@@ -1241,7 +1237,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A48",
         "what an earlier process has audited is not audited again",
-        "dpaudit/auditing/resumed.py",
+        "dpaudit/engine/resumed.py",
         "        ended, dict(before.lost)",
         "        {}, dict(before.lost)",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1249,7 +1245,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A49",
         "the time limit counts from the first process",
-        "dpaudit/auditing/resumed.py",
+        "dpaudit/engine/resumed.py",
         "before.seconds, before.interrupted, goes_on=True",
         "0.0, before.interrupted, goes_on=True",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1257,7 +1253,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A50",
         "after an interrupt that killed the process nothing more is audited",
-        "dpaudit/auditing/engine.py",
+        "dpaudit/engine/orchestrator.py",
         "            if resumed.interrupted:\n                raise KeyboardInterrupt\n",
         "",
         ("soundness/test_processes_that_die.py::test_what_an_earlier_process_has_done",),
@@ -1265,7 +1261,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A51",
         "an exception that comes of the interrupt of a slow call is no other outcome",
-        "dpaudit/auditing/call_time.py",
+        "dpaudit/subjects/call_time.py",
         "        if not over:\n            raise\n",
         "        raise\n",
         ("soundness/test_call_time.py::test_what_swallows_everything_is_told_again",),
@@ -1273,7 +1269,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A52",
         "calls that are timed do not put off the time limit over all of them",
-        "dpaudit/auditing/call_time.py",
+        "dpaudit/subjects/call_time.py",
         "signal.setitimer(signal.ITIMER_REAL, max(limit - time.monotonic(), 1e-6), interval)",
         "signal.setitimer(signal.ITIMER_REAL, left, interval)",
         ("soundness/test_call_time.py::test_the_time_limit_goes_on_meanwhile",),
@@ -1281,7 +1277,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A53",
         "evidence is about one limit of the time of a call",
-        "dpaudit/auditing/carry.py",
+        "dpaudit/engine/prior_evidence.py",
         "limit = [] if job.target.call_seconds is None else [job.target.call_seconds]",
         "limit: list[float] = []",
         ("unit/test_carry.py::test_what_an_e_value_is_about",),
@@ -1289,7 +1285,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A54",
         "the latest samples are repeated in a fresh process",
-        "dpaudit/auditing/assumptions.py",
+        "dpaudit/evidence/assumptions.py",
         "return [*self.earliest, *self.latest]",
         "return self.earliest",
         ("soundness/test_fresh_process.py::test_state_that_shows_after_thousands_of_calls",),
@@ -1297,7 +1293,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A55",
         "randomness that is not the generator's refutes nothing",
-        "dpaudit/auditing/assumptions.py",
+        "dpaudit/evidence/assumptions.py",
         "if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):",
         "if False:",
         ("soundness/test_fresh_process.py::test_randomness_that_is_not_the_generators_refutes_nothing",),
@@ -1305,7 +1301,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A56",
         "only outputs that differ in a fresh process change the record",
-        "dpaudit/auditing/assumptions.py",
+        "dpaudit/evidence/assumptions.py",
         "if there is None or _agree(outputs, there):",
         "if there is not None and _agree(outputs, there):",
         ("soundness/test_fresh_process.py::test_a_function_that_does_not_run_there_is_audited_all_the_same",),
@@ -1313,7 +1309,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A57",
         "a fresh process loads the function's file anew",
-        "dpaudit/auditing/fresh_process.py",
+        "dpaudit/subjects/fresh_process.py",
         "        with _by_reference():\n",
         "        with suppress():\n",
         ("soundness/test_fresh_process.py::test_what_is_drawn_once_for_a_process",),
@@ -1321,7 +1317,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A58",
         "the signs of zeros are compared in both directions",
-        "dpaudit/auditing/assumptions.py",
+        "dpaudit/evidence/assumptions.py",
         "for one, other in ((0, 1), (1, 0)):\n            low =",
         "for one, other in ((0, 1),):\n            low =",
         ("soundness/test_odd_outputs.py::test_the_sign_of_zero",),
@@ -1329,7 +1325,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A59",
         "the signs of zeros are held against the claim",
-        "dpaudit/auditing/assumptions.py",
+        "dpaudit/evidence/assumptions.py",
         "if low > claim.epsilon:\n                return (",
         "if low > 2 * claim.epsilon + 1:\n                return (",
         ("soundness/test_odd_outputs.py::test_the_signs_of_zeros_are_held_against_the_claim",),
@@ -1337,7 +1333,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A60",
         "a pass needs outputs of which at most one in a hundred is not read",
-        "dpaudit/auditing/verdict.py",
+        "dpaudit/engine/verdict.py",
         "UNREAD = 0.01",
         "UNREAD = 0.5",
         ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
@@ -1345,7 +1341,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A61",
         "a symmetry of outcomes alone is not used",
-        "dpaudit/auditing/symmetries.py",
+        "dpaudit/evidence/symmetries.py",
         "    return same\n",
         "    return True\n",
         ("soundness/test_forms.py::test_symmetries_of_outcomes_alone",),
@@ -1353,7 +1349,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A62",
         "an interrupt in a finaliser prints nothing",
-        "dpaudit/auditing/crash.py",
+        "dpaudit/subjects/user_errors.py",
         "return lambda one: None if issubclass(one.exc_type, kind) else before(one)",
         "return lambda one: before(one)",
         ("unit/test_runner.py::test_a_limit_that_comes_in_a_finaliser_prints_nothing",),
@@ -1361,7 +1357,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A63",
         "two functions of one factory have ids of their own",
-        "dpaudit/auditing/jobs.py",
+        "dpaudit/plans/jobs.py",
         "found.append(replace(job, replay=again) if times else job)",
         "found.append(job)",
         (
@@ -1372,7 +1368,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A64",
         "types of exact numbers are not those of outputs",
-        "dpaudit/auditing/law_table.py",
+        "dpaudit/evidence/law_table.py",
         "if table.differing and not doubles:",
         "if not doubles and not table.outcomes:",
         ("soundness/test_forms.py::test_types_of_exact_numbers_are_not_compared",),
@@ -1380,7 +1376,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A65",
         "the kept forms of a distribution are compared with those of the program",
-        "dpaudit/auditing/law_table.py",
+        "dpaudit/evidence/law_table.py",
         "return {(value, text): (low, high) for value, text, low, high in each if high > 0}",
         'return {(value, ""): (low, high) for value, text, low, high in each if high > 0}',
         ("soundness/test_forms.py::test_forms_that_were_kept_are_compared",),
@@ -1388,7 +1384,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E1",
         "intervals are open below and closed above",
-        "dpaudit/adversary/event.py",
+        "dpaudit/adversary/events/event.py",
         'ends[:, 0], scores, side="left") - 1',
         'ends[:, 0], scores, side="right") - 1',
         ("unit/test_event.py::test_intervals_are_open_below_and_closed_above",),
@@ -1396,7 +1392,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E2",
         "outputs that are neither numbers nor outcomes are counted",
-        "dpaudit/adversary/event.py",
+        "dpaudit/adversary/events/event.py",
         "for values in outputs.uncounted)",
         "for values in outputs.blocks)",
         ("unit/test_event.py",),
@@ -1404,7 +1400,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E3",
         "every range of whole numbers of an event holds its members",
-        "dpaudit/adversary/event.py",
+        "dpaudit/adversary/events/event.py",
         "return at >= 0 and value in self.spans[at]",
         "return at > 0 and value in self.spans[at]",
         (
@@ -1415,7 +1411,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E4",
         "a linear score has its bias",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "found, size = np.full(len(columns), self.bias)",
         "found, size = np.full(len(columns), 0.0)",
         ("unit/test_features.py::test_what_does_not_fit_has_no_score",),
@@ -1423,7 +1419,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E5",
         "an output that cannot be read has no score",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         ("        found[unread] = np.nan\n"),
         "",
         ("unit/test_classifiers.py::test_trees_score_nothing_that_was_not_read",),
@@ -1431,7 +1427,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E6",
         "the choice among events is paid for",
-        "dpaudit/adversary/worth.py",
+        "dpaudit/adversary/events/optimistic_bound.py",
         "kept = math.sqrt(max(0.0, nats - price) / nats)",
         "kept = 1.0",
         ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
@@ -1439,7 +1435,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E7",
         "scores are learned on other folds than those they count",
-        "dpaudit/adversary/blocks.py",
+        "dpaudit/adversary/events/blocks.py",
         "[fold for fold in range(FOLDS) if fold not in folds]",
         "list(range(FOLDS))",
         ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
@@ -1447,7 +1443,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E8",
         "a table has no score for values that it does not know",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "return np.where(known[at] == keys, points[at], np.nan)",
         "return points[at]",
         ("unit/test_features.py::test_tables_know_their_values_alone",),
@@ -1455,7 +1451,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E9",
         "an array of one number is read as that number",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "        return _rows(values, 1)",
         "        return _rows(values, 1) if np.ndim(values) == 1 else np.full((len(values), 1), np.nan)",
         ("soundness/test_sample_counts.py::test_an_array_of_one_number_is_told_apart_as_its_number_is",),
@@ -1463,7 +1459,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E10",
         "an outcome that comes again is counted again",
-        "dpaudit/adversary/blocks.py",
+        "dpaudit/adversary/events/blocks.py",
         "self._times[:, :, at] += block.times",
         "self._times[:, :, at] = block.times",
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1471,7 +1467,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E11",
         "cells and intervals have the same closed ends",
-        "dpaudit/adversary/scales.py",
+        "dpaudit/adversary/events/scales.py",
         'np.searchsorted(self.edges, scores, side="left"))',
         'np.searchsorted(self.edges, scores, side="right"))',
         ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
@@ -1479,7 +1475,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E12",
         "an output without a score is in no cell",
-        "dpaudit/adversary/scales.py",
+        "dpaudit/adversary/events/scales.py",
         "return np.where(np.isnan(scores), cells,",
         "return np.where(np.isnan(scores), cells - 1,",
         ("soundness/test_learned_counts.py::test_cells_hold_the_outputs_that_have_a_score_and_no_others",),
@@ -1487,7 +1483,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E13",
         "of both directions an event is on offer with its own counts",
-        "dpaudit/adversary/candidates.py",
+        "dpaudit/adversary/events/candidates.py",
         "(x, n), (y, m) = sides[::-1] if backwards else sides",
         "(x, n), (y, m) = sides",
         (
@@ -1498,7 +1494,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E14",
         "the learned counts are those of the event",
-        "dpaudit/adversary/learner.py",
+        "dpaudit/adversary/events/learner.py",
         "(x, n), (y, m) = sides[::-1] if chosen.reverse else sides",
         "(x, n), (y, m) = sides",
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1506,7 +1502,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E15",
         "blocks are counted once",
-        "dpaudit/adversary/learner.py",
+        "dpaudit/adversary/events/learner.py",
         ("        self._uncounted = []\n\n    def _block"),
         ("\n    def _block"),
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
@@ -1514,7 +1510,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E16",
         "foreseen shares follow the direction",
-        "dpaudit/adversary/tails.py",
+        "dpaudit/adversary/events/tail_extrapolation.py",
         "return some.swapped() if reverse else some",
         "return some",
         ("unit/test_tails.py::test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely",),
@@ -1522,7 +1518,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E17",
         "shrunk shares are between 0 and 1 of their own dataset",
-        "dpaudit/adversary/shrinkage.py",
+        "dpaudit/adversary/events/empirical_bayes.py",
         "return order, Foreseen(left / sizes[0], right / sizes[1], error)",
         "return order, Foreseen(left / sizes[1], right / sizes[0], error)",
         ("unit/test_shrinkage.py",),
@@ -1530,7 +1526,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E18",
         "the choice of an event is drawn towards the claim",
-        "dpaudit/adversary/worth.py",
+        "dpaudit/adversary/events/optimistic_bound.py",
         "p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)",
         "p, q = p_null + (p - p_null) / max(kept, 0.1), q_null + (q - q_null) / max(kept, 0.1)",
         ("soundness/test_learned_counts.py::test_choosing_among_many_events_draws_the_counts_towards_the_claim",),
@@ -1538,7 +1534,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E19",
         "every fold is counted by a model that did not see it",
-        "dpaudit/adversary/fitting.py",
+        "dpaudit/adversary/events/fitting.py",
         "linear(encoder, js, sample.columns, sample.without(fold))",
         "linear(encoder, js, sample.columns, sample.whole)",
         ("unit/test_learner.py::test_counts_are_honest_where_there_is_nothing_to_find",),
@@ -1546,7 +1542,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E20",
         "an atom of an event is counted as often as it came",
-        "dpaudit/adversary/event.py",
+        "dpaudit/adversary/events/event.py",
         "hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)",
         "hits = sum(1 for atom in self.atoms if atom in outputs.counts)",
         ("unit/test_event.py",),
@@ -1554,7 +1550,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E21",
         "the expected bound mistrusts training shares",
-        "dpaudit/adversary/worth.py",
+        "dpaudit/adversary/events/optimistic_bound.py",
         "betaincinv(q + 1, np.maximum(runs - q, 1e-9), 1 - alpha / 2)",
         "betaincinv(q + 1, np.maximum(runs - q, 1e-9), alpha / 2)",
         ("unit/test_learner.py::test_the_expected_bound_is_clopper_pearson_s_on_shares_moved_against_it",),
@@ -1562,7 +1558,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E22",
         "the share of outputs that are not read is one of all outputs",
-        "dpaudit/adversary/learner.py",
+        "dpaudit/adversary/events/learner.py",
         "        total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)\n",
         "",
         ("soundness/test_odd_outputs.py::test_a_few_outputs_that_are_not_read_are_inconclusive",),
@@ -1570,7 +1566,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E23",
         "values of any type that come often are read",
-        "dpaudit/adversary/learner.py",
+        "dpaudit/adversary/events/learner.py",
         "name = unread(value) if often < FEW_ALIKE else None",
         "name = unread(value)",
         ("soundness/test_odd_outputs.py::test_few_values_of_any_type_are_counted",),
@@ -1578,7 +1574,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E24",
         "a Decimal is read as its number",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "isinstance(value, int | float | Fraction | Decimal)",
         "isinstance(value, int | float | Fraction)",
         ("unit/test_features.py::test_values_that_are_read_as_numbers",),
@@ -1586,7 +1582,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E25",
         "a date is read as its day",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "return 86_400.0 * value.toordinal()",
         "return 86_400.0 * value.month",
         ("unit/test_features.py::test_every_day_is_another_number",),
@@ -1594,7 +1590,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E26",
         "bytes are read letter by letter",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         'return tuple(value.decode("latin-1"))',
         "return (value,)",
         ("unit/test_features.py::test_flat",),
@@ -1602,7 +1598,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E27",
         "members of a set are read in one order in every process",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "return tuple(sorted(value, key=_rank))",
         "return tuple(value)",
         ("unit/test_features.py::test_members_of_a_set_have_one_order",),
@@ -1610,7 +1606,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E28",
         "what doubles round in sums and differences is no event",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "    return np.where(np.isfinite(found), found, values)",
         "    return values",
         ("soundness/test_rounding.py::test_private_functions_whose_numbers_are_related",),
@@ -1618,7 +1614,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E29",
         "whole numbers are added exactly",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "return np.where(_whole(rows).all(axis=1), total, coarse(total, size))",
         "return coarse(total, size)",
         ("soundness/test_rounding.py::test_whole_numbers_are_added_exactly",),
@@ -1626,7 +1622,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E30",
         "a learned score is read to so many bits",
-        "dpaudit/adversary/features.py",
+        "dpaudit/outputs/columns.py",
         "        return coarse(found, size)",
         "        return found",
         ("soundness/test_rounding.py::test_columns_that_are_constant_in_the_reals",),
@@ -1634,7 +1630,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "E31",
         "a few seldom words are read",
-        "dpaudit/adversary/learner.py",
+        "dpaudit/adversary/events/learner.py",
         "            rare.clear()",
         "            rare.copy()",
         ("soundness/test_odd_outputs.py::test_seldom_words_beside_noise",),
@@ -1642,7 +1638,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A66",
         "worker processes find the modules beside a user's file",
-        "dpaudit/auditing/runner.py",
+        "dpaudit/subjects/runner.py",
         "    sys.path[:] = path\n",
         "    sys.path[:] = sys.path\n",
         ("unit/test_runner.py::test_workers_that_other_code_has_started_find_modules_beside_a_file",),
@@ -1650,7 +1646,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C1",
         "a process that ended without an exit code is no success",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         "return _End(code if code >= 0 else None, status, late, interrupted)",
         "return _End(max(code, 0), status, late, interrupted)",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1658,7 +1654,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C2",
         "an audit that its process did not survive is recorded",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         'before.lost[running["replay"]] = sentence',
         "return CRASHED",
         ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
@@ -1666,7 +1662,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C3",
         "audits that ended before a second death are kept",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         "before.ended += frames(bytes(self._kept))",
         "before.ended = frames(bytes(self._kept))",
         ("soundness/test_processes_that_die.py::test_what_is_kept_of_processes_that_died",),
@@ -1674,7 +1670,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C4",
         "where nothing can go on the exit code is that of a crash",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         "            elif numbers.phase == LOADING or unexplained:\n                return CRASHED\n",
         "            elif numbers.phase == LOADING or unexplained:\n                return 0\n",
         ("soundness/test_processes_that_die.py::test_where_there_is_nothing_to_go_on_with",),
@@ -1682,7 +1678,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C5",
         "a process that does not react to its time limit is killed",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         "if numbers.limit and now > numbers.limit:",
         "if numbers.limit < 0 and now > numbers.limit:",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1690,7 +1686,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "C6",
         "a second interrupt is counted",
-        "dpaudit/console_script.py",
+        "dpaudit/cli/console_script.py",
         "if since and now - last > TOGETHER:",
         "if since and now < last:",
         ("soundness/test_processes_that_die.py::test_a_process_that_does_not_react_is_killed",),
@@ -1730,7 +1726,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M1",
         "the exponential mechanism weighs scores by ε/2",
-        "algorithms/dpaudit_algorithms/exponential_mechanism.py",
+        "algorithms/dpaudit_algorithms/foundations/exponential_mechanism.py",
         "self.quality(S).softmax(self.epsilon / 2)",
         "self.quality(S).softmax(self.epsilon)",
         ("unit/test_exponential_mechanism.py::test_two_solutions_approach_epsilon",),
@@ -1738,7 +1734,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M2",
         "A_dist adds noise of scale 1/ε to the gap",
-        "algorithms/dpaudit_algorithms/a_dist.py",
+        "algorithms/dpaudit_algorithms/foundations/a_dist.py",
         "Laplace(gap, 1 / self.epsilon)",
         "Laplace(gap, 1.1 / self.epsilon)",
         ("unit/test_a_dist.py::test_worst_pair_needs_twice_epsilon",),
@@ -1746,7 +1742,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M3",
         "the corrected A_dist adds noise of scale 2/ε",
-        "algorithms/dpaudit_algorithms/a_dist.py",
+        "algorithms/dpaudit_algorithms/foundations/a_dist.py",
         "Laplace(gap, 2 / self.epsilon)",
         "Laplace(gap, 1 / self.epsilon)",
         ("unit/test_a_dist.py::test_threshold_of_the_corrected_version_needs_its_two",),
@@ -1754,7 +1750,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M4",
         "the choosing mechanism adds noise of scale 4/ε to the optimum",
-        "algorithms/dpaudit_algorithms/choosing.py",
+        "algorithms/dpaudit_algorithms/foundations/choosing.py",
         "Laplace(optimum, 4 / self.epsilon)",
         "Laplace(optimum, 2 / self.epsilon)",
         ("unit/test_choosing.py::test_law_by_hand",),
@@ -1762,7 +1758,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M5",
         "the Laplace mechanism rounded has scale k/ε",
-        "algorithms/dpaudit_algorithms/laplace_mechanism.py",
+        "algorithms/dpaudit_algorithms/foundations/laplace_mechanism.py",
         "scale = self.query.sensitivity / self.epsilon",
         "scale = 0.9 * self.query.sensitivity / self.epsilon",
         ("unit/test_laplace_mechanism.py::test_rounded_attains_epsilon",),
@@ -1770,7 +1766,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M6",
         "AboveThreshold adds noise of scale 4/ε to answers",
-        "algorithms/dpaudit_algorithms/above_threshold.py",
+        "algorithms/dpaudit_algorithms/foundations/above_threshold.py",
         "Laplace(answer, 4 / self.epsilon)",
         "Laplace(answer, 2 / self.epsilon)",
         ("contract/test_algorithms.py::test_contract[AboveThreshold-bulk]",),
@@ -1778,7 +1774,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M7",
         "the vectorised AboveThreshold draws one threshold for each run",
-        "algorithms/dpaudit_algorithms/above_threshold.py",
+        "algorithms/dpaudit_algorithms/foundations/above_threshold.py",
         "rng.laplace(0, 2 / self.epsilon, (size, 1))",
         "rng.laplace(0, 1 / self.epsilon, (size, 1))",
         ("contract/test_algorithms.py::test_contract[AboveThreshold-bulk]",),
@@ -1786,7 +1782,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M8",
         "RecPrefix leaves out the 2k greatest records",
-        "algorithms/dpaudit_algorithms/rec_prefix.py",
+        "algorithms/dpaudit_algorithms/interior_points/rec_prefix.py",
         "S.smallest(len(S) - 2 * k)",
         "S.smallest(len(S) - k)",
         ("unit/test_rec_prefix.py::test_law_of_the_printed_steps_composed",),
@@ -1794,7 +1790,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M9",
         "RecConcave chooses from both families",
-        "algorithms/dpaudit_algorithms/rec_concave.py",
+        "algorithms/dpaudit_algorithms/interior_points/rec_concave.py",
         "B = yield self.a_dist.on(b_family)",
         "B = A",
         ("unit/test_rec_concave.py::test_two_calls_by_hand",),
@@ -1802,7 +1798,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M10",
         "NumericSparse draws a new threshold after each release",
-        "algorithms/dpaudit_algorithms/numeric_sparse.py",
+        "algorithms/dpaudit_algorithms/generalization/numeric_sparse.py",
         "                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count",
         "                noisy = noisy + 0 * (yield Laplace(0, noise.threshold))  # T̂_count",
         ("unit/test_numeric_sparse.py::test_samples_of_run_follow_the_law",),
@@ -1810,7 +1806,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M11",
         "one record of the composition changes one answer",
-        "algorithms/dpaudit_algorithms/composition.py",
+        "algorithms/dpaudit_algorithms/foundations/composition.py",
         "seen + (answer == LIKELY_1)",
         "seen + (answer != LIKELY_1)",
         ("unit/test_composition.py::test_interactions_have_the_law_of_the_whole_transcript",),
@@ -1818,7 +1814,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "M12",
         "LearnPoints outputs a uniform point after ⊥",
-        "algorithms/dpaudit_algorithms/learn_points.py",
+        "algorithms/dpaudit_algorithms/pac/learn_points.py",
         "        j = yield self.chooser.on(S)  # steps 1 and 2, mended\n"
         "        if j is BOTTOM:\n"
         "            return Uniform(range(self.domain))",
@@ -1904,9 +1900,9 @@ def _run(chosen: Sequence[Mutant], root: Path, *, marks: str, table: bool) -> in
 def _table(chosen: Sequence[Mutant], survived: Sequence[str]) -> str:
     """Mutants and how many are killed, by the part of the code that they change."""
     lines = ["| part | mutants | killed |", "| --- | --: | --: |"]
-    for letter, folder in PARTS.items():
-        ids = [mutant.id for mutant in chosen if mutant.id[0] == letter]
-        lines.append(f"| `{folder}` | {len(ids)} | {len(set(ids) - set(survived))} |")
+    for part in sorted({mutant.part for mutant in chosen}):
+        ids = [mutant.id for mutant in chosen if mutant.part == part]
+        lines.append(f"| `{part}` | {len(ids)} | {len(set(ids) - set(survived))} |")
     return "\n".join([*lines, f"| all | {len(chosen)} | {len(chosen) - len(survived)} |"])
 
 

@@ -7,9 +7,10 @@ from functools import cache
 import pytest
 from exact_mechanisms import BIT, LaplaceNumber
 
-from dpaudit.auditing import engine, registry
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.plans import registry
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
 
 ALPHA = 0.001
 BROKEN = (
@@ -41,7 +42,7 @@ RUNS = {"TruncatedGeometric": 1_000_000}
 def audits(name: str) -> tuple[Audit, ...]:
     """All cases of the plan, by runs alone."""
     request = Request((name,), seed=7, alpha=ALPHA, runs=RUNS.get(name, 20_000), black_box=True)
-    return tuple(engine.run(request).audits)
+    return tuple(orchestrator.run(request).audits)
 
 
 @pytest.mark.slow(only=["PermuteAndFlipBoundedRange", "TruncatedGeometric"])
@@ -87,7 +88,7 @@ def test_doubles_of_a_plain_laplace_leak() -> None:
 def test_bits_apart_leave_the_verdict_alone() -> None:
     """Where bit patterns do not count, the same leak is a finding and no FAIL. False alarm of FAIL: at most 0.1 %."""
     request = Request((LaplaceNumber(0.1),), seed=7, alpha=ALPHA, runs=20_000, pair=BIT, black_box=True)
-    (audit,) = engine.run(request).audits
+    (audit,) = orchestrator.run(request).audits
     assert audit.floating_point is not None
     assert audit.floating_point.leaks
     assert not audit.floating_point.counted

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.request import Everything, Request
-from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.language import (
     BOTTOM,
     Bernoulli,
@@ -30,18 +28,20 @@ from dpaudit.language import (
     Scores,
     Softmax,
 )
-from dpaudit_algorithms.a_dist import ADistCorrected
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.composition import BasicComposition, Interactions
-from dpaudit_algorithms.dominating import DominatingMechanism
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.interior_point import Depth, InteriorPointByMedianCorrected
-from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
-from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholdsCorrected
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.rec_prefix import Agreements, CommonPrefix, RecPrefixLevel
+from dpaudit.plans.request import Everything, Request
+from dpaudit.results.model import Audit, Verdict
+from dpaudit_algorithms.foundations.a_dist import ADistCorrected
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.composition import BasicComposition, Interactions
+from dpaudit_algorithms.foundations.dominating import DominatingMechanism
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
+from dpaudit_algorithms.interior_points.interior_point import Depth, InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_prefix import Agreements, CommonPrefix, RecPrefixLevel
+from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholdsCorrected
 
 MOST_RECORDS = 4
 TWO = Multiplicity((0, 1))
@@ -307,5 +307,5 @@ def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant
 
 
 def verified(mechanism: Mechanism, size: int, data: str) -> Audit:
-    (audit,) = engine.run(Request((mechanism,), data=data, every=Everything(None, size))).audits
+    (audit,) = orchestrator.run(Request((mechanism,), data=data, every=Everything(None, size))).audits
     return audit

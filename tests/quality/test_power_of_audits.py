@@ -10,9 +10,9 @@ import math
 import pytest
 from exact_mechanisms import BIT, Gap, RandomisedResponse
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Verdict
 
 
 @pytest.mark.slow
@@ -24,7 +24,7 @@ def test_power() -> None:
     """
     for seed in range(10):
         request = Request((RandomisedResponse(1.2),), seed=seed, runs=20_000, pair=BIT, epsilon=1.0, black_box=True)
-        assert engine.run(request).audits[0].verdict is Verdict.FAIL, seed
+        assert orchestrator.run(request).audits[0].verdict is Verdict.FAIL, seed
 
 
 def test_tightness() -> None:
@@ -34,7 +34,7 @@ def test_tightness() -> None:
     it lies with probability at most α = 0.001.
     """
     request = Request((Gap(),), seed=1, runs=1_000_000, pair=BIT, certify=True)
-    (audit,) = engine.run(request).audits
+    (audit,) = orchestrator.run(request).audits
     (evidence,) = audit.sampled
     assert audit.epsilon_exact == pytest.approx(2.0)
     assert audit.epsilon_lower is not None

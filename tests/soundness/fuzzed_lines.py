@@ -22,7 +22,7 @@ from unittest import mock
 
 import typer
 
-from dpaudit import cli
+from dpaudit.cli import commands
 
 SECONDS = 20
 """After which a line is interrupted, as by Ctrl-C."""
@@ -272,7 +272,7 @@ class _Maker:
         return [self.rng.choice(everything) for _ in range(self.rng.randint(1, 6))]
 
 
-_COMMAND: Any = typer.main.get_command(cli.app)
+_COMMAND: Any = typer.main.get_command(commands.app)
 """Made once: it takes longer than most lines."""
 
 
@@ -321,7 +321,7 @@ def run(made: Line) -> Ended:
         stack.enter_context(mock.patch.object(typer.main, "get_command", return_value=_COMMAND))
         stack.enter_context(_interrupted_after(SECONDS))
         try:
-            cli.main()
+            commands.main()
         except SystemExit as ended:
             code = ended.code
         except BaseException as error:

@@ -12,11 +12,11 @@ from numpy.random import SeedSequence
 from shapes import PAIR, WAYS, Shape
 
 import dpaudit
-from dpaudit.adversary.event import Event
-from dpaudit.adversary.learner import Learner
-from dpaudit.auditing.results import Audit
-from dpaudit.auditing.target import Target
+from dpaudit.adversary.events.event import Event
+from dpaudit.adversary.events.learner import Learner
 from dpaudit.interpret import Outputs
+from dpaudit.results.model import Audit
+from dpaudit.subjects.target import Target
 
 
 def outputs_of(values: Sequence[Any]) -> Outputs:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from shapes import ADAPTER, FUNCTION, MECHANISM, VECTORISED, WITH_PANDAS, Answer, Frozen, Loose, Named
 
-from dpaudit.adapters import Adapted
 from dpaudit.language import Bernoulli, Categorical, Claim, Laplace, Mechanism
+from dpaudit.subjects.adapters import Adapted
 
 TOTAL = 256
 """Probabilities are so many parts: exact as doubles too."""

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from dpaudit import cli, console_script
-from dpaudit.auditing import law_cache
-from dpaudit.auditing.results import Result, Verdict
-from dpaudit.reporting import json_form
+from dpaudit.cli import commands, console_script
+from dpaudit.evidence import law_cache
+from dpaudit.results import json_form
+from dpaudit.results.model import Result, Verdict
 
 SUBJECTS = '''
 from dataclasses import dataclass
@@ -266,7 +266,7 @@ def _start(
         sys.argv = ["dpaudit", *line.split()]
         made = _armed(at)
         try:
-            (console_script.main if supervised else cli.main)()
+            (console_script.main if supervised else commands.main)()
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 0
         if count is not None:

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.adapters import Adapted
 from dpaudit.language import Bernoulli, Categorical, Claim, Laplace, Mechanism
+from dpaudit.subjects.adapters import Adapted
 
 PAIR = ((0,), (1,))
 """The two datasets: one record, a bit."""

@@ -16,15 +16,15 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit import cli
-from dpaudit.auditing.call_time import BY_THE_CLOCK, OF_FUNCTIONS_ALONE, called_within
-from dpaudit.auditing.crash import StopNow
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.target import function_target
+from dpaudit.cli import commands
 from dpaudit.errors import TimeLimitError, UsageError
 from dpaudit.language import Bernoulli, Claim, Mechanism
-from dpaudit.language.outputs import Raised, TookLonger
+from dpaudit.outputs.canonical import Raised, TookLonger
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.call_time import BY_THE_CLOCK, OF_FUNCTIONS_ALONE, called_within
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import function_target
+from dpaudit.subjects.user_errors import StopNow
 
 PAIR: tuple[Any, Any] = ([1], [0])
 LIMIT = 0.02
@@ -288,7 +288,7 @@ def test_the_command_line_and_the_configuration(tmp_path: Path, monkeypatch: pyt
     for more, limit in (([], "0.02 s"), (["--call-time", "0.03"], "0.03 s")):
         monkeypatch.setattr(sys, "argv", [*words, *more, "--json", "r.json"])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            commands.main()
         assert ended.value.code == 1
         result = json.loads((tmp_path / "r.json").read_text())
         assert f"took longer than {limit}" in json.dumps(result["audits"][0]["notes"], ensure_ascii=False)

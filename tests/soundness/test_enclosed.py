@@ -23,25 +23,26 @@ from hypothesis import strategies as st
 import dpaudit
 import dpaudit.language as language
 from dpaudit.adversary import Pair
-from dpaudit.auditing import registry
-from dpaudit.auditing.density import losses_of
-from dpaudit.auditing.exact import compare, enclosed, evidence, refutes
-from dpaudit.auditing.law_cache import KeptLaws, Part
-from dpaudit.auditing.results import Bounds, EvidenceKind, Verdict
-from dpaudit.auditing.success import exactly
+from dpaudit.evidence.density import losses_of
+from dpaudit.evidence.exact import compare, enclosed, evidence
+from dpaudit.evidence.law_cache import KeptLaws, Part
+from dpaudit.evidence.success import exactly
 from dpaudit.interpret import LawCache, ball_law, ball_laws
 from dpaudit.interpret.parameters import exact_mechanism
 from dpaudit.language import Claim, Laplace, Mechanism, Multiset, Program, Span, Trial
 from dpaudit.language.distributions import Bernoulli, Gaussian
-from dpaudit.language.enclosed import Enclosed, Roundings, as_decimal, enclose, short, watching
-from dpaudit.reporting import wording
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, to_json
-from dpaudit.reporting.markdown import to_markdown
-from dpaudit.reporting.recheck import contradiction
+from dpaudit.plans import registry
+from dpaudit.report import wording
+from dpaudit.report.html import to_html
+from dpaudit.report.markdown import to_markdown
+from dpaudit.results.json_form import from_json, to_json
+from dpaudit.results.model import Bounds, EvidenceKind, Verdict
+from dpaudit.results.recheck import contradiction
+from dpaudit.results.refutation import refutes
+from dpaudit.stats.enclosed import Enclosed, Roundings, as_decimal, enclose, short, watching
 from dpaudit.stats.enclosure import decimal, epsilon_at
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds
-from dpaudit_audits.rec_concave import three_calls_of_examples
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds
+from dpaudit_audits.interior_points.rec_concave import three_calls_of_examples
 
 DIGITS = 400
 """Bits of the values that intervals are held against."""

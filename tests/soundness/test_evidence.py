@@ -25,13 +25,14 @@ import pytest
 from scipy import stats
 
 import dpaudit
-from dpaudit import cli
-from dpaudit.auditing import accounting, sequential
-from dpaudit.auditing import code_key as code_key_module
-from dpaudit.auditing.carry import evidence_of
-from dpaudit.auditing.code_key import NoKeyError, code_key
+from dpaudit.cli import commands
+from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
+from dpaudit.evidence import sequential
+from dpaudit.plans import alpha_shares
 from dpaudit.stats.betting import Bets
+from dpaudit.subjects import code_key as code_key_module
+from dpaudit.subjects.code_key import NoKeyError, code_key
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import evidence
@@ -315,8 +316,8 @@ def write(folder: Path, variant: str, epsilon: str) -> None:
 
 IN_A_PROCESS = """
 import os, sys, json
-from dpaudit.auditing.code_key import code_key
-from dpaudit.auditing.target import load_object
+from dpaudit.subjects.code_key import code_key
+from dpaudit.subjects.target import load_object
 
 found = {}
 for name in sorted(os.listdir()):
@@ -386,7 +387,7 @@ def test_old_evidence_is_not_held_against_a_corrected_function(
             sys.modules.pop(module, None)
         monkeypatch.setattr(sys, "argv", [*line, *more])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            commands.main()
         said = capsys.readouterr()
         return ended.value.code, said.out, said.err
 
@@ -524,14 +525,14 @@ def test_a_class_whose_objects_were_pickled_or_copied_is_the_same_mechanism() ->
 @pytest.mark.parametrize("bits", [False, True])
 def test_all_that_nights_spend_is_alpha(certify: bool, bits: bool) -> None:
     """The e-process once, the rest of every night by itself: 10,000 nights come to α less what is left."""
-    first = accounting.shares(1.0, certify=certify, bits=bits)
+    first = alpha_shares.shares(1.0, certify=certify, bits=bits)
     spent = first.sequential + first.bits + first.looks + first.final
     for night in range(2, 10_001):
-        parts = accounting.shares(1.0, certify=certify, bits=bits, night=night, carried=first.sequential)
+        parts = alpha_shares.shares(1.0, certify=certify, bits=bits, night=night, carried=first.sequential)
         assert parts.sequential == first.sequential, "it is the same e-process"
         spent += parts.above + parts.bits + parts.looks + parts.final
     assert 0.999 < spent < 1
-    assert sum(accounting.of_night(1.0, night) for night in range(1, 10_001)) == pytest.approx(1 - 1e-6)
+    assert sum(alpha_shares.of_night(1.0, night) for night in range(1, 10_001)) == pytest.approx(1 - 1e-6)
 
 
 @pytest.mark.slow
@@ -578,7 +579,7 @@ def test_levels_are_in_order_so_that_a_product_over_nights_is_one_process() -> N
         bets = Bets(epsilons, 0.0, at=at)
         unused: Any = None
         track = sequential.Track(0, unused, unused, bets, unused, Bets(epsilons, 0.0, at=at))
-        shares = accounting.shares(0.05, certify=False, bits=False)
+        shares = alpha_shares.shares(0.05, certify=False, bits=False)
         state = sequential.Sequential([track], shares, False, None, epsilons, at, np.zeros(len(epsilons)))
         x = y = n = 0
         for _ in range(12):
@@ -610,7 +611,7 @@ BROKEN_TONIGHT: list[int] = []
 
 @pytest.mark.slow
 def test_a_night_that_ends_before_its_first_sample_keeps_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpaudit.auditing.carry.code_key", lambda subject: "the same code")
+    monkeypatch.setattr("dpaudit.engine.prior_evidence.code_key", lambda subject: "the same code")
     first = dpaudit.audit(Sometimes(), epsilon=1.0, pair=PAIR, runs=200, seed=1)
     monkeypatch.setitem(globals(), "BROKEN_TONIGHT", [1])
     second = dpaudit.audit(Sometimes(), epsilon=1.0, pair=PAIR, runs=200, seed=2, evidence=first)

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing import engine, law_table
-from dpaudit.auditing.exact import compare, enclosed, evidence
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.request import Everything, Request
-from dpaudit.auditing.results import EvidenceKind, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.errors import TimeLimitError
+from dpaudit.evidence import law_table
+from dpaudit.evidence.exact import compare, enclosed, evidence
 from dpaudit.interpret import LawCache, law
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Program
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Everything, Request
+from dpaudit.results.model import EvidenceKind, Verdict
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def test_the_worse_direction_is_found_and_named(top: int) -> None:
 @pytest.mark.parametrize("pair", [((0,), (1,)), ((1,), (0,))])
 def test_a_violation_in_either_direction_refutes(pair: Any) -> None:
     """A claim between the two numbers."""
-    (found,) = engine.run(Request((Lopsided(),), pair=pair, runs=500)).audits
+    (found,) = orchestrator.run(Request((Lopsided(),), pair=pair, runs=500)).audits
     assert (found.verdict, found.evidence) == (Verdict.FAIL, EvidenceKind.EXACT)
-    (found,) = engine.run(Request((Lopsided(),), pair=pair, runs=500, epsilon=math.log(5) * (1 + 1e-9))).audits
+    (found,) = orchestrator.run(Request((Lopsided(),), pair=pair, runs=500, epsilon=math.log(5) * (1 + 1e-9))).audits
     assert found.verdict is Verdict.PASS
 
 
@@ -79,8 +80,8 @@ def test_evidence_is_called_exact_only_where_every_pair_is() -> None:
     pairs = (Pair((0,), (1,), "one", "given"), Pair((2,), (3,), "other", "given"))
     job = replace(job, case=replace(job.case, pairs=pairs), tests=2, scope_unasked=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "all_jobs", lambda _: [job])
-        (found,) = engine.run(request).audits
+        patch.setattr(orchestrator, "all_jobs", lambda _: [job])
+        (found,) = orchestrator.run(request).audits
     assert len(found.exact) == 1
     assert found.verdict is not Verdict.FAIL
     assert found.evidence is EvidenceKind.SAMPLED
@@ -107,6 +108,6 @@ def test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved(
     """Without the last dataset the laws of some pairs are there, and keep the claim; without many of them none are."""
     monkeypatch.setattr(law_table, "_LATEST", {})
     request = Request((Slow(most),), data="sampled_from([0, 1])", every=Everything(None, 9))
-    (found,) = engine.run(request).audits
+    (found,) = orchestrator.run(request).audits
     assert found.verdict is verdict
     assert (found.proof is not None) == (verdict is Verdict.PASS)

@@ -13,15 +13,15 @@ import pytest
 from numpy.random import SeedSequence
 
 import dpaudit
-from dpaudit.auditing.results import Audit, Verdict
-from dpaudit.auditing.runner import Runner, Unit
-from dpaudit.auditing.target import function_target
 from dpaudit.errors import DatasetError, MechanismError, NotEnumerableError
 from dpaudit.interpret import LawCache, ball_law, law, ledger, sample
 from dpaudit.interpret.released import released
 from dpaudit.language import BOTTOM, Bernoulli, Categorical, Claim, Laplace, Mechanism
-from dpaudit.language.outputs import Raised
 from dpaudit.language.symmetry import Symmetry
+from dpaudit.outputs.canonical import Raised
+from dpaudit.results.model import Audit, Verdict
+from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.target import function_target
 
 Program = Generator[Any, Any, Any]
 VALUE, KEY = Raised("ValueError"), Raised("KeyError")

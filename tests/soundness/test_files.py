@@ -24,23 +24,26 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dpaudit import cli, whole_files
-from dpaudit.auditing import engine, law_cache, law_table
-from dpaudit.auditing.earlier import with_earlier
-from dpaudit.auditing.law_cache import KeptLaws, Part
-from dpaudit.auditing.plan import Scope
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Result, Verdict
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sweep import Swept, exceeds, sweep
-from dpaudit.cli_run import audit_texts
+from dpaudit import whole_files
+from dpaudit.cli import commands
+from dpaudit.cli.run import audit_texts
+from dpaudit.engine import orchestrator
 from dpaudit.errors import ReportError
+from dpaudit.evidence import law_cache, law_table
+from dpaudit.evidence.law_cache import KeptLaws, Part
+from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism, exp
-from dpaudit.language.spans import Span
-from dpaudit.reporting import files, json_form
-from dpaudit.reporting.console import ConsoleReporter
-from dpaudit.reporting.files import Outputs
-from dpaudit.reporting.html import to_html
+from dpaudit.outputs.spans import Span
+from dpaudit.plans.plan import Scope
+from dpaudit.plans.request import Request
+from dpaudit.report import files
+from dpaudit.report.console import ConsoleReporter
+from dpaudit.report.files import Outputs
+from dpaudit.report.html import to_html
+from dpaudit.results import json_form
+from dpaudit.results.earlier import with_earlier
+from dpaudit.results.model import Audit, Result, Verdict
+from dpaudit.subjects.runner import Runner
 from dpaudit.whole_files import encoded, refuse_unwritable_file, write_file
 
 OLD, NEW = "the old one\n", "the new one, which is longer\n" * 3000
@@ -481,7 +484,7 @@ def typed(
     def line(text: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["dpaudit", *shlex.split(text)])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            commands.main()
         out, err = capfd.readouterr()
         assert "Traceback" not in err
         assert isinstance(ended.value.code, int)
@@ -552,7 +555,7 @@ def test_a_changed_function_begins_anew_and_the_old_evidence_goes(typed: Typed) 
 def test_two_runs_on_one_file_at_the_same_time_lose_nothing() -> None:
     """The file is read again when it is written: what another run has added since stays."""
     def night(seed: int) -> Result:
-        return engine.run(Request((bit,), seed=seed, epsilon=0.85, pair=((1,), (0,)), runs=400))
+        return orchestrator.run(Request((bit,), seed=seed, epsilon=0.85, pair=((1,), (0,)), runs=400))
 
     one, two = night(1), night(2)
     both = with_earlier(two, one)
@@ -599,7 +602,7 @@ def test_a_log_of_events_on_a_full_disk_keeps_whole_lines(typed: Typed, tmp_path
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
         sys.argv = ["dpaudit", *f"{ASKED} --events e.ndjson --quiet".split()]
         try:
-            cli.main()
+            commands.main()
         except SystemExit as ended:
             os._exit(ended.code if isinstance(ended.code, int) else 70)
         os._exit(70)
@@ -618,7 +621,7 @@ def test_a_log_of_events_on_a_full_disk_keeps_whole_lines(typed: Typed, tmp_path
 )
 def test_stdout_on_a_full_disk(line: str, code: int, typed: Typed, tmp_path: Path, home: Path) -> None:
     """In a process of its own: Python ends with a code of its own where it cannot flush stdout."""
-    words = [sys.executable, "-m", "dpaudit.cli", *line.split()]
+    words = [sys.executable, "-m", "dpaudit.cli.commands", *line.split()]
     with Path("/dev/full").open("w") as full:
         said = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert said.returncode == code
@@ -683,14 +686,14 @@ def results() -> dict[str, Result]:
     home, os.environ["HOME"] = os.environ.get("HOME", ""), tempfile.mkdtemp()
     try:
         def of(target: Any, **more: Any) -> Result:
-            return engine.run(Request((target,), pair=((1,), (0,)), seed=3, **more))
+            return orchestrator.run(Request((target,), pair=((1,), (0,)), seed=3, **more))
 
         found = {
             "refuted": of(bit, epsilon=0.3, runs=4000),
             "kept": of(bit, epsilon=1.0, runs=2000),
         }
-        proved = engine.run(Request((Rows(1.0),), data="integers(0, 1)", size=3, runs=400))
-        disproved = engine.run(Request((Rows(2.0),), data="integers(0, 1)", size=3, runs=400))
+        proved = orchestrator.run(Request((Rows(1.0),), data="integers(0, 1)", size=3, runs=400))
+        disproved = orchestrator.run(Request((Rows(2.0),), data="integers(0, 1)", size=3, runs=400))
         return found | {"proved": proved, "disproved": disproved}
     finally:
         os.environ["HOME"] = home

@@ -13,15 +13,16 @@ import pytest
 from numpy.random import Generator, SeedSequence, default_rng
 
 import dpaudit
-from dpaudit.auditing import Verdict, law_table, symmetries
-from dpaudit.auditing.runner import Unit
-from dpaudit.auditing.target import function_target
 from dpaudit.errors import NotEnumerableError
+from dpaudit.evidence import law_table, symmetries
 from dpaudit.interpret import LawCache, Tally, ball_law, sample
 from dpaudit.interpret.released import released
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Symmetry
-from dpaudit.language.failures import raised
-from dpaudit.language.output_form import MOST_FORMS, Form, Forms, form
+from dpaudit.outputs.failures import raised
+from dpaudit.outputs.form import MOST_FORMS, Form, Forms, form
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.runner import Unit
+from dpaudit.subjects.target import function_target
 
 PAIR: tuple[Any, Any] = ([1], [0])
 Point = namedtuple("Point", "x y")

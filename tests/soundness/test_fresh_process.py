@@ -15,9 +15,10 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.auditing import Verdict, fresh_process
-from dpaudit.auditing.assumptions import INDEPENDENT, SEEDED
-from dpaudit.auditing.target import load_object
+from dpaudit.evidence.assumptions import INDEPENDENT, SEEDED
+from dpaudit.results.model import Verdict
+from dpaudit.subjects import fresh_process
+from dpaudit.subjects.target import load_object
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def f(data, rng):
     return len(data) + rng.laplace()
 found = dpaudit.audit(f, epsilon=1.0, pair=([0, 1], [0]), relation="add-remove-one", runs=2000, progress=False)
 print(found.verdict, [one.text for one in found.audit.assumptions if one.name == "independent"])
-import dpaudit.auditing.fresh_process as fresh
+import dpaudit.subjects.fresh_process as fresh
 print(fresh._server[0].process.pid, flush=True)
 import os, signal
 os.kill(os.getpid(), signal.SIGKILL)

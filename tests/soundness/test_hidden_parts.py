@@ -15,9 +15,9 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.auditing import Verdict
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism
-from dpaudit.language.outputs import Kinds, canonical
+from dpaudit.outputs.canonical import Kinds, canonical
+from dpaudit.results.model import Verdict
 
 PAIR: tuple[Any, Any] = ([1], [0])
 

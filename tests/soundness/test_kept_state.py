@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import dpaudit
-from dpaudit.auditing.kept_state import is_examined
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.target import Target
 from dpaudit.errors import NotEnumerableError
+from dpaudit.evidence.kept_state import is_examined
 from dpaudit.interpret import law
 from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
-from dpaudit_algorithms.a_dist import ADist
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.target import Target
+from dpaudit_algorithms.foundations.a_dist import ADist
 
 SUBJECTS = '''
 from dataclasses import dataclass, field

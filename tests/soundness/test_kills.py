@@ -49,7 +49,7 @@ def test_a_supervised_command_ends_whole_too(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_writer_in_place_would_be_found(tmp_path: Path) -> None:
     killed(
-        "from dpaudit.reporting import files\n"
+        "from dpaudit.report import files\n"
         "def in_place(path, data):\n"
         "    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)\n"
         "    os.write(handle, data.encode())\n"

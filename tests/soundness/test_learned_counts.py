@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from dpaudit.adversary import Event
-from dpaudit.adversary.blocks import FOLDS, Block, Sample
-from dpaudit.adversary.features import Column, Numbers
-from dpaudit.adversary.learner import Learner, Witness
-from dpaudit.adversary.scales import count, cut
-from dpaudit.adversary.worth import discounted, evidence
+from dpaudit.adversary.events.blocks import FOLDS, Block, Sample
+from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.events.optimistic_bound import discounted, evidence
+from dpaudit.adversary.events.scales import count, cut
 from dpaudit.interpret import Outputs, sample
 from dpaudit.language import BOTTOM, Bernoulli, Laplace, Mechanism, Program
+from dpaudit.outputs.columns import Column, Numbers
 
 BATCHES = (5, 1, 1, 40, 300, 700, 1_000)
 

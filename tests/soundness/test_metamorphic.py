@@ -28,7 +28,7 @@ from kernels import RandomMechanism, kernel_of
 from shapes import PAIR, SHAPES, Shape, present
 
 import dpaudit
-from dpaudit.adversary.event import Event
+from dpaudit.adversary.events.event import Event
 from dpaudit.language import Categorical, Claim, Mechanism
 
 

@@ -25,17 +25,13 @@ from hypothesis.strategies import SearchStrategy
 from numpy.random import Generator, SeedSequence, default_rng
 
 import dpaudit
-from dpaudit import cli
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.mutations import mutations
-from dpaudit.adversary.shrink import shrink, simplicity
-from dpaudit.adversary.starting_pairs import starting_pairs
-from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, json_text, parse_dataset
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.target import function_target
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.minimize import shrink, simplicity
+from dpaudit.adversary.pairs.mutations import mutations
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
+from dpaudit.cli import commands
 from dpaudit.interpret import law, sample
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -52,6 +48,10 @@ from dpaudit.language import (
 )
 from dpaudit.language.records import RecordFloat, as_record, plain_record
 from dpaudit.language.relation import as_records, plain_records
+from dpaudit.plans.request import Request
+from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, json_text, parse_dataset
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.target import function_target
 
 NAN, INF, ZERO = math.nan, math.inf, -0.0
 quick = settings(max_examples=60)
@@ -114,7 +114,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
         monkeypatch.setattr(sys, "argv", ["dpaudit", *shlex.split(line)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            commands.main()
         said = capsys.readouterr()
         assert isinstance(ended.value.code, int)
         return ended.value.code, said.out + said.err

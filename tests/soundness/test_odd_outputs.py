@@ -21,12 +21,12 @@ import pytest
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.auditing import Verdict
 from dpaudit.errors import OutputError
 from dpaudit.interpret import LawCache, NotOnExact, ball_law, of_one_kind
 from dpaudit.interpret.law import COMPARED
 from dpaudit.language import Bernoulli, Claim, Mechanism
-from dpaudit.language.outputs import Kinds, canonical, shown
+from dpaudit.outputs.canonical import Kinds, canonical, shown
+from dpaudit.results.model import Verdict
 
 ALPHA = 0.001
 

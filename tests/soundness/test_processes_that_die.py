@@ -20,13 +20,14 @@ from typing import Any
 
 import pytest
 
-from dpaudit import console_script, supervision
-from dpaudit.auditing import engine
-from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.resumed import resumed
+from dpaudit import supervision
+from dpaudit.cli import console_script
+from dpaudit.engine import orchestrator
+from dpaudit.engine.resumed import resumed
 from dpaudit.language import Bernoulli, Claim, Mechanism
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Verdict
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the supervisor forks")
 
@@ -136,7 +137,7 @@ def audits(folder: Path, name: str = "r.json") -> dict[str, dict[str, Any]]:
 
 def test_the_console_script_is_the_supervisor() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"dpaudit": "dpaudit.console_script:main"}
+    assert scripts == {"dpaudit": "dpaudit.cli.console_script:main"}
 
 
 ENDS = {
@@ -267,11 +268,11 @@ def test_a_hang_with_all_signals_ignored(folder: Path) -> None:
 def test_a_hang_in_a_worker_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Side by side there is a process for every case, in the Python API too."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(engine, "WORTH_A_POOL", -1.0)
-    monkeypatch.setattr("dpaudit.auditing.side_by_side.LIMIT_GRACE", 1.0)
+    monkeypatch.setattr(orchestrator, "WORTH_A_POOL", -1.0)
+    monkeypatch.setattr("dpaudit.evidence.side_by_side.LIMIT_GRACE", 1.0)
     targets = ("u.py:bad", "u.py:hangs", "u.py:good")
     request = Request(targets, epsilon=1.0, pair=([1], [0]), runs=2000, jobs=2, seconds=15.0)
-    (end,) = [event for event in engine.check(request) if isinstance(event, CheckFinished)]
+    (end,) = [event for event in orchestrator.check(request) if isinstance(event, CheckFinished)]
     found = {audit.name: audit for audit in end.result.audits}
     assert found["bad"].verdict is Verdict.FAIL
     assert found["hangs"].crashed
@@ -644,10 +645,10 @@ class Third(First):
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_what_an_earlier_process_has_done(interrupted: bool) -> None:
     request = Request((First(), Second(), Third()), pair=([1], [0]), runs=200)
-    first, second, third = (event.audit for event in engine.check(request) if isinstance(event, AuditFinished))
+    first, second, third = (event.audit for event in orchestrator.check(request) if isinstance(event, AuditFinished))
     kept = pickle.dumps((replace(first, reason="kept"), 1.0))
     known = resumed(supervision.Before([kept], {second.replay: "It died."}, 1000.0, 7, interrupted))
-    events = list(engine.check(request, resumed=known))
+    events = list(orchestrator.check(request, resumed=known))
     told = [event for event in events if known.told(event)]
     assert told[0] is events[0]
     started = [event.replay for event in told if isinstance(event, AuditStarted)]

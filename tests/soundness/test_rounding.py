@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.adversary.features import READ_BITS, Linear, Vectors, coarse, steps, sums
-from dpaudit.auditing import Verdict
+from dpaudit.outputs.columns import READ_BITS, Linear, Vectors, coarse, steps, sums
+from dpaudit.results.model import Verdict
 
 RELATED: dict[str, Callable[[float, float], Any]] = {
     "a number beside a constant": lambda x, y: (x, 1.0),

@@ -16,10 +16,10 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.auditing import assumptions
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.target import function_target
+from dpaudit.evidence import assumptions
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism
+from dpaudit.results.model import Verdict
+from dpaudit.subjects.target import function_target
 
 PAIR: tuple[Any, Any] = ([1], [0])
 
@@ -191,7 +191,7 @@ def test_13_sets_under_another_hash_seed(tmp_path: Path) -> None:
         name = f"{hash_seed}.json"
         line = ["check", "u.py:letters", "--epsilon", "1", "--pair", "[1]", "[0]", "--runs", "2000", "--quiet"]
         ran = subprocess.run(
-            [sys.executable, "-c", "from dpaudit.cli import main; main()", *line, "--json", name],
+            [sys.executable, "-c", "from dpaudit.cli.commands import main; main()", *line, "--json", name],
             cwd=tmp_path, env=env, capture_output=True, text=True,
         )
         assert ran.returncode == 1, ran.stderr

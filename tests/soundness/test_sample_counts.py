@@ -12,15 +12,16 @@ from numpy.random import Generator
 from scipy import stats
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.auditing import accounting, engine
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Verdict
-from dpaudit.auditing.target import Target
+from dpaudit.engine import orchestrator
 from dpaudit.errors import TimeLimitError
 from dpaudit.interpret import Outputs, sample
 from dpaudit.language import BOTTOM, Bernoulli, Laplace, Mechanism, Program, Uniform
+from dpaudit.plans import alpha_shares
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats import clopper_pearson, power, score_test
+from dpaudit.subjects.target import Target
 
 PAIR = ((0,), (1,))
 ALPHA = 0.01
@@ -30,13 +31,13 @@ def audit(target: Any, *, pairs: tuple[Any, ...] = (), **more: Any) -> Audit:
     """The only audit of a request, on several pairs where they are given."""
     request = Request((target,), **{"runs": 3_000, "pair": PAIR, "alpha": ALPHA, **more})
     if not pairs:
-        return engine.run(request).audits[0]
+        return orchestrator.run(request).audits[0]
     (job,) = jobs_of(request)
     made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
     job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "all_jobs", lambda _: [job])
-        return engine.run(request).audits[0]
+        patch.setattr(orchestrator, "all_jobs", lambda _: [job])
+        return orchestrator.run(request).audits[0]
 
 
 @dataclass
@@ -234,20 +235,20 @@ def test_bounds_and_p_values_are_those_of_the_counts(certify: bool) -> None:
     how: dict[str, Any] = {"delta": 0.01, "alpha": counts.alpha}
     assert counts.epsilon_lower == score_test.epsilon_lower(x, n, y, m, **how)
     assert counts.epsilon_lower_clopper_pearson == clopper_pearson.epsilon_lower(x, n, y, m, **how)
-    shares = accounting.shares(ALPHA, certify=certify, bits=False)
-    assert counts.alpha in [shares.at_look(look, 1) for look in range(accounting.LOOKS)]
+    shares = alpha_shares.shares(ALPHA, certify=certify, bits=False)
+    assert counts.alpha in [shares.at_look(look, 1) for look in range(alpha_shares.LOOKS)]
 
 
 def test_a_certificate_that_is_cut_short_is_that_of_the_last_interim_analysis() -> None:
     """Where time runs out between two analyses, the samples since the last one are not looked at."""
-    sizes = {accounting.LOOKS: 0}
-    budget = 40_000 - accounting.learning_runs(40_000)
-    looks = [-(-budget // 2 ** (accounting.LOOKS - 1 - look)) for look in range(accounting.LOOKS)]
+    sizes = {alpha_shares.LOOKS: 0}
+    budget = 40_000 - alpha_shares.learning_runs(40_000)
+    looks = [-(-budget // 2 ** (alpha_shares.LOOKS - 1 - look)) for look in range(alpha_shares.LOOKS)]
 
     def slow(dataset: Any, rng: Generator, size: int) -> Any:
-        sizes[accounting.LOOKS] += size
+        sizes[alpha_shares.LOOKS] += size
         # half-way between the fifth and the sixth analysis
-        if sizes[accounting.LOOKS] > 2 * (accounting.learning_runs(40_000) + 0.75 * looks[5]):
+        if sizes[alpha_shares.LOOKS] > 2 * (alpha_shares.learning_runs(40_000) + 0.75 * looks[5]):
             raise TimeLimitError("The time limit ran out")
         return response(dataset, rng, size)
 
@@ -301,8 +302,8 @@ def test_the_error_of_every_analysis_is_its_share(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(clopper_pearson, "epsilon_lower", noted)
     found = audit(response, epsilon=2.0, pairs=(PAIR, ((0,), (1,))))
-    shares = accounting.shares(ALPHA, certify=False, bits=False)
-    per_pair = [shares.at_look(look, 2) for look in range(accounting.LOOKS)]
+    shares = alpha_shares.shares(ALPHA, certify=False, bits=False)
+    per_pair = [shares.at_look(look, 2) for look in range(alpha_shares.LOOKS)]
     # seven analyses of one pair have the same error, so that they are noted as one
     assert spent == [per_pair[0], per_pair[-1]] * 2
     assert [counts.alpha for counts in found.sampled] == [per_pair[-1]] * 2

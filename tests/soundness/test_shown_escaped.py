@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dpaudit.auditing.engine import run
-from dpaudit.auditing.events import AuditFinished
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import EventRecord, Result
-from dpaudit.reporting import json_form
-from dpaudit.reporting.console import ConsoleReporter
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.junit import to_junit
-from dpaudit.reporting.markdown import to_markdown
-from dpaudit.reporting.ndjson import to_line
-from dpaudit.reporting.notebook import to_fragment
-from dpaudit.reporting.plain import flat, in_json, visible
-from dpaudit.reporting.sarif import to_sarif
-from dpaudit.reporting.short import audit_text
+from dpaudit.engine.orchestrator import run
+from dpaudit.plans.request import Request
+from dpaudit.report.console import ConsoleReporter
+from dpaudit.report.html import to_html
+from dpaudit.report.junit import to_junit
+from dpaudit.report.markdown import to_markdown
+from dpaudit.report.ndjson import to_line
+from dpaudit.report.notebook import to_fragment
+from dpaudit.report.sarif import to_sarif
+from dpaudit.report.short import audit_text
+from dpaudit.results import json_form
+from dpaudit.results.model import EventRecord, Result
+from dpaudit.results.plain import flat, in_json, visible
+from dpaudit.results.stream import AuditFinished
 
 HOSTILE = "a\x1b[2J\u202egnp\u200b\u2066\x07\x85\ud800\U000e0041[red]b\nPASS · proved\x9b"
 SIGNS = "\x1b\u202e\u200b\u2066\x07\x85\ud800\U000e0041\x9b"

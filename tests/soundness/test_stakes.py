@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpaudit.adversary import Event
-from dpaudit.auditing import accounting, engine
-from dpaudit.auditing.request import Carried, Request
-from dpaudit.auditing.results import Audit, Verdict
-from dpaudit.auditing.sequential import Sequential
-from dpaudit.auditing.target import Target
+from dpaudit.engine import orchestrator
+from dpaudit.evidence.sequential import Sequential
 from dpaudit.interpret import Outputs
+from dpaudit.plans import alpha_shares
+from dpaudit.plans.request import Carried, Request
+from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats.betting import Bets
+from dpaudit.subjects.target import Target
 
 PAIR = ((0,), (1,))
 ALPHA = 0.01
@@ -28,7 +29,7 @@ ALPHA = 0.01
 
 def audit(function: Callable[..., Any], **more: Any) -> Audit:
     """The only audit of a request."""
-    return engine.run(Request((function,), **{"runs": 1_500, "pair": PAIR, "alpha": ALPHA, **more})).audits[0]
+    return orchestrator.run(Request((function,), **{"runs": 1_500, "pair": PAIR, "alpha": ALPHA, **more})).audits[0]
 
 
 # --- a stake is a function of earlier samples -------------------------------------------------------------------------
@@ -145,7 +146,7 @@ def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Bets, "bet", watched)
     audit(lambda data, rng, size: data[0] + rng.laplace(0, 1, size), epsilon=3.0, runs=400)
-    learning = accounting.learning_runs(400)
+    learning = alpha_shares.learning_runs(400)
     pairs = [both for both in past if both[0] < learning]
     assert pairs[::2] == pairs[1::2], "one bet for the event, one for the bits, on the same samples with the same past"
 
@@ -157,8 +158,8 @@ def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("certify", [False, True])
 @pytest.mark.parametrize("bits", [False, True])
 def test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
-    parts = accounting.shares(ALPHA, certify=certify, bits=bits)
-    looks = sum(tests * parts.at_look(look, tests) for look in range(accounting.LOOKS))
+    parts = alpha_shares.shares(ALPHA, certify=certify, bits=bits)
+    looks = sum(tests * parts.at_look(look, tests) for look in range(alpha_shares.LOOKS))
     assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.looks, parts.final))
     assert 0.98 * ALPHA <= parts.sequential + parts.bits + looks <= ALPHA * (1 + 1e-12)
     # where the bits count, the first e-process has them in it
@@ -166,7 +167,8 @@ def test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more(certify: boo
 
 
 def test_audits_of_one_request_share_its_alpha() -> None:
-    found = engine.run(Request((response, leaky(0), leaky(1)), epsilon=2.0, runs=100, pair=PAIR, alpha=ALPHA)).audits
+    request = Request((response, leaky(0), leaky(1)), epsilon=2.0, runs=100, pair=PAIR, alpha=ALPHA)
+    found = orchestrator.run(request).audits
     spent = [one.sequential.alpha for one in found if one.sequential is not None]
     apart = [one.floating_point.alpha for one in found if one.floating_point is not None]
     assert len(spent) == 3
@@ -191,7 +193,7 @@ def sequential(
         SimpleNamespace(process=process(logs), bits_process=process([peak] * 3), runs=10, runs_certified=0)
         for logs, peak in zip(values, bits or [0.0] * len(values), strict=True)
     ]
-    shares = accounting.shares(ALPHA, certify=False, bits=False)
+    shares = alpha_shares.shares(ALPHA, certify=False, bits=False)
     before = None if carried is None else Carried(carried, (1,))
     start: NDArray[np.float64] = np.zeros(3)
     return Sequential(tracks, shares, False, before, GRID, 1, start)
@@ -207,7 +209,7 @@ def test_evidence_of_several_pairs_is_their_average() -> None:
 @pytest.mark.parametrize("pairs", [1, 2, 5])
 def test_bit_patterns_of_several_pairs_are_paid_for(pairs: int) -> None:
     """Each pair is tested at its share: with k of them a peak of ln(k/α) is needed."""
-    share = accounting.shares(ALPHA, certify=False, bits=False).bits
+    share = alpha_shares.shares(ALPHA, certify=False, bits=False).bits
     enough = math.log(pairs / share)
     quiet = [0.0] * (pairs - 1)
     assert sequential([[0.0] * 3] * pairs, [*quiet, enough + 1e-9]).leaks

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import dpaudit
-from dpaudit.auditing import assumptions
-from dpaudit.auditing.results import Verdict
+from dpaudit.evidence import assumptions
+from dpaudit.results.model import Verdict
 
 SUBJECTS = """
 import contextvars, threading

@@ -10,7 +10,7 @@ from shapes import ADAPTER, FUNCTION, MECHANISM, PAIR, RESPONSE, SHAPES, VECTORI
 from typer.testing import CliRunner
 
 import dpaudit
-from dpaudit.cli import app
+from dpaudit.cli.commands import app
 
 st = pytest.importorskip("hypothesis.strategies", reason="hypothesis is an extra")
 

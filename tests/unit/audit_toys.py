@@ -10,8 +10,6 @@ import numpy as np
 from numpy.random import Generator
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing.plan import Case, Plan, Scope
-from dpaudit.auditing.results import Verdict
 from dpaudit.language import (
     BOTTOM,
     Card,
@@ -25,6 +23,8 @@ from dpaudit.language import (
     checks,
     exp,
 )
+from dpaudit.plans.plan import Case, Plan, Scope
+from dpaudit.results.model import Verdict
 
 E = math.e
 PAIR = ((0,), (1,))

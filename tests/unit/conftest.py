@@ -13,8 +13,8 @@ import pytest
 from bad_files import write_files
 from typed_commands import Register, Said, Typed
 
-from dpaudit import cli
-from dpaudit.auditing import registry
+from dpaudit.cli import commands
+from dpaudit.plans import registry
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
         monkeypatch.setattr(sys, "argv", ["dpaudit", *line])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            commands.main()
         said = capsys.readouterr()
         assert isinstance(ended.value.code, int)
         return Said(ended.value.code, said.out, said.err)

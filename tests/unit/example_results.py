@@ -5,16 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from dpaudit.auditing.plots import (
-    BoundPlot,
-    CertifiedTest,
-    EvidencePlot,
-    LossPlot,
-    OutputPlot,
-    ProfilePlot,
-    TradeoffPlot,
-)
-from dpaudit.auditing.results import (
+from dpaudit.results.model import (
     Attempt,
     Audit,
     Bounds,
@@ -37,6 +28,15 @@ from dpaudit.auditing.results import (
     UtilityAudit,
     UtilityRecord,
     Verdict,
+)
+from dpaudit.results.plots import (
+    BoundPlot,
+    CertifiedTest,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    ProfilePlot,
+    TradeoffPlot,
 )
 
 ENVIRONMENT = {

@@ -11,10 +11,11 @@ from dataclasses import replace
 from functools import cache
 from unittest import mock
 
-from dpaudit.auditing import Request, registry, run
-from dpaudit.auditing.plan import Plan
-from dpaudit.auditing.request import Seek, Versus
-from dpaudit.auditing.results import Result
+from dpaudit.engine.orchestrator import run
+from dpaudit.plans import registry
+from dpaudit.plans.plan import Plan
+from dpaudit.plans.request import Request, Seek, Versus
+from dpaudit.results.model import Result
 
 RUNS = 1_000
 CASES = {

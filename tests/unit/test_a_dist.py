@@ -11,7 +11,7 @@ from exact_pairs import exact_delta, exact_epsilon
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, Given, Multiplicity, Multiset, ParameterError, Quality, Scores
-from dpaudit_algorithms.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 
 TWO = Multiplicity((0, 1))
 PRINTED = ADist(1.0, 1e-6, TWO)

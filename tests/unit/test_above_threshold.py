@@ -8,9 +8,9 @@ import pytest
 
 from dpaudit.interpret import sample
 from dpaudit.language import Instance, Multiset, ParameterError
-from dpaudit_algorithms.above_threshold import AboveThreshold, AccurateAbove, CountAtMost
-from dpaudit_algorithms.laplace_mechanism import Count, Histogram
-from dpaudit_algorithms.sparse_vector_outputs import ABOVE, BELOW
+from dpaudit_algorithms.foundations.above_threshold import AboveThreshold, AccurateAbove, CountAtMost
+from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram
+from dpaudit_algorithms.foundations.sparse_vector_outputs import ABOVE, BELOW
 from dpaudit_audits.corpus.sparse_vector_laws import Pattern, pattern_law
 
 

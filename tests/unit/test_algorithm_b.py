@@ -11,11 +11,12 @@ from exact_pairs import exact_epsilon
 
 from dpaudit.errors import DatasetError
 from dpaudit.interpret import law
-from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Population, Thresholds, Trial
-from dpaudit_algorithms.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
-from dpaudit_algorithms.composition import Concatenation
-from dpaudit_algorithms.dominating import DominatingMechanism
-from dpaudit_algorithms.predicates import (
+from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Trial
+from dpaudit_algorithms.foundations.composition import Concatenation
+from dpaudit_algorithms.foundations.dominating import DominatingMechanism
+from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.interaction import Population
+from dpaudit_algorithms.generalization.predicates import (
     AllBut,
     Among,
     EachByItself,
@@ -30,7 +31,8 @@ from dpaudit_algorithms.predicates import (
     PredicatesOf,
     mass,
 )
-from dpaudit_algorithms.tightness import GeneralizationTightness
+from dpaudit_algorithms.generalization.tightness import GeneralizationTightness
+from dpaudit_algorithms.pac.concepts import Thresholds
 
 FAIR, SKEWED = Population((0, 1), (1, 1)), Population((0, 1), (3, 1))
 

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.angles import AngleGrid, Surd, polar
+from dpaudit_algorithms.half_spaces.angles import AngleGrid, Surd, polar
 
 PYTHAGOREAN = {Fraction(3, 5): Fraction(4, 5), Fraction(5, 13): Fraction(12, 13), Fraction(20, 29): Fraction(21, 29)}
 """sin γ → cos γ, both fractions: then so are those of all multiples."""

@@ -17,12 +17,12 @@ from typed_commands import Typed
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.api import Settings
-from dpaudit.auditing.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Result, Verdict
+from dpaudit.api.functions import Settings
 from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError, with_options_named
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
+from dpaudit.results.model import Result, Verdict
 
 CONTRACT = [
     "name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon", "confidence",

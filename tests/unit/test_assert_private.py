@@ -15,10 +15,10 @@ from audit_toys import PAIR, Response, responses
 from numpy.random import Generator
 
 import dpaudit
-from dpaudit.auditing.results import Verdict
+from dpaudit.api.outcomes import refusal
+from dpaudit.api.result import Result
 from dpaudit.errors import DpauditError, UsageError
-from dpaudit.outcomes import refusal
-from dpaudit.result import Result
+from dpaudit.results.model import Verdict
 
 # `responses` is 1-DP; a true claim is refuted with probability at most 0.001 in each call, and seeds are fixed.
 
@@ -118,7 +118,7 @@ BROKEN = """
     [
         (["-m", "unittest", "-q", "broken"], "FAILED (failures=1)"),
         (["-m", "pytest", "-q", "-p", "no:cacheprovider", "broken.py::test_private"], "1 failed"),
-        (["broken.py"], "dpaudit.outcomes.PrivacyViolation: noisy_count"),
+        (["broken.py"], "dpaudit.api.outcomes.PrivacyViolation: noisy_count"),
     ],
     ids=["unittest", "pytest", "script"],
 )

@@ -12,9 +12,9 @@ from bad_files import ASKED
 from typed_commands import Typed, in_a_process
 
 from dpaudit.adversary import Learner
-from dpaudit.auditing import runner
-from dpaudit.auditing.target import Target
-from dpaudit.reporting import json_form
+from dpaudit.results import json_form
+from dpaudit.subjects import runner
+from dpaudit.subjects.target import Target
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -169,7 +169,7 @@ def test_an_interrupt_while_a_file_is_imported(typed: Typed) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("moment", ["AuditStarted", "Progress", "AuditFinished", "CheckFinished"])
 def test_an_interrupt_while_something_is_shown(typed: Typed, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
-    from dpaudit.reporting.console import ConsoleReporter
+    from dpaudit.report.console import ConsoleReporter
 
     shown = ConsoleReporter.on
 
@@ -225,12 +225,12 @@ def test_a_bug_of_our_own_keeps_the_other_results(typed: Typed, monkeypatch: pyt
 
 
 def test_a_bug_before_the_audits_is_one_sentence(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpaudit.auditing import engine
+    from dpaudit.engine import orchestrator
 
     def broken(*args: Any) -> Any:
         raise AssertionError("not thought of")
 
-    monkeypatch.setattr(engine, "all_jobs", broken)
+    monkeypatch.setattr(orchestrator, "all_jobs", broken)
     said = typed("check Response")
     assert said.code == 4
     assert said.sentence.startswith("dpaudit itself failed (AssertionError: not thought of)")

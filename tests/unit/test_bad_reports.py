@@ -9,7 +9,7 @@ import pytest
 from bad_files import ASKED
 from typed_commands import Typed
 
-from dpaudit.reporting import json_form
+from dpaudit.results import json_form
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -11,7 +11,7 @@ import pytest
 from flint import arb, ctx
 
 from dpaudit.interpret import LawCache, ball_law, law
-from dpaudit.interpret.balls import PRECISION, ball, probabilities
+from dpaudit.interpret.balls import probabilities
 from dpaudit.language import (
     Categorical,
     Claim,
@@ -25,9 +25,10 @@ from dpaudit.language import (
     Uniform,
 )
 from dpaudit.language.distributions import Bernoulli, Mapped, Product, RandomPairing, Snapping
-from dpaudit_algorithms.a_dist import ADist
-from dpaudit_algorithms.learn_thresholds import LearnThresholds
-from dpaudit_algorithms.rec_prefix import RecPrefixLevel
+from dpaudit.stats.arb import PRECISION, ball
+from dpaudit_algorithms.foundations.a_dist import ADist
+from dpaudit_algorithms.interior_points.rec_prefix import RecPrefixLevel
+from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 DIGITS = Context(prec=60)
 

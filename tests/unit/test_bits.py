@@ -9,14 +9,14 @@ import pytest
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from dpaudit.adversary.bits import Bits, lowest_set_bit
-from dpaudit.adversary.blocks import FOLDS
-from dpaudit.adversary.candidates import UNREACHED, Candidates, Offers, half_lines
-from dpaudit.adversary.features import Column
-from dpaudit.adversary.learner import Learner
-from dpaudit.adversary.scales import Scale
-from dpaudit.adversary.worth import rarity
+from dpaudit.adversary.events.bits import Bits, lowest_set_bit
+from dpaudit.adversary.events.blocks import FOLDS
+from dpaudit.adversary.events.candidates import UNREACHED, Candidates, Offers, half_lines
+from dpaudit.adversary.events.learner import Learner
+from dpaudit.adversary.events.optimistic_bound import rarity
+from dpaudit.adversary.events.scales import Scale
 from dpaudit.interpret import Outputs
+from dpaudit.outputs.columns import Column
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,18 @@ from audit_toys import PAIR, Response, response, responses
 from typed_commands import Typed
 
 import dpaudit
-from dpaudit.auditing import accounting, engine
-from dpaudit.auditing.carry import carry_key, carry_notes, evidence_of
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Result, Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.engine.prior_evidence import carry_key, carry_notes, evidence_of
 from dpaudit.errors import UsageError
+from dpaudit.plans import alpha_shares
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Result, Verdict
 
 
 def result(target: Any = responses, *, seed: int, epsilon: float = 0.85, **more: Any) -> Result:
     """A few runs of a mechanism whose ε is 1, against a smaller one."""
-    return engine.run(Request((target,), seed=seed, epsilon=epsilon, pair=PAIR, runs=400, **more))
+    return orchestrator.run(Request((target,), seed=seed, epsilon=epsilon, pair=PAIR, runs=400, **more))
 
 
 def log_e(found: Result) -> float:
@@ -41,7 +42,7 @@ def test_e_values_multiply() -> None:
     plots = [found.audits[0].evidence_plot for found in (alone, both)]
     # while events are learned; the one that is then certified may be another
     learned = [
-        [e for runs, e in zip(plot.runs, plot.log10_e, strict=True) if runs <= accounting.learning_runs(400)]
+        [e for runs, e in zip(plot.runs, plot.log10_e, strict=True) if runs <= alpha_shares.learning_runs(400)]
         for plot in plots
         if plot is not None
     ]
@@ -87,7 +88,7 @@ def test_evidence_about_something_else_is_refused() -> None:
 @pytest.mark.slow
 def test_evidence_of_which_only_a_part_matches() -> None:
     def both(*targets: Any, seed: int, **more: Any) -> Result:
-        return engine.run(Request(targets, seed=seed, epsilon=0.85, pair=PAIR, runs=400, **more))
+        return orchestrator.run(Request(targets, seed=seed, epsilon=0.85, pair=PAIR, runs=400, **more))
 
     other = result(seed=1, epsilon=2.0)
     night = replace(other, audits=[*result(seed=1).audits, *other.audits])

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from dpaudit.adversary import Pair, every_pair
-from dpaudit.adversary.chains import Chain, Chains, chain_between, longer, pieces
-from dpaudit.adversary.describe import Integers, SampledFrom
-from dpaudit.adversary.pair_search import starting_pairs
-from dpaudit.auditing import chains
-from dpaudit.auditing.job import Job, Walk
-from dpaudit.auditing.plan import Case
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.target import Target
-from dpaudit.auditing.verdict import Findings
-from dpaudit.auditing.worst_pair import Subject, needed
+from dpaudit.adversary.pairs.chains import Chain, Chains, chain_between, longer, pieces
+from dpaudit.adversary.pairs.describe import Integers, SampledFrom
+from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.evidence import chains
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L1, REPLACE_ONE, Claim, Mechanism, Multiset, Relation, Softmax
+from dpaudit.plans.job import Job, Walk
+from dpaudit.plans.plan import Case
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import Target
 
 RECORDS = Integers(0, 4)
 _datasets = st.lists(st.integers(0, 4), max_size=6).map(tuple)

@@ -12,7 +12,7 @@ from exact_pairs import exact_epsilon
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, Given, Multiplicity, Multiset, ParameterError, Quality, Scores
-from dpaudit_algorithms.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 
 THREE = Multiplicity((0, 1, 2))
 

@@ -14,7 +14,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpaudit
-from dpaudit.auditing import Verdict
 from dpaudit.errors import ParameterError
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -26,6 +25,7 @@ from dpaudit.language import (
     basic_composition,
     optimal_composition,
 )
+from dpaudit.results.model import Verdict
 from dpaudit.stats.hockey_stick import hockey_stick
 
 EPSILONS = st.floats(0, 8)

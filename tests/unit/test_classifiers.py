@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import default_rng
 
-from dpaudit.adversary.classifiers import linear, trees
-from dpaudit.adversary.event import Event
-from dpaudit.adversary.features import Boosted, Vectors
+from dpaudit.adversary.events.classifiers import linear, trees
+from dpaudit.adversary.events.event import Event
 from dpaudit.language import BOTTOM
+from dpaudit.outputs.columns import Boosted, Vectors
 
 
 def test_weights_do_not_show_how_sums_were_rounded() -> None:

@@ -10,11 +10,11 @@ from audit_toys import PAIR, Response, response
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit import cli
-from dpaudit.auditing.command import command_line
-from dpaudit.auditing.datasets import as_dataset
-from dpaudit.auditing.request import Request
+from dpaudit.cli import commands
 from dpaudit.language import Multiset
+from dpaudit.plans.command import command_line
+from dpaudit.plans.request import Request
+from dpaudit.results.datasets import as_dataset
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False)
 _plain = st.none() | st.booleans() | st.integers() | _numbers | st.text(st.characters(exclude_categories=["Cs"]))
@@ -62,7 +62,7 @@ def _requests(draw: st.DrawFn) -> Request:
 def test_round_trip(wanted: Request) -> None:
     line = command_line(wanted)
     assert line.startswith("dpaudit check ")
-    read = cli._parsed(line, jobs=1)
+    read = commands._parsed(line, jobs=1)
     assert read == wanted
     assert read.image() == wanted.image()
     assert command_line(read) == line
@@ -70,7 +70,7 @@ def test_round_trip(wanted: Request) -> None:
 
 @pytest.mark.parametrize("value", ["1", "None", "a=b", " padded ", "'quoted'", "[0]", "-1", 1, 1.0, True, None, ""])
 def test_a_parameter_keeps_its_type(value: Any) -> None:
-    read = cli._parsed(command_line(Request(("A",), parameters={"x": value})), jobs=1)
+    read = commands._parsed(command_line(Request(("A",), parameters={"x": value})), jobs=1)
     assert read.parameters == {"x": value}
     assert type(read.parameters["x"]) is type(value)
 
@@ -82,12 +82,12 @@ def test_numbers_of_numpy_are_numbers() -> None:
     )
     line = command_line(wanted)
     assert "np." not in line
-    assert cli._parsed(line, jobs=1) == wanted
+    assert commands._parsed(line, jobs=1) == wanted
 
 
 def test_a_tuple_of_records_is_not_a_list_of_lists() -> None:
     wanted = Request(("m:f",), pair=(((1, (2, 3)), (4,)), ()))
-    assert cli._parsed(command_line(wanted), jobs=1).pair == wanted.pair
+    assert commands._parsed(command_line(wanted), jobs=1).pair == wanted.pair
 
 
 def test_what_does_not_change_the_result_is_left_out() -> None:

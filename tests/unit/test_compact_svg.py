@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpaudit.reporting.compact_svg import _corners, _lines, _written, compact
+from dpaudit.report.compact_svg import _corners, _lines, _written, compact
 
 STROKE = "fill: none; stroke: var(--ink, currentColor); stroke-width: 0.8"
 _Point = tuple[float, float]

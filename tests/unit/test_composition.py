@@ -12,11 +12,16 @@ from scipy.stats import binom
 
 from dpaudit.interpret import law
 from dpaudit.language import DatasetError, Multiset, ParameterError
-from dpaudit_algorithms.composition import AdvancedComposition, BasicComposition, Concatenation, Interactions
-from dpaudit_algorithms.dominating import DominatingMechanism
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.non_private import Median
-from dpaudit_algorithms.post_processing import PostProcessing
+from dpaudit_algorithms.foundations.composition import (
+    AdvancedComposition,
+    BasicComposition,
+    Concatenation,
+    Interactions,
+)
+from dpaudit_algorithms.foundations.dominating import DominatingMechanism
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.post_processing import PostProcessing
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
 
 ZERO, ONE = (0,), (1,)
 

@@ -11,10 +11,10 @@ import example_results
 import pytest
 from rich.console import Console
 
-from dpaudit.auditing import events
-from dpaudit.auditing.results import Result
-from dpaudit.reporting import wording
-from dpaudit.reporting.console import ConsoleReporter, render_card, render_corpus, render_list
+from dpaudit.report import wording
+from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
+from dpaudit.results import stream
+from dpaudit.results.model import Result
 
 EXAMPLES = example_results.every()
 
@@ -35,15 +35,15 @@ def _text(console: Console) -> str:
     return console.file.getvalue()
 
 
-def _stream(result: Result) -> list[events.Event]:
-    stream: list[events.Event] = [events.CheckStarted(len(result.audits), result.seed, result.alpha)]
+def _stream(result: Result) -> list[stream.Event]:
+    events: list[stream.Event] = [stream.CheckStarted(len(result.audits), result.seed, result.alpha)]
     for audit in result.every:
-        stream += [
-            events.AuditStarted(audit.name, audit.case, audit.claim.statement, 10),
-            events.Progress(4, 10, "certifying, pair 2 of 5, 400,000 of 1,000,000 runs", 0.71),
-            events.AuditFinished(audit, 1.25),
+        events += [
+            stream.AuditStarted(audit.name, audit.case, audit.claim.statement, 10),
+            stream.Progress(4, 10, "certifying, pair 2 of 5, 400,000 of 1,000,000 runs", 0.71),
+            stream.AuditFinished(audit, 1.25),
         ]
-    return [*stream, events.CheckFinished(result)]
+    return [*events, stream.CheckFinished(result)]
 
 
 def _run(result: Result, out: Console, err: Console, *, quiet: bool = False) -> None:
@@ -97,7 +97,7 @@ def test_progress_is_on_stderr_and_leaves_stdout_alone() -> None:
 def test_progress_bar_is_taken_away_when_something_raises() -> None:
     err = _console(terminal=True)
     with pytest.raises(ZeroDivisionError), ConsoleReporter(_console(), err, quiet=False) as reporter:  # noqa: PT012
-        reporter.on(events.AuditStarted("A", "b", "c", 3))
+        reporter.on(stream.AuditStarted("A", "b", "c", 3))
         raise ZeroDivisionError
     assert _text(err).endswith(("\x1b[?25h", "\x1b[2K"))  # cursor shown again, line erased
 
@@ -105,8 +105,8 @@ def test_progress_bar_is_taken_away_when_something_raises() -> None:
 def test_interrupted() -> None:
     out, err = _console(), _console()
     with ConsoleReporter(out, err, quiet=False) as reporter:
-        reporter.on(events.CheckStarted(6, 1, 0.001))
-        reporter.on(events.CheckFinished(replace(EXAMPLES["fail"], interrupted=True)))
+        reporter.on(stream.CheckStarted(6, 1, 0.001))
+        reporter.on(stream.CheckFinished(replace(EXAMPLES["fail"], interrupted=True)))
     assert _text(err) == "Interrupted: 1 of 6 audits ended; their results stand.\n"
     assert "NoisyMax: FAIL" in _text(out)
 

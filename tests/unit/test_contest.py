@@ -8,17 +8,18 @@ from functools import cache
 import pytest
 
 import dpaudit
-from dpaudit import cli
-from dpaudit.auditing import registry
-from dpaudit.auditing.command import command_line
-from dpaudit.auditing.contest import ONE_RUN, bouts, timed
-from dpaudit.auditing.jobs import contest_of
-from dpaudit.auditing.request import Request, Versus
-from dpaudit.auditing.results import Result
+from dpaudit.cli import commands
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
-from dpaudit.reporting.contest import contest_block, contest_figure, lines
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.plans import registry
+from dpaudit.plans.command import command_line
+from dpaudit.plans.contest import bouts, timed
+from dpaudit.plans.jobs import contest_of
+from dpaudit.plans.request import Request, Versus
+from dpaudit.report.contest import contest_block, contest_figure, lines
+from dpaudit.report.html import to_html
+from dpaudit.results.contest_rows import ONE_RUN
+from dpaudit.results.json_form import from_json, to_json
+from dpaudit.results.model import Result
 
 NAME = "interior-points"
 SIZES = (10, 100)
@@ -101,7 +102,7 @@ def test_reports() -> None:
 def test_its_command_makes_it_again() -> None:
     versus = Versus(NAME, (10, 100), (("epsilon", 0.5),))
     request = Request((NAME,), seed=3, runs=500, versus=versus)
-    assert cli._parsed(command_line(request), jobs=1) == request
+    assert commands._parsed(command_line(request), jobs=1) == request
 
 
 def test_bad_input_is_one_sentence() -> None:

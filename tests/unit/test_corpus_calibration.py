@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import binomtest, ks_2samp
 
-from dpaudit.auditing.results import Verdict
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Claim, Mechanism, zcdp_delta
+from dpaudit.results.model import Verdict
 from dpaudit.stats.hockey_stick import hockey_stick
 from dpaudit_algorithms import corpus as algorithms
 from dpaudit_algorithms.corpus.floating_point import DiscreteLaplaceMechanism, FloatingPointLaplace, SnappingLaplace

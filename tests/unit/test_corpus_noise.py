@@ -20,11 +20,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from dpaudit.auditing.plan import Case
-from dpaudit.auditing.results import Verdict
 from dpaudit.errors import MechanismError
 from dpaudit.interpret import Outputs, law, sample
 from dpaudit.language import DatasetError, Mechanism, ParameterError
+from dpaudit.plans.plan import Case
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus import CATALOGUE
 from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1, NoisyHist2

@@ -22,7 +22,7 @@ from dpaudit.language import ANSWERS_LINF, Claim, Dataset, Mechanism
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
 from dpaudit_algorithms.corpus.numerical_sparse_vector import NumericalSVT, SVT34Parallel
 from dpaudit_algorithms.corpus.sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6
-from dpaudit_algorithms.sparse_vector_outputs import ABORTED, ABOVE, BELOW, as_symbols, until_stop
+from dpaudit_algorithms.foundations.sparse_vector_outputs import ABORTED, ABOVE, BELOW, as_symbols, until_stop
 from dpaudit_audits.corpus import sparse_vector as audits
 from dpaudit_audits.corpus import sparse_vector_laws as laws
 

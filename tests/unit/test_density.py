@@ -12,16 +12,18 @@ import pytest
 from audit_toys import PAIR, Folded, NoisySum
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing import engine, registry
-from dpaudit.auditing.density import REAL_NOISE, density_evidence, losses_of
-from dpaudit.auditing.exact import LEFT_RIGHT, TOLERANCE, refutes
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Bounds, EvidenceKind, ExactEvidence, Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.evidence.density import REAL_NOISE, density_evidence, losses_of
+from dpaudit.evidence.exact import LEFT_RIGHT
 from dpaudit.interpret import sample
 from dpaudit.language import Claim, Mechanism, Program
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, independent
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.plans import registry
+from dpaudit.plans.request import Request
+from dpaudit.report.html import to_html
+from dpaudit.results.json_form import from_json, to_json
+from dpaudit.results.model import Audit, Bounds, EvidenceKind, ExactEvidence, Verdict
+from dpaudit.results.refutation import TOLERANCE, refutes
 from dpaudit_audits.corpus import ORACLES
 from dpaudit_audits.corpus.oracle import Oracle
 
@@ -61,7 +63,7 @@ class Counts(Mechanism):
 
 
 def audit(mechanism: Mechanism, pair: Any = PAIR, **more: Any) -> Audit:
-    (found,) = engine.run(Request((mechanism,), pair=pair, runs=1_000, **more)).audits
+    (found,) = orchestrator.run(Request((mechanism,), pair=pair, runs=1_000, **more)).audits
     return found
 
 
@@ -250,7 +252,7 @@ def test_the_laplace_mechanism_of_the_catalogue() -> None:
 
 @pytest.mark.slow
 def test_written_and_read_back() -> None:
-    result = engine.run(Request((Counts(2, Claim(1.0, 0.1)),), pair=PAIR, runs=1_000))
+    result = orchestrator.run(Request((Counts(2, Claim(1.0, 0.1)),), pair=PAIR, runs=1_000))
     assert from_json(to_json(result), where="x") == result
     page = to_html(result)
     assert "none in closed form" in page

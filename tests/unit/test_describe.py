@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from numpy.random import default_rng
 
-from dpaudit.adversary.describe import Floats, Integers, SampledFrom, Tuples
-from dpaudit.adversary.description import parse_records
+from dpaudit.adversary.pairs.describe import Floats, Integers, SampledFrom, Tuples
+from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.errors import DatasetError
 
 

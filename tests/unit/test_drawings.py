@@ -7,21 +7,22 @@ from dataclasses import replace
 import pytest
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing import engine
-from dpaudit.auditing.drawing import Drawing, Layer, Panel, Seen, area, dots, line
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Result
+from dpaudit.engine import orchestrator
 from dpaudit.errors import ParameterError
-from dpaudit.reporting.drawings import panel_figures
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.plans.plan import Seen
+from dpaudit.plans.request import Request
+from dpaudit.report.drawings import panel_figures
+from dpaudit.report.html import to_html
+from dpaudit.results.drawing import Drawing, Layer, Panel, area, dots, line
+from dpaudit.results.json_form import from_json, to_json
+from dpaudit.results.model import Audit, Result
 
 QUALITIES = Request(targets=("InteriorPointByMedianCorrected",), only="privacy")
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return engine.run(QUALITIES)
+    return orchestrator.run(QUALITIES)
 
 
 def test_layers_refuse_what_cannot_be_drawn() -> None:
@@ -86,8 +87,8 @@ def test_a_drawing_that_fails_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> Drawing:
         raise ValueError("no paper")
 
-    monkeypatch.setattr(engine.pictures, "drawing", broken)
-    audit = engine.run(QUALITIES).audits[0]
+    monkeypatch.setattr(orchestrator.pictures, "drawing", broken)
+    audit = orchestrator.run(QUALITIES).audits[0]
     assert isinstance(audit, Audit)
     assert audit.drawing is None
     assert audit.verdict.value == "pass"

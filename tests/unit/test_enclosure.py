@@ -12,8 +12,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.interpret.balls import ball
 from dpaudit.stats import hockey_stick
+from dpaudit.stats.arb import ball
 from dpaudit.stats.enclosure import PRECISION, delta_at, epsilon_at, outward
 
 DIGITS = Context(prec=50)

@@ -14,22 +14,24 @@ from audit_toys import PAIR, Breaks, Choice, Counting, Folded, Leak, NoisySum, R
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing import accounting, by_law, engine, jobs, law_table, registry, sampled, sampling
-from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.plan import Case, Plan, Scope
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, EvidenceKind, Result, Verdict
-from dpaudit.auditing.runner import Runner, Unit
+from dpaudit.engine import orchestrator
 from dpaudit.errors import MechanismError, UsageError
+from dpaudit.evidence import by_law, law_table, sampled, sampling
 from dpaudit.language import Categorical, Claim, Mechanism, Multiset
+from dpaudit.plans import alpha_shares, jobs, registry
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.plan import Case, Plan, Scope
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, EvidenceKind, Result, Verdict
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.stats import clopper_pearson
+from dpaudit.subjects.runner import Runner, Unit
 
 
 def audit(*targets: Any, **more: Any) -> Audit:
     """The only audit of a request."""
     settings = {"runs": 2_000, "pair": PAIR, **more}
-    (found,) = engine.run(Request(targets, **settings)).audits
+    (found,) = orchestrator.run(Request(targets, **settings)).audits
     return found
 
 
@@ -37,7 +39,7 @@ def of_case(monkeypatch: pytest.MonkeyPatch, *cases: Case, **more: Any) -> list[
     """The audits of a plan of these cases."""
     monkeypatch.setattr(registry, "plan", lambda name: Plan(name, lambda: cases))
     monkeypatch.setattr(registry, "canonical_name", lambda name: name)
-    return engine.run(Request(("Toy",), **more)).audits
+    return orchestrator.run(Request(("Toy",), **more)).audits
 
 
 # --- the stream -------------------------------------------------------------------------------------------------
@@ -45,7 +47,7 @@ def of_case(monkeypatch: pytest.MonkeyPatch, *cases: Case, **more: Any) -> list[
 
 @pytest.mark.usefixtures("catalogue")
 def test_the_order_of_events() -> None:
-    events = list(engine.check(Request(("Response", "Choice"), seed=3)))
+    events = list(orchestrator.check(Request(("Response", "Choice"), seed=3)))
     assert events[0] == CheckStarted(4, 3, 0.001)
     assert isinstance(events[-1], CheckFinished)
     middle = events[1:-1]
@@ -60,7 +62,7 @@ def test_the_order_of_events() -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_progress_counts_up_and_bounds_only_rise() -> None:
     groups: list[list[Progress]] = []
-    for event in engine.check(Request(("Response",))):
+    for event in orchestrator.check(Request(("Response",))):
         if isinstance(event, AuditStarted):
             groups.append([])
         if isinstance(event, Progress) and event.of > 1:
@@ -81,7 +83,7 @@ def test_usage_errors_come_before_anything_runs() -> None:
         return 0
 
     with pytest.raises(UsageError, match="What does"):
-        engine.run(Request((never,), pair=PAIR))
+        orchestrator.run(Request((never,), pair=PAIR))
     assert not ran
 
 
@@ -90,19 +92,19 @@ def _interrupt(dataset: Any, rng: Generator) -> int:
 
 
 def test_an_interrupt_ends_the_stream_with_what_is_finished() -> None:
-    events = list(engine.check(Request((response, _interrupt, Response()), epsilon=1.0, pair=PAIR, runs=500)))
+    events = list(orchestrator.check(Request((response, _interrupt, Response()), epsilon=1.0, pair=PAIR, runs=500)))
     last = events[-1]
     assert isinstance(last, CheckFinished)
     assert last.result.interrupted
     assert [a.name for a in last.result.audits] == ["response"]
     assert not any(isinstance(event, AuditStarted) and event.name == "Response" for event in events)
     with pytest.raises(KeyboardInterrupt):
-        engine.run(Request((_interrupt,), epsilon=1.0, pair=PAIR, runs=500))
+        orchestrator.run(Request((_interrupt,), epsilon=1.0, pair=PAIR, runs=500))
 
 
 @pytest.mark.parametrize("at", [CheckStarted, AuditStarted, Progress, AuditFinished])
 def test_an_interrupt_thrown_by_the_listener_ends_it_too(at: type[Event]) -> None:
-    stream = engine.check(Request((response,), epsilon=1.0, pair=PAIR, runs=500))
+    stream = orchestrator.check(Request((response,), epsilon=1.0, pair=PAIR, runs=500))
     for event in stream:
         if isinstance(event, at):
             last = stream.throw(KeyboardInterrupt)
@@ -114,7 +116,7 @@ def test_an_interrupt_thrown_by_the_listener_ends_it_too(at: type[Event]) -> Non
 
 
 def test_the_environment_names_the_versions() -> None:
-    found = engine.environment()
+    found = orchestrator.environment()
     assert {"python", "platform", "dpaudit", "numpy", "scipy", "scikit-learn"} <= set(found)
     assert "unknown" not in found.values()
 
@@ -124,23 +126,24 @@ def test_the_environment_names_the_versions() -> None:
 
 @pytest.mark.usefixtures("catalogue")
 def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
-    found = engine.run(Request(("Response", "Choice"), alpha=0.03)).audits
+    found = orchestrator.run(Request(("Response", "Choice"), alpha=0.03)).audits
     for audit in found:
         if not audit.sampled:
             continue
         assert audit.sequential is not None
-        parts = accounting.shares(0.01, certify=False, bits=False)
+        parts = alpha_shares.shares(0.01, certify=False, bits=False)
         spent = parts.sequential + parts.bits + parts.looks + parts.final
-        assert spent == pytest.approx(accounting.of_night(0.01, 1)), "one of three tests has a third of it"
+        assert spent == pytest.approx(alpha_shares.of_night(0.01, 1)), "one of three tests has a third of it"
         assert audit.sequential.alpha == pytest.approx(parts.sequential)
         (evidence,) = audit.sampled
-        assert evidence.alpha in (pytest.approx(parts.final), pytest.approx(parts.looks / (accounting.LOOKS - 1)))
+        assert evidence.alpha in (pytest.approx(parts.final), pytest.approx(parts.looks / (alpha_shares.LOOKS - 1)))
     assert all(audit.confidence == 0.97 for audit in found)
 
 
 @pytest.mark.slow
 def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
-    found = engine.run(Request((response,), epsilon=2.0, data="integers(0, 1)", size=3, runs=500, alpha=0.04)).audits
+    request = Request((response,), epsilon=2.0, data="integers(0, 1)", size=3, runs=500, alpha=0.04)
+    found = orchestrator.run(request).audits
     shares = [evidence.alpha for evidence in found[0].sampled]
     assert len(shares) == 3
     assert shares == pytest.approx([0.004] * 3), "three tenths of α for the last look, for each pair a third of it"
@@ -149,13 +152,13 @@ def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
 @pytest.mark.parametrize("bits", [False, True])
 @pytest.mark.parametrize("certify", [False, True])
 def test_shares_add_up(bits: bool, certify: bool) -> None:
-    parts = accounting.shares(0.04, certify=certify, bits=bits)
+    parts = alpha_shares.shares(0.04, certify=certify, bits=bits)
     # levels above the claim have the same e-process as the claim on the first night
     assert parts.above == parts.sequential
-    assert parts.sequential + parts.bits + parts.looks + parts.final == pytest.approx(accounting.of_night(0.04, 1))
+    assert parts.sequential + parts.bits + parts.looks + parts.final == pytest.approx(alpha_shares.of_night(0.04, 1))
     assert min(vars(parts).values()) >= 0
     for tests in (1, 3):
-        looks = math.fsum(tests * parts.at_look(look, tests) for look in range(accounting.LOOKS))
+        looks = math.fsum(tests * parts.at_look(look, tests) for look in range(alpha_shares.LOOKS))
         assert looks == pytest.approx(parts.looks + parts.final)
     assert (parts.bits == 0) is bits
 
@@ -163,8 +166,8 @@ def test_shares_add_up(bits: bool, certify: bool) -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_one_replayed_case_keeps_its_share_and_its_numbers() -> None:
     wanted = Request(("Response", "Choice"), alpha=0.03)
-    every = engine.run(wanted).audits
-    events = list(engine.check(wanted, only=every[2].replay))
+    every = orchestrator.run(wanted).audits
+    events = list(orchestrator.check(wanted, only=every[2].replay))
     last = events[-1]
     assert isinstance(last, CheckFinished)
     assert last.result.audits == [every[2]]
@@ -183,7 +186,7 @@ def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> 
         return original(self, target, units)
 
     monkeypatch.setattr(Runner, "run", spy)
-    engine.run(Request((response, audit_toys.responses), epsilon=1.0, data="integers(0, 3)", size=2, runs=6_000))
+    orchestrator.run(Request((response, audit_toys.responses), epsilon=1.0, data="integers(0, 3)", size=2, runs=6_000))
     keys = [key for key, _, _ in seeds]
     assert len(keys) == len(set(keys)), "no unit of work shares its seed with another"
     streams = {np.random.default_rng(SeedSequence(list(key))).integers(2**63) for key in keys}
@@ -197,7 +200,7 @@ def test_runs_are_counted_in_full() -> None:
     (evidence,) = found.sampled
     assert found.sequential is not None
     assert found.runs == 2 * 2_000
-    assert evidence.runs_trained == accounting.learning_runs(2_000) == 500
+    assert evidence.runs_trained == alpha_shares.learning_runs(2_000) == 500
     assert (evidence.n, evidence.m) == (1_500, 1_500)
     assert found.sequential.runs == 2_000, "the e-process bets on the certifying runs too"
 
@@ -402,7 +405,7 @@ def test_only_whole_looks_before_a_crash_are_counted() -> None:
         return np.zeros(size, dtype=int)
 
     runs = 20_000
-    sizes = {size for _, size in sampled._looks(runs - accounting.learning_runs(runs), certify=False)}
+    sizes = {size for _, size in sampled._looks(runs - alpha_shares.learning_runs(runs), certify=False)}
     crashed = 0
     for seed in range(20):
         found = audit(crashes_in_the_end, epsilon=1.0, seed=seed, runs=runs)
@@ -432,7 +435,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
     def exits(job: Any, found: Any) -> Any:
         raise SystemExit
 
-    monkeypatch.setattr(engine, "ledger_rows", exits)
+    monkeypatch.setattr(orchestrator, "ledger_rows", exits)
     assert audit(Response()).ledger == []
 
 
@@ -441,7 +444,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_found_pairs_only_the_best_go_on() -> None:
-    found = engine.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
+    found = orchestrator.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
     assert 1 <= len(found.sampled) <= jobs.TESTS_OF_FOUND_PAIRS
     assert found.pair is not None
     assert found.pair.left[0] != found.pair.right[0], "only the first record counts"
@@ -461,7 +464,7 @@ def test_a_multiset_pair() -> None:
 
 @pytest.mark.usefixtures("catalogue")
 def test_the_bound_plot_ends_in_the_certificate() -> None:
-    result: Result = engine.run(Request(("Response",)))
+    result: Result = orchestrator.run(Request(("Response",)))
     found = result.audits[0]
     (evidence,) = found.sampled
     assert found.bound_plot is not None
@@ -481,9 +484,9 @@ def test_cases_of_one_label_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_two_instances_of_one_class_have_ids_of_their_own() -> None:
     targets = (Response(1.0), Response(2.0))
-    found = engine.run(Request(targets, runs=500, pair=PAIR, seed=1))
+    found = orchestrator.run(Request(targets, runs=500, pair=PAIR, seed=1))
     assert len({audit.replay for audit in found.audits}) == 2
-    (again,) = engine.run(Request(targets[1:], runs=500, pair=PAIR, seed=1)).audits
+    (again,) = orchestrator.run(Request(targets[1:], runs=500, pair=PAIR, seed=1)).audits
     assert again.claim.epsilon == found.audits[1].claim.epsilon
 
 
@@ -495,8 +498,8 @@ def test_functions_of_one_factory_have_ids_of_their_own() -> None:
         return function
 
     request = Request((made(1.0), made(0.1), made(1.0)), runs=500, epsilon=1.0, pair=((1,), (0,)), seed=1)
-    audits = engine.run(request).audits
+    audits = orchestrator.run(request).audits
     assert len({audit.replay for audit in audits}) == 3
-    (again,) = [e.audit for e in engine.check(request, only=audits[1].replay) if isinstance(e, AuditFinished)]
+    (again,) = [e.audit for e in orchestrator.check(request, only=audits[1].replay) if isinstance(e, AuditFinished)]
     assert again.verdict is audits[1].verdict is Verdict.FAIL
     assert audits[0].verdict is not Verdict.FAIL

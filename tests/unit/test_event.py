@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.adversary.event import Event, abridged, jsonable, score
-from dpaudit.adversary.features import Column, Linear, Numbers, Vectors
+from dpaudit.adversary.events.event import Event, score
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM
+from dpaudit.outputs.columns import Column, Linear, Numbers, Vectors
+from dpaudit.outputs.plain_json import abridged, jsonable
 
 _atoms = st.sampled_from([0, 1, 2, -3, "a", "b", BOTTOM, None, (1, "x"), True])
 _real = st.sampled_from([-2.0, -1.5, -1.0, 0.0, 0.5, 1.0, 2.0, 3.25])

@@ -9,7 +9,7 @@ from exact_pairs import exact_epsilon
 
 from dpaudit.interpret import law
 from dpaudit.language import Given, Multiplicity, Multiset, ParameterError, Scores
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 
 
 def test_two_solutions_approach_epsilon() -> None:

@@ -14,9 +14,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from dpaudit.adversary.features import Column, Density, Encoder, Linear, Numbers, Table, Vectors, as_number, flat
-from dpaudit.adversary.mixed import Mixed
+from dpaudit.adversary.events.mixed import Mixed
 from dpaudit.language import BOTTOM
+from dpaudit.outputs.columns import Column, Density, Encoder, Linear, Numbers, Table, Vectors, as_number, flat
 
 ROWS = np.random.default_rng(0).normal(size=(50, 3))
 TUPLES = [tuple(row) for row in ROWS.tolist()]

@@ -13,7 +13,10 @@ import example_results
 import matplotlib as mpl
 import pytest
 
-from dpaudit.auditing.plots import (
+from dpaudit.report.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
+from dpaudit.report.loss_figures import loss_figure, tradeoff_figure
+from dpaudit.results.model import ClaimRecord
+from dpaudit.results.plots import (
     BoundPlot,
     CertifiedTest,
     EvidencePlot,
@@ -22,9 +25,6 @@ from dpaudit.auditing.plots import (
     ProfilePlot,
     TradeoffPlot,
 )
-from dpaudit.auditing.results import ClaimRecord
-from dpaudit.reporting.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
-from dpaudit.reporting.loss_figures import loss_figure, tradeoff_figure
 
 SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]
 CLAIM = ClaimRecord(1.0, 0.0, "replace-one", 1, "1-DP")

@@ -14,8 +14,9 @@ import pytest
 import typer
 from typed_commands import Typed
 
-from dpaudit import cli, cli_doctor, config
-from dpaudit.cli_first import EXAMPLE, WELCOME
+from dpaudit import config
+from dpaudit.cli import commands, doctor
+from dpaudit.cli.first import EXAMPLE, WELCOME
 from dpaudit.errors import MissingPackageError, UsageError
 
 
@@ -39,7 +40,7 @@ def test_its_first_two_commands_find_the_bug(typed: Typed) -> None:
 
 
 def test_every_command_of_the_welcome_parses() -> None:
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(commands.app)
     options = {name for option in group.get_params(group.make_context("dpaudit", ["list"])) for name in option.opts}
     for line in WELCOME.splitlines():
         if line.startswith("  dpaudit "):
@@ -129,7 +130,7 @@ def test_settings_that_cannot_be(typed: Typed, tmp_path: Path, text: str, says: 
     assert says in said.sentence
     # what helps to mend it still works
     assert typed("check --help").code == 0
-    assert says in str(cli_doctor._settings())
+    assert says in str(doctor._settings())
 
 
 def test_a_whole_number_may_stand_for_a_double(tmp_path: Path) -> None:
@@ -149,8 +150,8 @@ def test_the_doctor_finds_all_well_here(typed: Typed) -> None:
 
 @pytest.mark.slow
 def test_the_doctor_says_what_is_missing(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = cli_doctor._version
-    monkeypatch.setattr(cli_doctor, "_version", lambda name: None if name in ("scipy", "pytest") else version(name))
+    version = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name in ("scipy", "pytest") else version(name))
     said = typed("doctor")
     assert said.code == 2
     assert any(line.startswith("✗ needs") and "scipy" in line for line in said.out.splitlines())
@@ -160,17 +161,17 @@ def test_the_doctor_says_what_is_missing(typed: Typed, monkeypatch: pytest.Monke
 
 def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        cli_doctor.metadata, "requires",
+        doctor.metadata, "requires",
         lambda package: [
             'opendp>=0.14; extra == "opendp"', 'diffprivlib<0.7,>=0.6.6; extra == "diffprivlib"',
             'python-dp>=1.1.5; extra == "python-dp"',
         ],
     )
     extras = {"get_all": lambda self, key: ["opendp", "diffprivlib", "python-dp"]}
-    monkeypatch.setattr(cli_doctor.metadata, "metadata", lambda package: type("Metadata", (), extras)())
+    monkeypatch.setattr(doctor.metadata, "metadata", lambda package: type("Metadata", (), extras)())
     installed = {"opendp": "0.16.0", "diffprivlib": "0.7.1"}
-    monkeypatch.setattr(cli_doctor, "_version", installed.get)
-    lines = [str(finding) for finding in cli_doctor._packages()]
+    monkeypatch.setattr(doctor, "_version", installed.get)
+    lines = [str(finding) for finding in doctor._packages()]
     assert lines[-3:] == [
         "✓ [opendp]           opendp 0.16.0",
         "– [diffprivlib]      diffprivlib<0.7,>=0.6.6 is wanted, 0.7.1 is installed: pip install "
@@ -181,9 +182,9 @@ def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatc
 
 def test_a_missing_package_is_named_where_dpaudit_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(package: str) -> list[str]:
-        raise cli_doctor.metadata.PackageNotFoundError(package)
+        raise doctor.metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr(cli_doctor.metadata, "requires", absent)
+    monkeypatch.setattr(doctor.metadata, "requires", absent)
     assert str(MissingPackageError("a part", "OpenDP", "opendp")) == (
         "a part needs OpenDP, which is not installed: run pip install -e '.[opendp]'."
     )
@@ -192,7 +193,7 @@ def test_a_missing_package_is_named_where_dpaudit_is_not_installed(monkeypatch: 
 @pytest.mark.parametrize("broken", ["_statistics", "_exact", "_audits", "_same_on_two"])
 def test_the_doctor_tells_a_wrong_number(typed: Typed, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     for check in ("_statistics", "_exact", "_audits", "_same_on_two"):
-        monkeypatch.setattr(cli_doctor, check, lambda check=check: check != broken)
+        monkeypatch.setattr(doctor, check, lambda check=check: check != broken)
     said = typed("doctor")
     assert said.code == 2
     assert "please report it" in said.out
@@ -206,7 +207,7 @@ def completed(shell: str, line: str) -> set[str]:
     else:
         environment |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     done = subprocess.run(
-        [sys.executable, "-m", "dpaudit.cli"], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "dpaudit.cli.commands"], env=environment, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
     return {word.split("\t")[0] for word in done.stdout.split("\n") if word}

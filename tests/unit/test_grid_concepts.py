@@ -6,16 +6,10 @@ from itertools import combinations, product
 
 import pytest
 
-from dpaudit.language import (
-    ConceptClass,
-    Halfspaces,
-    ParameterError,
-    Points,
-    Rectangles,
-    Thresholds,
-    ThresholdsND,
-    bounds,
-)
+from dpaudit.language import ParameterError
+from dpaudit_algorithms.generalization import bounds
+from dpaudit_algorithms.pac.concepts import ConceptClass, Points, Thresholds
+from dpaudit_algorithms.pac.grid_concepts import Halfspaces, Rectangles, ThresholdsND
 
 CLASSES: list[ConceptClass] = [
     *(Thresholds(size) for size in (1, 2, 5)),

@@ -16,15 +16,16 @@ from numpy.random import Generator
 from typed_commands import Typed
 
 import dpaudit
-from dpaudit.auditing import engine
-from dpaudit.auditing.datasets import dataset_from_json
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, EvidenceKind, Result, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.errors import DpauditError, UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
-from dpaudit.reporting import chains, json_form
+from dpaudit.plans.request import Request
+from dpaudit.report import chains
+from dpaudit.results import json_form
+from dpaudit.results.datasets import dataset_from_json
+from dpaudit.results.model import Audit, EvidenceKind, Result, Verdict
 from dpaudit_algorithms.corpus.misprinted_group import GroupPrivacyMisprinted
-from dpaudit_algorithms.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 
 BITS: dict[str, Any] = {"data": "integers(0, 1)", "size": 5}
 
@@ -191,7 +192,7 @@ def test_the_same_seed_gives_the_same_result_whatever_the_number_of_workers(
 ) -> None:
     (tmp_path / "u.py").write_text(USER)
     # whole audits go to the pool at once
-    monkeypatch.setattr(engine, "WORTH_A_POOL", 0)
+    monkeypatch.setattr(orchestrator, "WORTH_A_POOL", 0)
     texts = []
     for jobs in (1, 2):
         subject = "u.py:f --epsilon 0.5 --data 'integers(0, 1)' --size 4 --runs 1000"

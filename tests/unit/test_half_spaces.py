@@ -11,12 +11,13 @@ import pytest
 from flint import arb, fmpq
 from scipy import stats
 
-from dpaudit.auditing.drawing import Seen
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import align, law, sample
 from dpaudit.interpret.balls import probabilities
-from dpaudit.language import AngleGrid, Instance, Laplace, Multiset, NoisyCopies
-from dpaudit_algorithms.half_spaces import (
+from dpaudit.language import Instance, Laplace, Multiset, NoisyCopies
+from dpaudit.plans.plan import Seen
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import (
     ANGLES,
     HoldsBest,
     MakeData,
@@ -28,8 +29,18 @@ from dpaudit_algorithms.half_spaces import (
     examples,
     qualities,
 )
-from dpaudit_audits.half_space_drawings import angles_of
-from dpaudit_audits.half_spaces import COARSE, DIAGONAL, DOMAIN, UNIT, borderline, narrow, near, one, survives
+from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces.half_spaces import (
+    COARSE,
+    DIAGONAL,
+    DOMAIN,
+    UNIT,
+    borderline,
+    narrow,
+    near,
+    one,
+    survives,
+)
 
 NONE = Multiset.of([])
 

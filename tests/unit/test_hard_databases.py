@@ -27,7 +27,10 @@ from dpaudit.language import (
     Trial,
     Uniform,
 )
-from dpaudit.language.hard_databases import (
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_points.interior_point_baselines import Maximum, Median, Minimum, NoisyMedian
+from dpaudit_algorithms.lower_bounds.hard_databases import DigitGuessing, HardDatabase, HardReduction, OnHardDomain
+from dpaudit_algorithms.lower_bounds.hard_distributions import (
     Numerals,
     base_at,
     numerals,
@@ -35,10 +38,6 @@ from dpaudit.language.hard_databases import (
     success_bound_of,
     universe,
 )
-from dpaudit_algorithms.hard_databases import DigitGuessing, HardDatabase, HardReduction, OnHardDomain
-from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
-from dpaudit_algorithms.interior_point_baselines import Maximum, Minimum, NoisyMedian
-from dpaudit_algorithms.non_private import Median
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import AngleGrid, DatasetError, Fixed, Multiset, ParameterError, Trial
-from dpaudit_algorithms.high_dim_data import (
+from dpaudit.language import DatasetError, Fixed, Multiset, ParameterError, Trial
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.high_dim_data import (
     MakeHighDimData,
     MakeHighDimDataCorrected,
     agreements,
@@ -23,8 +24,8 @@ from dpaudit_algorithms.high_dim_data import (
     near,
     reach,
 )
-from dpaudit_algorithms.high_dim_half_spaces import AHighH, AHighHCorrected, labelled, largest
-from dpaudit_audits.high_dim_half_spaces import (
+from dpaudit_algorithms.half_spaces.high_dim_half_spaces import AHighH, AHighHCorrected, labelled, largest
+from dpaudit_audits.half_spaces.high_dim_half_spaces import (
     EXPLAINED,
     FINE,
     NARROW,

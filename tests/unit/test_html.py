@@ -13,9 +13,9 @@ from pathlib import Path
 import example_results
 import pytest
 
-from dpaudit.auditing.results import Result, Timings
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.report.html import to_html
+from dpaudit.results.json_form import from_json, to_json
+from dpaudit.results.model import Result, Timings
 
 EXAMPLES: dict[str, Result] = {
     **example_results.every(),

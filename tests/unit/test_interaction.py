@@ -12,31 +12,33 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.density import losses_of
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import DatasetError, ParameterError
+from dpaudit.evidence.density import losses_of
 from dpaudit.interpret import law, sample
 from dpaudit.language import (
     BOTTOM,
-    AccurateAnswers,
-    Analyst,
     Fixed,
     Instance,
-    Interactive,
     Multiset,
-    Population,
-    Predicate,
-    Samples,
     advanced_composition,
     advanced_share,
-    queries_of,
     zcdp_budget,
     zcdp_delta,
 )
-from dpaudit_algorithms.accuracy_games import AccuracyGame, OverfittingGame, conditioned, occupancies
-from dpaudit_algorithms.analysts import AskingAll, LossHunter, Overfitter, RandomSubsets
-from dpaudit_algorithms.predicates import Among
-from dpaudit_algorithms.statistical_queries import (
+from dpaudit_algorithms.generalization.accuracy_games import AccuracyGame, OverfittingGame, conditioned, occupancies
+from dpaudit_algorithms.generalization.analysts import AskingAll, LossHunter, Overfitter, RandomSubsets
+from dpaudit_algorithms.generalization.interaction import (
+    AccurateAnswers,
+    Analyst,
+    Interactive,
+    Population,
+    Predicate,
+    Samples,
+    queries_of,
+)
+from dpaudit_algorithms.generalization.predicates import Among
+from dpaudit_algorithms.generalization.statistical_queries import (
     GaussianAnswers,
     LaplaceAnswers,
     NaiveAnswers,

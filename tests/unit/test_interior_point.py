@@ -9,7 +9,7 @@ import pytest
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import DatasetError, Multiset, ParameterError
-from dpaudit_algorithms.interior_point import (
+from dpaudit_algorithms.interior_points.interior_point import (
     Depth,
     InteriorPointByMedian,
     InteriorPointByMedianCorrected,

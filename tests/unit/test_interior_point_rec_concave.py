@@ -9,8 +9,8 @@ import pytest
 
 from dpaudit.interpret import law
 from dpaudit.language import DatasetError, Fixed, InteriorPoint, Multiset, ParameterError, Trial
-from dpaudit_algorithms.interior_point_rec_concave import DepthFrom0, InteriorPointByRecConcave
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.interior_point_rec_concave import DepthFrom0, InteriorPointByRecConcave
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6])

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from dpaudit.auditing import contest_rows, drawing, plots, results
 from dpaudit.errors import ReportError
-from dpaudit.reporting.json_form import from_json, schema, to_json
+from dpaudit.results import contest_rows, drawing, model, plots
+from dpaudit.results.json_form import from_json, schema, to_json
 
 EXAMPLES = example_results.every()
 CONTRACT = [
@@ -62,7 +62,7 @@ def test_every_example_is_of_the_schema(name: str) -> None:
 
 def test_schema_is_itself_valid_and_described() -> None:
     Draft202012Validator.check_schema(schema())
-    assert results.FORMAT_VERSION in schema()["$comment"]
+    assert model.FORMAT_VERSION in schema()["$comment"]
     for properties in _objects(schema()):
         for key, value in properties.items():
             assert value.get("description"), key
@@ -70,43 +70,43 @@ def test_schema_is_itself_valid_and_described() -> None:
 
 def test_schema_has_the_fields_of_the_dataclasses() -> None:
     pairs = {
-        "claim": results.ClaimRecord,
-        "pair": results.PairRecord,
-        "event": results.EventRecord,
-        "sampled": results.SampledEvidence,
-        "exact": results.ExactEvidence,
-        "bounds": results.Bounds,
+        "claim": model.ClaimRecord,
+        "pair": model.PairRecord,
+        "event": model.EventRecord,
+        "sampled": model.SampledEvidence,
+        "exact": model.ExactEvidence,
+        "bounds": model.Bounds,
         "profile_plot": plots.ProfilePlot,
         "output_plot": plots.OutputPlot,
-        "sequential": results.SequentialEvidence,
-        "floating_point": results.FloatingPoint,
+        "sequential": model.SequentialEvidence,
+        "floating_point": model.FloatingPoint,
         "bound_plot": plots.BoundPlot,
         "evidence_plot": plots.EvidencePlot,
         "tradeoff_plot": plots.TradeoffPlot,
         "certified_test": plots.CertifiedTest,
         "loss_plot": plots.LossPlot,
-        "ledger_row": results.LedgerRow,
-        "spending": results.Spending,
-        "chain": results.Chain,
-        "chain_link": results.ChainLink,
-        "proof": results.Proof,
-        "timings": results.Timings,
-        "utility": results.UtilityAudit,
-        "promise": results.UtilityRecord,
-        "attempt": results.Attempt,
+        "ledger_row": model.LedgerRow,
+        "spending": model.Spending,
+        "chain": model.Chain,
+        "chain_link": model.ChainLink,
+        "proof": model.Proof,
+        "timings": model.Timings,
+        "utility": model.UtilityAudit,
+        "promise": model.UtilityRecord,
+        "attempt": model.Attempt,
         "contest": contest_rows.ContestRecord,
         "contest_row": contest_rows.ContestRow,
-        "audit": results.Audit,
-        "assumption": results.AssumptionRecord,
+        "audit": model.Audit,
+        "assumption": model.AssumptionRecord,
         "drawing": drawing.Drawing,
         "panel": drawing.Panel,
         "layer": drawing.Layer,
-        "location": results.Location,
+        "location": model.Location,
     }
     definitions = schema()["$defs"]
     assert definitions.keys() == pairs.keys()
     for (name, cls), of in zip(
-        [*pairs.items(), ("", results.Result)], [*(definitions[n] for n in pairs), schema()], strict=True
+        [*pairs.items(), ("", model.Result)], [*(definitions[n] for n in pairs), schema()], strict=True
     ):
         fields = {f.name for f in dataclasses.fields(cls)}
         assert set(of["properties"]) == fields, name
@@ -315,7 +315,7 @@ def test_reads_format_1_0() -> None:
     audit = read.audits[0]
     assert (audit.sequential, audit.floating_point, audit.evidence_plot) == (None, None, None)
     assert [evidence.family for evidence in audit.sampled] == ["", ""]
-    assert (audit.verdict, audit.epsilon_lower) == (results.Verdict.FAIL, 1.3741)
+    assert (audit.verdict, audit.epsilon_lower) == (model.Verdict.FAIL, 1.3741)
     # what it had is written as it was
     again = json.loads(to_json(read))
     for audit_again in again["audits"]:

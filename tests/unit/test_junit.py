@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element
 import example_results
 import pytest
 
-from dpaudit.auditing.results import Result, Timings, Verdict
-from dpaudit.reporting.faults import exit_code
-from dpaudit.reporting.junit import to_junit
+from dpaudit.report.faults import exit_code
+from dpaudit.report.junit import to_junit
+from dpaudit.results.model import Result, Timings, Verdict
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}
 ATTRIBUTES = {

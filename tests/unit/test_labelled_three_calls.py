@@ -12,9 +12,9 @@ from dpaudit.interpret import align, law, sample
 from dpaudit.language import Multiset
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_audits.rec_concave import three_calls_of_examples
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
+from dpaudit_audits.interior_points.rec_concave import three_calls_of_examples
 
 DEEP = LearnThresholds(2**33 + 1, N=3)
 

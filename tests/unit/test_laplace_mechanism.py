@@ -13,7 +13,7 @@ from scipy.stats import laplace
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import REPLACE_ONE, Multiset, ParameterError
-from dpaudit_algorithms.laplace_mechanism import (
+from dpaudit_algorithms.foundations.laplace_mechanism import (
     Count,
     Histogram,
     LaplaceMechanism,

@@ -11,8 +11,8 @@ from exact_pairs import exact_epsilon
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, Multiset, ParameterError
-from dpaudit_algorithms.a_dist import ADist, ADistCorrected
-from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected, PositiveExamples
+from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected, PositiveExamples
 
 
 def positive(records: int, moved: int) -> tuple[Multiset, Multiset]:

@@ -11,24 +11,15 @@ from typing import Any
 import pytest
 from exact_pairs import exact_epsilon
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.drawing import Seen
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.interpret import law, ledger, sample
-from dpaudit.language import (
-    Applied,
-    Claim,
-    DatasetError,
-    DiscreteLaplace,
-    Examples,
-    Instance,
-    Multiset,
-    ParameterError,
-    Rectangles,
-    Truth,
-)
-from dpaudit_algorithms.learn_rectangles import LearnRectangles, SignificantCells, cells
-from dpaudit_algorithms.release_thresholds import ReleaseThresholds, between, distance
-from dpaudit_audits.release_drawings import BoxDrawing, ReleaseDrawing, shares
+from dpaudit.language import Applied, Claim, DatasetError, DiscreteLaplace, Instance, Multiset, ParameterError
+from dpaudit.plans.plan import Seen
+from dpaudit_algorithms.half_spaces.learn_rectangles import LearnRectangles, SignificantCells, cells
+from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, between, distance
+from dpaudit_algorithms.pac.concepts import Examples, Truth
+from dpaudit_algorithms.pac.grid_concepts import Rectangles
+from dpaudit_audits.half_spaces.release_drawings import BoxDrawing, ReleaseDrawing, shares
 
 
 def test_cells_divide_the_axis_and_are_few() -> None:

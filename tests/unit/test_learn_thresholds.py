@@ -11,7 +11,7 @@ from dpaudit.errors import DatasetError, MechanismError, ParameterError
 from dpaudit.interpret import align, law, ledger, sample
 from dpaudit.language import Multiset
 from dpaudit.stats.hockey_stick import profile_symmetric
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
 
 
 def test_quality_counts_consistent_examples() -> None:

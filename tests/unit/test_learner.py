@@ -13,11 +13,11 @@ import pytest
 from numpy.random import Generator, default_rng
 from scipy import stats
 
-from dpaudit.adversary import candidates
-from dpaudit.adversary import learner as learner_module
-from dpaudit.adversary.blocks import Sample
-from dpaudit.adversary.learner import Learner, Witness
-from dpaudit.adversary.worth import expected_bound, log_ratios
+from dpaudit.adversary.events import candidates
+from dpaudit.adversary.events import learner as learner_module
+from dpaudit.adversary.events.blocks import Sample
+from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.events.optimistic_bound import expected_bound, log_ratios
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.language import BOTTOM
 from dpaudit.stats import clopper_pearson

@@ -8,27 +8,15 @@ import pytest
 from scipy import stats
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    Claim,
-    DatasetError,
-    EmpiricalError,
-    Examples,
-    Fixed,
-    GeneralisationError,
-    Multiset,
-    ParameterError,
-    Points,
-    Thresholds,
-    Trial,
-    Truth,
-)
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.learn_thresholds import Consistency
-from dpaudit_algorithms.learner_conversions import EmpiricalLearner, EmpiricalLearnerCorrected, PacLearner
-from dpaudit_algorithms.non_private import Median
-from dpaudit_algorithms.subsampling import kept
-from dpaudit_audits.learner_conversions import empirical_utility, four_samples, pac_learner, pac_utility
+from dpaudit.language import Claim, DatasetError, Fixed, Multiset, ParameterError, Trial
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.subsampling import kept
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
+from dpaudit_algorithms.pac.concepts import EmpiricalError, Examples, GeneralisationError, Points, Thresholds, Truth
+from dpaudit_algorithms.pac.learn_thresholds import Consistency
+from dpaudit_algorithms.pac.learner_conversions import EmpiricalLearner, EmpiricalLearnerCorrected, PacLearner
+from dpaudit_audits.pac.learner_conversions import empirical_utility, four_samples, pac_learner, pac_utility
 
 TWO = Thresholds(2)
 

@@ -13,11 +13,11 @@ import audit_toys
 import pytest
 from typed_commands import Register, Typed
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.location import location_of
-from dpaudit.auditing.play import Called
-from dpaudit.auditing.results import Location
-from dpaudit.auditing.target import load_object
+from dpaudit.plans import registry
+from dpaudit.plans.location import location_of
+from dpaudit.plans.play import Called
+from dpaudit.results.model import Location
+from dpaudit.subjects.target import load_object
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MINE = '''"""Mine."""
@@ -102,7 +102,7 @@ def test_a_package_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     named = "dpaudit_mine.inner.means.mean"
     assert location_of(mean) == Location("src/dpaudit_mine/inner/means.py", 1, 2, named)
     register([{"Mean": "dpaudit_mine.inner.means:mean"}], [{}])
-    from dpaudit.auditing import location
+    from dpaudit.plans import location
 
     location._located.cache_clear()
     assert location_of(mean) == Location("dpaudit_mine/inner/means.py", 1, 2, named)
@@ -125,7 +125,7 @@ def test_what_has_no_text() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_replay_does_not_mind_a_line_more(typed: Typed) -> None:
-    from dpaudit.reporting import files as report_files
+    from dpaudit.report import files as report_files
 
     asked = "check u.py:fair --epsilon 1 --pair [0] [1] --runs 500 --json r.json"
     assert typed(asked).code == 0

@@ -10,8 +10,8 @@ import example_results
 import pytest
 from markdown_it import MarkdownIt
 
-from dpaudit.reporting.markdown import MOST, to_markdown
-from dpaudit.reporting.plain import one_line
+from dpaudit.report.markdown import MOST, to_markdown
+from dpaudit.results.plain import one_line
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}
 CELL = re.compile(r"(?<!\\)\|")

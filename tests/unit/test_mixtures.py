@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.auditing.drawing import Seen
 from dpaudit.errors import DatasetError, NotEnumerableError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, PRIVATE_ROWS, Multiset
-from dpaudit_algorithms.mixtures import ConstrHalf, LearnHalf, private_points, public_points
-from dpaudit_algorithms.mixtures_class import STEPS, Hypothesis
-from dpaudit_algorithms.mixtures_data import best_errors, sample_errors
-from dpaudit_algorithms.mixtures_geometry import ALIGNED, AXIS, constr_half, contains, on
-from dpaudit_audits.mixture_drawings import MixtureDrawing
-from dpaudit_audits.mixtures import published, relabelled, rows
+from dpaudit.plans.plan import Seen
+from dpaudit_algorithms.mixtures.mixtures import ConstrHalf, LearnHalf, private_points, public_points
+from dpaudit_algorithms.mixtures.mixtures_class import STEPS, Hypothesis
+from dpaudit_algorithms.mixtures.mixtures_data import best_errors, sample_errors
+from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED, AXIS, constr_half, contains, on
+from dpaudit_audits.mixtures.mixture_drawings import MixtureDrawing
+from dpaudit_audits.mixtures.mixtures import published, relabelled, rows
 
 quick = settings(max_examples=60)
 

@@ -12,20 +12,10 @@ from scipy.stats import binom
 
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    Instance,
-    Mixed,
-    Mixture,
-    Multiset,
-    Trial,
-    bounds,
-    flipped_bits,
-    label_determined,
-    noisy_labels,
-    private_ones,
-)
-from dpaudit_algorithms.mixtures import LearnHalf
-from dpaudit_algorithms.mixtures_data import (
+from dpaudit.language import Instance, Multiset, Trial
+from dpaudit_algorithms.generalization import bounds
+from dpaudit_algorithms.mixtures.mixtures import LearnHalf
+from dpaudit_algorithms.mixtures.mixtures_data import (
     LEMMA,
     PRINTED,
     Deviation,
@@ -36,7 +26,15 @@ from dpaudit_algorithms.mixtures_data import (
     population_error,
     sample_errors,
 )
-from dpaudit_algorithms.mixtures_geometry import ALIGNED
+from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED
+from dpaudit_algorithms.mixtures.record_sources import (
+    Mixed,
+    Mixture,
+    flipped_bits,
+    label_determined,
+    noisy_labels,
+    private_ones,
+)
 
 COIN = label_determined({((0,), 0): 1, ((0,), 1): 1})
 THIN = label_determined({((0, 0), 0): 1, ((1, 0), 0): 1, ((2, 0), 1): 2})

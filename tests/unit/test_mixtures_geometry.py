@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from dpaudit.errors import DatasetError
-from dpaudit_algorithms.mixtures_geometry import (
+from dpaudit_algorithms.mixtures.mixtures_geometry import (
     ALIGNED,
     AXIS,
     SKIP,

@@ -14,9 +14,10 @@ from scipy import stats
 
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import sample
-from dpaudit.language import BOTTOM, AccurateAnswers, Applied, Instance, Mechanism, Multiset, Population, queries_of
-from dpaudit_algorithms.analysts import AskingAll, Overfitter, RandomSubsets
-from dpaudit_algorithms.multiplicative_weights import (
+from dpaudit.language import BOTTOM, Applied, Instance, Mechanism, Multiset
+from dpaudit_algorithms.generalization.analysts import AskingAll, Overfitter, RandomSubsets
+from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Population, queries_of
+from dpaudit_algorithms.generalization.multiplicative_weights import (
     PrivateMultiplicativeWeights,
     Weights,
     mean,
@@ -25,12 +26,12 @@ from dpaudit_algorithms.multiplicative_weights import (
     uniform,
     values,
 )
-from dpaudit_algorithms.predicates import Among
-from dpaudit_algorithms.statistical_queries import NaiveAnswers
-from dpaudit_algorithms.weights_analysts import Hovering, WorstFor, followed, subsets
-from dpaudit_algorithms.weights_game import WeightsGame
+from dpaudit_algorithms.generalization.predicates import Among
+from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers
+from dpaudit_algorithms.generalization.weights_analysts import Hovering, WorstFor, followed, subsets
+from dpaudit_algorithms.generalization.weights_game import WeightsGame
 from dpaudit_audits.corpus.sparse_vector_laws import Pattern, pattern_law
-from dpaudit_audits.weights_drawings import errors_by_round
+from dpaudit_audits.generalization.weights_drawings import errors_by_round
 
 X = (0, 1, 2)
 S = Multiset.counted({0: 9, 1: 8, 2: 3})

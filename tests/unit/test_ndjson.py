@@ -15,11 +15,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from typed_commands import Typed
 
-from dpaudit.auditing import events
-from dpaudit.auditing.results import Result
 from dpaudit.errors import ReportError
-from dpaudit.reporting import json_form
-from dpaudit.reporting.ndjson import EVENT_VERSION, event_schema, to_line
+from dpaudit.report.ndjson import EVENT_VERSION, event_schema, to_line
+from dpaudit.results import json_form, stream
+from dpaudit.results.model import Result
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}
 
@@ -36,13 +35,13 @@ def validator() -> Draft202012Validator:
 
 
 def _lines(result: Result) -> list[str]:
-    stream = [*events.told(result)]
-    stream.insert(1, events.Progress(4, 10, "certifying, pair 2 of 5", 0.71))
-    return [to_line(event, number) for number, event in enumerate(stream)]
+    events = [*stream.told(result)]
+    events.insert(1, stream.Progress(4, 10, "certifying, pair 2 of 5", 0.71))
+    return [to_line(event, number) for number, event in enumerate(events)]
 
 
 def test_a_bound_that_is_infinite_is_null(validator: Draft202012Validator) -> None:
-    value = json.loads(to_line(events.Progress(10, 10, "exact laws, 10 of 10 datasets", math.inf), 0))
+    value = json.loads(to_line(stream.Progress(10, 10, "exact laws, 10 of 10 datasets", math.inf), 0))
     validator.validate(value)
     assert value["bound"] is None
 
@@ -91,7 +90,7 @@ def test_schema_is_described_and_refuses_what_is_none(validator: Draft202012Vali
 def test_refuses_what_json_cannot_hold() -> None:
     audit = replace(example_results.fail(), epsilon_lower=float("nan"))
     with pytest.raises(ReportError, match=r"^audit\.epsilon_lower is nan"):
-        to_line(events.AuditFinished(audit, 1.0), 0)
+        to_line(stream.AuditFinished(audit, 1.0), 0)
 
 
 @pytest.mark.usefixtures("files")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dpaudit import audit
-from dpaudit.auditing.results import Verdict
 from dpaudit.language import Bernoulli, Claim, Mechanism
+from dpaudit.results.model import Verdict
 
 
 @dataclass(frozen=True)

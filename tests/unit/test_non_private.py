@@ -11,23 +11,10 @@ import pytest
 from exact_pairs import exact_delta, exact_epsilon
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    BOTTOM,
-    DatasetError,
-    Examples,
-    GeneralisationError,
-    Mechanism,
-    ParameterError,
-    Trial,
-    Truth,
-)
-from dpaudit_algorithms.non_private import (
-    ConsistentThreshold,
-    EmpiricalRiskMinimizer,
-    ListedConcepts,
-    Median,
-    thresholds,
-)
+from dpaudit.language import BOTTOM, DatasetError, Mechanism, ParameterError, Trial
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
+from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Truth
+from dpaudit_algorithms.pac.non_private import ConsistentThreshold, EmpiricalRiskMinimizer, ListedConcepts, thresholds
 
 
 def output(mechanism: Mechanism, S: tuple[Any, ...]) -> Any:

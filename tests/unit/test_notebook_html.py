@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import example_results
 import pytest
 
-from dpaudit.reporting import wording
-from dpaudit.reporting.notebook import MOST_ROWS, MOST_SHOWN
-from dpaudit.result import Result
+from dpaudit.api.result import Result
+from dpaudit.report import wording
+from dpaudit.report.notebook import MOST_ROWS, MOST_SHOWN
 
 EXAMPLES = {name: Result.of(result) for name, result in example_results.every().items()}
 VOID = {"br", "path", "use", "line", "rect", "circle", "image"}

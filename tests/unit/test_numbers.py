@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.reporting.numbers import exactly, lower, nearest, upper
+from dpaudit.report.numbers import exactly, lower, nearest, upper
 
 
 def test_bounds_are_rounded_outwards() -> None:

@@ -13,12 +13,17 @@ from scipy import stats
 
 from dpaudit.interpret import sample
 from dpaudit.language import Instance, Mechanism, Multiset, ParameterError, Program
-from dpaudit_algorithms.above_threshold import CountAtMost
-from dpaudit_algorithms.laplace_mechanism import Count, Histogram
-from dpaudit_algorithms.numeric_sparse import AccurateNumbers, NumericSparse, NumericSparseCorrected, SparseNoise
-from dpaudit_algorithms.sparse_vector_outputs import BELOW
+from dpaudit_algorithms.foundations.above_threshold import CountAtMost
+from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram
+from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW
+from dpaudit_algorithms.generalization.numeric_sparse import (
+    AccurateNumbers,
+    NumericSparse,
+    NumericSparseCorrected,
+    SparseNoise,
+)
 from dpaudit_audits.corpus.sparse_vector_laws import Pattern, ReusedNoise, pattern_law
-from dpaudit_audits.wrong_sparse import Respun
+from dpaudit_audits.generalization.wrong_sparse import Respun
 
 KINDS = (NumericSparse, NumericSparseCorrected)
 ZEROS, ONES = Count(0), Count(1)

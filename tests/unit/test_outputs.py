@@ -14,9 +14,9 @@ import pytest
 from bad_files import ASKED
 from typed_commands import Typed
 
-from dpaudit import cli
-from dpaudit.reporting import json_form
-from dpaudit.reporting.files import Outputs
+from dpaudit.cli import commands
+from dpaudit.report.files import Outputs
+from dpaudit.results import json_form
 
 pytestmark = pytest.mark.filterwarnings("error")
 ALL = "--html r.html --json r.json --junit r.xml --sarif r.sarif --markdown r.md --events r.ndjson --report out"
@@ -189,7 +189,7 @@ def test_expectations_of_the_catalogue(typed: Typed) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_a_reader_that_goes_away(files: Path) -> None:
-    line = f"{sys.executable} -m dpaudit.cli check u.py:fair {ASKED} --events - --json r.json"
+    line = f"{sys.executable} -m dpaudit.cli.commands check u.py:fair {ASKED} --events - --json r.json"
     ended = subprocess.run(
         ["bash", "-c", f"{line} | head -n 1; echo ${{PIPESTATUS[0]}}"],
         cwd=files, capture_output=True, text=True, check=False, timeout=60, env={**os.environ, "COLUMNS": "200"},
@@ -201,5 +201,5 @@ def test_a_reader_that_goes_away(files: Path) -> None:
 
 
 def test_options_are_those_of_the_outputs() -> None:
-    assert list(inspect.signature(cli.check_command).parameters).count("outputs") == 0
-    assert set(inspect.signature(Outputs).parameters) <= set(inspect.signature(cli.check_command).parameters)
+    assert list(inspect.signature(commands.check_command).parameters).count("outputs") == 0
+    assert set(inspect.signature(Outputs).parameters) <= set(inspect.signature(commands.check_command).parameters)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from dpaudit.adversary.packing import Colouring, monochromatic, packing_pair, shares
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, REPLACE_ONE, Claim, Game, Laplace, Mechanism, ParameterError, Program
-from dpaudit.language.packing import Packing, PackingGame, balanced, interval_of, lies_in
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholdsCorrected
-from dpaudit_algorithms.non_private import ConsistentThreshold
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.lower_bounds.packing_game import Packing, PackingGame, balanced, interval_of, lies_in
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholdsCorrected
+from dpaudit_algorithms.pac.non_private import ConsistentThreshold
+from dpaudit_audits.lower_bounds.packing_search import Colouring, monochromatic, packing_pair, shares
 
 
 @dataclass(frozen=True)

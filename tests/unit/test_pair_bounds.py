@@ -13,11 +13,11 @@ from numpy.random import default_rng
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.auditing import exact
-from dpaudit.auditing.density import look
-from dpaudit.auditing.results import ExactEvidence, Verdict
+from dpaudit.evidence import exact
+from dpaudit.evidence.density import look
 from dpaudit.interpret import LawCache
 from dpaudit.language import Bernoulli, Categorical, Claim, Mechanism, Program, independent
+from dpaudit.results.model import ExactEvidence, Verdict
 
 
 class Table(Mechanism):

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from dpaudit.adversary.alignment import ABSENT, aligned, joined
-from dpaudit.adversary.describe import Just, Lists, Records
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.pair_search import Climbed, Pairs, climb, mutations, starting_pairs
-from dpaudit.adversary.pairs import Pair
-from dpaudit.adversary.starting_pairs import random_related_pairs
+from dpaudit.adversary.pairs.alignment import ABSENT, aligned, joined
+from dpaudit.adversary.pairs.describe import Just, Lists, Records
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.adversary.pairs.pair_search import Climbed, Pairs, climb, mutations, starting_pairs
+from dpaudit.adversary.pairs.starting_pairs import random_related_pairs
 from dpaudit.errors import DatasetError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset, Relation, relation_named
 

@@ -9,11 +9,11 @@ import pytest
 
 from dpaudit.interpret import law
 from dpaudit.language import DatasetError, Multiset, ParameterError, RandomOrder
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.non_private import Median
-from dpaudit_algorithms.pair_twice import EVERY_LEVEL, ONCE, Paired, PairTwice
-from dpaudit_audits.pair_twice import counting
-from dpaudit_audits.thresholds_reductions import Marked
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
+from dpaudit_algorithms.interior_points.pair_twice import EVERY_LEVEL, ONCE, Paired, PairTwice
+from dpaudit_audits.interior_points.pair_twice import counting
+from dpaudit_audits.lower_bounds.thresholds_reductions import Marked
 
 
 def changed(levels: int, order: tuple[int, ...], at: int, new: int) -> list[int]:

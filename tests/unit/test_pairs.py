@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from dpaudit.adversary.pairs import Pair, as_multisets, every_pair
+from dpaudit.adversary.pairs.pair import Pair, as_multisets, every_pair
 from dpaudit.errors import PairError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset, Relation
 

@@ -11,13 +11,14 @@ from audit_toys import PAIR, Choice, Counting, Gated, Leak, NoisySum, Response, 
 from numpy.random import Generator
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.auditing import engine, pictures
-from dpaudit.auditing.exact import compare
-from dpaudit.auditing.plots import OutputPlot, rounded
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit
+from dpaudit.engine import orchestrator
+from dpaudit.evidence import pictures
+from dpaudit.evidence.exact import compare
 from dpaudit.interpret import LawCache, Outputs
 from dpaudit.language import BOTTOM, Claim
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit
+from dpaudit.results.plots import OutputPlot, rounded
 from dpaudit.stats import clopper_pearson
 
 DRAWN = 1e-5
@@ -26,7 +27,7 @@ DRAWN = 1e-5
 
 def audit(target: Any, **more: Any) -> Audit:
     settings = {"runs": 5_000, "pair": PAIR, **more}
-    return engine.run(Request((target,), **settings)).audits[0]
+    return orchestrator.run(Request((target,), **settings)).audits[0]
 
 
 def well_formed(plot: OutputPlot | None) -> OutputPlot:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.auditing.play import Play
-from dpaudit.auditing.results import Verdict
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
-from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
-from dpaudit_algorithms.non_private import Median
+from dpaudit.plans.play import Play
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
 
 
 def median(data: list[int], rng: np.random.Generator) -> int:

@@ -14,11 +14,11 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import StepPatch
 
+from dpaudit.api.result import Plots, Result
 from dpaudit.errors import UnknownNameError, UsageError
-from dpaudit.reporting.figures import data_csv
-from dpaudit.reporting.on_axes import PLOTS
-from dpaudit.reporting.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
-from dpaudit.result import Plots, Result
+from dpaudit.report.figures import data_csv
+from dpaudit.report.on_axes import PLOTS
+from dpaudit.report.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
 
 EXAMPLES = {name: Result.of(result) for name, result in example_results.every().items()}
 DRAWN = [
@@ -127,7 +127,7 @@ def test_labels_are_for_any_font(tmp_path: Path) -> None:
 def test_names_of_outcomes_are_no_formulas() -> None:
     from dataclasses import replace
 
-    from dpaudit.auditing.plots import OutputPlot
+    from dpaudit.results.plots import OutputPlot
 
     plot = OutputPlot("exact", ["$1", r"$\x$"], [0.5, 0.5], [0.2, 0.8], [True, False], 0)
     audit = replace(EXAMPLES["fail"].audit, output_plot=plot)

@@ -12,10 +12,8 @@ import pytest
 from rich.console import Console
 
 import dpaudit
-from dpaudit.auditing import events
-from dpaudit.auditing.events import AuditStarted, CheckStarted, Progress
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.progress import (
+from dpaudit.report.html import to_html
+from dpaudit.report.progress import (
     BETWEEN_LINES,
     WAIT,
     LogLines,
@@ -25,7 +23,9 @@ from dpaudit.reporting.progress import (
     Writing,
     display_for,
 )
-from dpaudit.reporting.report_dir import write_report
+from dpaudit.report.report_dir import write_report
+from dpaudit.results import stream
+from dpaudit.results.stream import AuditStarted, CheckStarted, Progress
 
 STARTED = AuditStarted("f", "given pairs", "1-DP", 10)
 
@@ -94,7 +94,7 @@ def test_each_audit_has_its_own() -> None:
         for _ in range(2):
             watch.on(STARTED)
             watch.on(Progress(1, 10, "betting", None))
-            watch.on(events.AuditFinished(None, 1.0))  # type: ignore[arg-type]
+            watch.on(stream.AuditFinished(None, 1.0))  # type: ignore[arg-type]
     assert shown.told == ["begin f 1/2", "1/10", "close", "begin f 2/2", "1/10", "close"]
 
 
@@ -191,7 +191,7 @@ def test_where_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_it_changes_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("dpaudit.reporting.progress.WAIT", 0.0)
+    monkeypatch.setattr("dpaudit.report.progress.WAIT", 0.0)
 
     def f(data: list[int], rng: Any, size: int) -> Any:
         return sum(data) + rng.laplace(0, 1, size)

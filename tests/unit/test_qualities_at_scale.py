@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.cli_requests import parameter
+from dpaudit.cli.requests import parameter
 from dpaudit.errors import DatasetError
 from dpaudit.interpret import law
 from dpaudit.language import Multiplicity, Multiset, Quality
-from dpaudit.language.outputs import Raised
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.interior_point import Depth, InteriorPointByMedian, MedianUtility
-from dpaudit_algorithms.learn_points import PositiveExamples
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds
+from dpaudit.outputs.canonical import Raised
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.interior_points.interior_point import Depth, InteriorPointByMedian, MedianUtility
+from dpaudit_algorithms.pac.learn_points import PositiveExamples
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds
 
 SIZES = (1, 2, 50, 2**16, 2**16 + 1, 2**64, 2**200)
 Definition = Callable[[list[Any], int], float]

@@ -20,12 +20,10 @@ from dpaudit.language import (
     Mechanism,
     Multiset,
     ParameterError,
-    Points,
-    Thresholds,
     Trial,
     UtilityClaim,
 )
-from dpaudit_algorithms.query_release import (
+from dpaudit_algorithms.lower_bounds.query_release import (
     PRINTED,
     CloseAnswers,
     LearnerFromRelease,
@@ -33,6 +31,7 @@ from dpaudit_algorithms.query_release import (
     ThresholdRelease,
     share,
 )
+from dpaudit_algorithms.pac.concepts import Points, Thresholds
 
 
 @dataclass(frozen=True)

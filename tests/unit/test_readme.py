@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit import cli
+from dpaudit.cli import commands
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -38,7 +38,7 @@ def test_the_terminal_output_is_real(
     monkeypatch.setattr(sys, "argv", shlex.split(command))
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        commands.main()
     shown = [line.rstrip() for line in capfd.readouterr().out.strip().splitlines()]
     assert shown == block("text", "Reproduce with").rstrip().splitlines()
     assert ended.value.code == 1

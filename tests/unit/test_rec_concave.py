@@ -16,8 +16,8 @@ from dpaudit.language import Given, Scores, Span, StepScores
 from dpaudit.language.distributions import plain
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected, _intervals
-from dpaudit_audits.rec_concave import TWO_SPIKES, three_calls
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected, _intervals
+from dpaudit_audits.interior_points.rec_concave import TWO_SPIKES, three_calls
 
 Pieces = list[tuple[int, float]]
 

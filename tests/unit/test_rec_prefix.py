@@ -10,8 +10,8 @@ from scipy.stats import laplace
 from dpaudit.errors import DatasetError, MechanismError, ParameterError
 from dpaudit.interpret import law, ledger, sample
 from dpaudit.language import BOTTOM, Multiset
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.rec_prefix import Agreements, CommonPrefix, RecPrefix, RecPrefixLevel
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.interior_points.rec_prefix import Agreements, CommonPrefix, RecPrefix, RecPrefixLevel
 
 A, B = 0x1000, 0x1800
 

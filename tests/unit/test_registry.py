@@ -6,8 +6,8 @@ import audit_toys
 import pytest
 from typed_commands import Register
 
-from dpaudit.auditing import registry
 from dpaudit.errors import UnknownNameError, UsageError
+from dpaudit.plans import registry
 
 
 @pytest.mark.usefixtures("catalogue")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.describe import SampledFrom
-from dpaudit.adversary.mutations import mutations
-from dpaudit.adversary.shrink import shrink
-from dpaudit.adversary.starting_pairs import starting_pairs
+from dpaudit.adversary.pairs.describe import SampledFrom
+from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.mutations import mutations
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, ParameterError, UnknownNameError
 from dpaudit.language import (
     ADD_REMOVE_ONE,

@@ -25,12 +25,9 @@ from dpaudit.language import (
     Mechanism,
     Multiset,
     ParameterError,
-    Thresholds,
     advanced_composition,
 )
-from dpaudit_algorithms.query_release import share
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.release_thresholds import (
+from dpaudit_algorithms.half_spaces.release_thresholds import (
     CloseData,
     PieceEnd,
     ReleaseThresholds,
@@ -40,6 +37,9 @@ from dpaudit_algorithms.release_thresholds import (
     synthetic,
     up_to,
 )
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.lower_bounds.query_release import share
+from dpaudit_algorithms.pac.concepts import Thresholds
 
 
 def played(mechanism: Mechanism, dataset: Any, answer: Callable[[Any], Any]) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from dpaudit.interpret import Law, law, sample
 from dpaudit.interpret.balls import probabilities
 from dpaudit.language import ADD_REMOVE_ONE, Claim, CutGeometric, DatasetError, Multiset, ParameterError
-from dpaudit_algorithms.reorder_slice_compute import (
+from dpaudit_algorithms.half_spaces.reorder_slice_compute import (
     Alarm,
     Balance,
     ReorderSliceCompute,
@@ -20,7 +20,7 @@ from dpaudit_algorithms.reorder_slice_compute import (
     slice_composition,
     unsynchronised,
 )
-from dpaudit_algorithms.sorters import (
+from dpaudit_algorithms.half_spaces.sorters import (
     ByParity,
     Farthest,
     FarthestFromMedian,
@@ -30,7 +30,7 @@ from dpaudit_algorithms.sorters import (
     Sorter,
     estranged,
 )
-from dpaudit_audits.reorder_slice_compute import ONCE, PARITIES, TWICE, alarming
+from dpaudit_audits.half_spaces.reorder_slice_compute import ONCE, PARITIES, TWICE, alarming
 
 
 def delta_needed(one: Law, other: Law, epsilon: float) -> float:

@@ -13,13 +13,14 @@ from urllib.parse import unquote, urldefrag
 import example_results
 import pytest
 
-from dpaudit.auditing.contest_rows import ContestRecord, ContestRow
-from dpaudit.auditing.results import Result, Timings
 from dpaudit.errors import ReportError
-from dpaudit.reporting import files, json_form
-from dpaudit.reporting.files import Outputs
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.report_dir import write_report
+from dpaudit.report import files
+from dpaudit.report.files import Outputs
+from dpaudit.report.html import to_html
+from dpaudit.report.report_dir import write_report
+from dpaudit.results import json_form
+from dpaudit.results.contest_rows import ContestRecord, ContestRow
+from dpaudit.results.model import Result, Timings
 
 COMPARED = replace(
     example_results.every()["utility"],
@@ -229,7 +230,7 @@ def test_a_page_for_each_algorithm_costs_no_more_than_its_style(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_pages_are_the_same_whoever_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpaudit.reporting.audit_figures.SHARED_FROM", 2)
+    monkeypatch.setattr("dpaudit.report.audit_figures.SHARED_FROM", 2)
     result = example_results.result(*example_results.many(6), example_results.fail(), example_results.proved())
     for jobs in (1, 2):
         files.write(result, Outputs(html=str(tmp_path / f"{jobs}.html"), report=str(tmp_path / str(jobs))), jobs=jobs)

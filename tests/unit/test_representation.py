@@ -10,35 +10,31 @@ import numpy as np
 import pytest
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    Examples,
+from dpaudit.language import Fixed, Instance, Multiset, ParameterError, Trial, next_prime
+from dpaudit_algorithms.pac.concepts import Examples, Points, Thresholds, Truth
+from dpaudit_algorithms.representations.point_representation import (
+    LineHash,
+    PointRepresentation,
+    PointRepresentationHash,
+)
+from dpaudit_algorithms.representations.representation import (
     Executions,
-    Fixed,
     Hypotheses,
     HypothesisError,
-    Instance,
     ListedRepresentation,
-    Multiset,
     OnesAt,
-    ParameterError,
-    Points,
     Represents,
-    Thresholds,
-    Trial,
-    Truth,
     error,
-    next_prime,
 )
-from dpaudit_algorithms.point_representation import LineHash, PointRepresentation, PointRepresentationHash
-from dpaudit_algorithms.representation_learner import (
+from dpaudit_algorithms.representations.representation_learner import (
     Agreement,
     NoneLooksGood,
     RepresentationLearner,
     RepresentationLearnerCorrected,
     SomeFewErrors,
 )
-from dpaudit_audits.point_representation import HUGE, just_above, spread
-from dpaudit_audits.representation_learner import TWO, WRONG
+from dpaudit_audits.representations.point_representation import HUGE, just_above, spread
+from dpaudit_audits.representations.representation_learner import TWO, WRONG
 
 HALF = Truth((0, 1, 2), (2, 1, 1), 1)
 WORST = [(3, 0.3), (2, 0.45), (6, 0.16), (2, 0.9), (4, 0.24), (9, 0.1)]

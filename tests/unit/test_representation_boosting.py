@@ -10,11 +10,20 @@ import numpy as np
 import pytest
 
 from dpaudit.interpret import law
-from dpaudit.language import Fixed, Hypotheses, OnesAt, ParameterError, Trial, Truth, error
-from dpaudit_algorithms.majorities import Majorities, Majority, ThoughtExperiment, error_bound, growth, last_errors
-from dpaudit_algorithms.non_private import ListedConcepts
-from dpaudit_algorithms.representation_boosting import AlphaBoosted, BetaBoosted
-from dpaudit_audits.representation_boosting import QUARTER, WEAK, WEAK_BETA, errors_at_will
+from dpaudit.language import Fixed, ParameterError, Trial
+from dpaudit_algorithms.pac.concepts import Truth
+from dpaudit_algorithms.pac.non_private import ListedConcepts
+from dpaudit_algorithms.representations.majorities import (
+    Majorities,
+    Majority,
+    ThoughtExperiment,
+    error_bound,
+    growth,
+    last_errors,
+)
+from dpaudit_algorithms.representations.representation import Hypotheses, OnesAt, error
+from dpaudit_algorithms.representations.representation_boosting import AlphaBoosted, BetaBoosted
+from dpaudit_audits.representations.representation_boosting import QUARTER, WEAK, WEAK_BETA, errors_at_will
 
 FIRST = Truth((0,), (1,), 1)
 

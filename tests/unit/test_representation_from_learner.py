@@ -8,20 +8,12 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    BOTTOM,
-    Fixed,
-    Hypotheses,
-    Multiset,
-    ParameterError,
-    Thresholds,
-    Trial,
-    Truth,
-    error,
-)
-from dpaudit_algorithms.finite_class import FiniteClassLearnerCorrected
-from dpaudit_algorithms.representation_from_learner import RepresentationFromLearner
-from dpaudit_audits.representation_from_learner import MANY, of_many, plain, refined
+from dpaudit.language import BOTTOM, Fixed, Multiset, ParameterError, Trial
+from dpaudit_algorithms.pac.concepts import Thresholds, Truth
+from dpaudit_algorithms.pac.finite_class import FiniteClassLearnerCorrected
+from dpaudit_algorithms.representations.representation import Hypotheses, error
+from dpaudit_algorithms.representations.representation_from_learner import RepresentationFromLearner
+from dpaudit_audits.representations.representation_from_learner import MANY, of_many, plain, refined
 
 EDGE = Truth((0, 1), (1, 1), 0)
 """Only c_0 is within 1/4 of the target on it."""

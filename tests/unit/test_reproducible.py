@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typed_commands import Typed
 
-from dpaudit.auditing import runner
-from dpaudit.auditing.results import Timings
-from dpaudit.reporting import json_form
-from dpaudit.reporting.html import to_html
+from dpaudit.report.html import to_html
+from dpaudit.results import json_form
+from dpaudit.results.model import Timings
+from dpaudit.subjects import runner
 
 USER = '''
 from dataclasses import dataclass

@@ -11,12 +11,12 @@ from numpy.random import Generator
 from typed_commands import Register
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.request import DEFAULT_RUNS, Request
-from dpaudit.auditing.results import Verdict
 from dpaudit.errors import DatasetError, PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
+from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.plans.request import DEFAULT_RUNS, Request
+from dpaudit.results.model import Verdict
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from sample_audits import sample_audits, sample_comparison
 
 import dpaudit
-from dpaudit.auditing.results import Result as Plain
-from dpaudit.auditing.results import Verdict
+from dpaudit.api.result import Result
 from dpaudit.errors import ReportError, UnknownNameError, UsageError
-from dpaudit.reporting import json_form
-from dpaudit.result import Result
+from dpaudit.results import json_form
+from dpaudit.results.model import Result as Plain
+from dpaudit.results.model import Verdict
 
 EXAMPLES = example_results.every()
 VERDICTS = {

@@ -16,10 +16,10 @@ from audit_toys import Response
 from joblib import Parallel, delayed
 from numpy.random import Generator, SeedSequence
 
-from dpaudit.auditing import runner
-from dpaudit.auditing.runner import Runner, Unit
-from dpaudit.auditing.target import Target, function_target, load_object
 from dpaudit.errors import MechanismError, TimeLimitError
+from dpaudit.subjects import runner
+from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.target import Target, function_target, load_object
 
 
 def units(number: int, runs: int = 100) -> list[Unit]:

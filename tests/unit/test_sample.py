@@ -28,7 +28,7 @@ from dpaudit.language import (
     canonical,
     independent,
 )
-from dpaudit.language.outputs import NAN, Structure
+from dpaudit.outputs.canonical import NAN, Structure
 
 
 def executions(mechanism: Mechanism, label: str, runs: int) -> int:

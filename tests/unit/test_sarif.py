@@ -13,10 +13,10 @@ import example_results
 import pytest
 from jsonschema import Draft4Validator, FormatChecker
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.results import Audit, Location, Result, Timings, UtilityAudit
-from dpaudit.reporting.bug_classes import OWN, specimen_of
-from dpaudit.reporting.sarif import to_sarif
+from dpaudit.plans import registry
+from dpaudit.report.bug_classes import OWN, specimen_of
+from dpaudit.report.sarif import to_sarif
+from dpaudit.results.model import Audit, Location, Result, Timings, UtilityAudit
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}
 SCHEMA = Path(__file__).parents[1] / "schemas" / "sarif-2.1.0.json"

@@ -11,17 +11,19 @@ import pytest
 from audit_toys import PAIR, NoisySum, Response, TwoLeaks, response, responses
 from numpy.random import Generator
 
-from dpaudit.auditing import accounting, engine, sampled
-from dpaudit.auditing.plots import DIGITS
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.errors import DatasetError
+from dpaudit.evidence import sampled
 from dpaudit.language import Claim, Laplace, Mechanism
+from dpaudit.plans import alpha_shares
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, EvidenceKind, Verdict
+from dpaudit.results.plots import DIGITS
 
 
 def audit(target: Any, **more: Any) -> Audit:
     """The only audit of a request."""
-    return engine.run(Request((target,), **{"runs": 20_000, "pair": PAIR, **more})).audits[0]
+    return orchestrator.run(Request((target,), **{"runs": 20_000, "pair": PAIR, **more})).audits[0]
 
 
 def test_a_refuted_claim_stops_the_runs_and_is_certified() -> None:
@@ -50,7 +52,7 @@ def test_certify_uses_all_runs_and_sharpens() -> None:
     assert all_of_it.epsilon_lower is not None
     assert soon.epsilon_lower < all_of_it.epsilon_lower <= 1.0
     (counts,) = all_of_it.sampled
-    assert counts.n == 20_000 - accounting.learning_runs(20_000)
+    assert counts.n == 20_000 - alpha_shares.learning_runs(20_000)
     assert counts.alpha == pytest.approx(0.8 * 0.001)
 
 
@@ -58,7 +60,7 @@ def test_certify_uses_all_runs_and_sharpens() -> None:
 def test_for_the_verdict_the_event_that_speaks_most_against_the_claim_is_frozen() -> None:
     """Not the rarer one that would certify the larger bound: that is what `certify` asks for."""
     rare = {"output is 'rare'"}
-    learning = accounting.learning_runs(20_000)
+    learning = alpha_shares.learning_runs(20_000)
     undecided = 0
     for seed in range(40):
         found = audit(TwoLeaks(), seed=seed, alpha=0.01)
@@ -96,7 +98,7 @@ def test_evidence_is_averaged_over_pairs() -> None:
 
 def _case(*pairs: Any) -> Any:
     from dpaudit.adversary import Pair
-    from dpaudit.auditing.jobs import jobs_of
+    from dpaudit.plans.jobs import jobs_of
 
     def run(**more: Any) -> Audit:
         request = Request((first_pair_only,), runs=20_000, pair=pairs[0], **more)
@@ -104,8 +106,8 @@ def _case(*pairs: Any) -> Any:
         made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
         job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(engine, "all_jobs", lambda _: [job])
-            return engine.run(request).audits[0]
+            patch.setattr(orchestrator, "all_jobs", lambda _: [job])
+            return orchestrator.run(request).audits[0]
 
     return run
 
@@ -203,7 +205,8 @@ def broken_on_a_tie(dataset: Any, rng: Generator, size: int) -> Any:
 
 @pytest.mark.slow
 def test_a_pair_is_found_and_shrunk() -> None:
-    found = engine.run(Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", size=9, runs=5_000)).audits[0]
+    request = Request((broken_on_a_tie,), epsilon=1.0, data="integers(0, 1000)", size=9, runs=5_000)
+    found = orchestrator.run(request).audits[0]
     assert found.verdict is Verdict.FAIL
     assert found.pair is not None
     assert found.pair.source == "shrunk"
@@ -220,7 +223,7 @@ def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
             raise ZeroDivisionError("no zeros")
         return rng.integers(0, 2, size)
 
-    found = engine.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
+    found = orchestrator.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
     assert any("estimates of the search the mechanism failed" in note for note in found.notes)
     assert not found.crashed
 
@@ -233,7 +236,7 @@ def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record(
         return dataset[0] + rng.laplace(0, 0.5, size)
 
     request = Request((one_value,), epsilon=1.0, relation="answers-l1", data="integers(0, 3)", size=1, runs=5_000)
-    found = engine.run(request).audits[0]
+    found = orchestrator.run(request).audits[0]
     assert found.verdict is Verdict.FAIL
     assert not found.crashed
 
@@ -250,10 +253,10 @@ def test_a_delta_below_what_the_runs_can_see_is_said() -> None:
 
 def test_looks_double_up_to_the_budget() -> None:
     looks = sampled._looks(10_000, certify=False)
-    assert [look for look, _ in looks] == list(range(accounting.LOOKS))
-    assert looks[-1] == (accounting.LOOKS - 1, 10_000)
-    assert sampled._looks(10_000, certify=True) == [(accounting.LOOKS - 1, 10_000)]
-    assert sampled._looks(1, certify=False) == [(accounting.LOOKS - 1, 1)]
+    assert [look for look, _ in looks] == list(range(alpha_shares.LOOKS))
+    assert looks[-1] == (alpha_shares.LOOKS - 1, 10_000)
+    assert sampled._looks(10_000, certify=True) == [(alpha_shares.LOOKS - 1, 10_000)]
+    assert sampled._looks(1, certify=False) == [(alpha_shares.LOOKS - 1, 1)]
 
 
 @pytest.mark.slow

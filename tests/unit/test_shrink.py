@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.pair_search import starting_pairs
-from dpaudit.adversary.pairs import Pair, every_pair
-from dpaudit.adversary.shrink import Shrunk, shrink, simplicity, size_of
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.minimize import Shrunk, shrink, simplicity, size_of
+from dpaudit.adversary.pairs.pair import Pair, every_pair
+from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import PairError, ParameterError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Dataset, Multiset, Relation, relation_named
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from dpaudit.adversary.shrinkage import sets, shrunk
+from dpaudit.adversary.events.empirical_bayes import sets, shrunk
 
 RUNS = 100_000
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typed_commands import Typed
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.events import AuditFinished, AuditStarted, CheckFinished, Event
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Result, Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Result, Verdict
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, Event
 
 USER = """
 import os
@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's folder, where all audits go to the workers."""
     (tmp_path / "u.py").write_text(USER)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(engine, "WORTH_A_POOL", -1.0)
+    monkeypatch.setattr(orchestrator, "WORTH_A_POOL", -1.0)
     return tmp_path
 
 
@@ -71,7 +71,7 @@ def test_the_same_results_in_the_same_order(typed: Typed, folder: Path) -> None:
 def test_events_come_in_the_order_of_the_cases() -> None:
     told = [
         (type(event).__name__, event.audit.name if isinstance(event, AuditFinished) else event.name)
-        for event in engine.check(_request("slow", "good", "bad"))
+        for event in orchestrator.check(_request("slow", "good", "bad"))
         if isinstance(event, AuditStarted | AuditFinished)
     ]
     assert told == [(kind, name) for name in ("slow", "good", "bad") for kind in ("AuditStarted", "AuditFinished")]
@@ -80,7 +80,7 @@ def test_events_come_in_the_order_of_the_cases() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_worker_that_dies_takes_no_other_audit_with_it() -> None:
-    audits = {audit.name: audit for audit in _result(engine.check(_request("bad", "dies", "good"))).audits}
+    audits = {audit.name: audit for audit in _result(orchestrator.check(_request("bad", "dies", "good"))).audits}
     assert audits["bad"].verdict is Verdict.FAIL
     assert audits["good"].verdict is Verdict.PASS
     assert audits["dies"].crashed
@@ -90,6 +90,6 @@ def test_a_worker_that_dies_takes_no_other_audit_with_it() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_the_time_limit_is_for_all_together() -> None:
-    audits = _result(engine.check(_request("slow", "good", seconds=1.0))).audits
+    audits = _result(orchestrator.check(_request("slow", "good", seconds=1.0))).audits
     assert next(audit.verdict for audit in audits) is Verdict.INCONCLUSIVE
     assert len(audits) == 2

@@ -14,13 +14,19 @@ from scipy import stats
 
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import align, law, sample
-from dpaudit.language import AngleGrid, Claim, Fixed, Instance, Mechanism, Multiset, Program, Trial
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.half_spaces import TIES, MakeThrData, best_quality, directions, qualities
-from dpaudit_algorithms.learn_thresholds import Consistency, LearnThresholds
-from dpaudit_algorithms.simple_half_spaces import AgreeingOnHalf, ASimpleH, ASimpleHCorrected, HalfspaceError
-from dpaudit_audits.half_spaces import COARSE, DOMAIN, UNIT, borderline
-from dpaudit_audits.simple_half_spaces import (
+from dpaudit.language import Claim, Fixed, Instance, Mechanism, Multiset, Program, Trial
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import TIES, MakeThrData, best_quality, directions, qualities
+from dpaudit_algorithms.half_spaces.simple_half_spaces import (
+    AgreeingOnHalf,
+    ASimpleH,
+    ASimpleHCorrected,
+    HalfspaceError,
+)
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds
+from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
+from dpaudit_audits.half_spaces.simple_half_spaces import (
     EAST,
     NORTH,
     READINGS,

@@ -13,21 +13,19 @@ from dpaudit.interpret import law
 from dpaudit.language import (
     Claim,
     DatasetError,
-    EmpiricalError,
     Fixed,
     Mechanism,
     Multiset,
     ParameterError,
-    Points,
     Program,
-    Thresholds,
-    ThresholdsND,
     Trial,
     Uniform,
     UtilityClaim,
 )
-from dpaudit_algorithms.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
-from dpaudit_algorithms.solve_d import SolveD
+from dpaudit_algorithms.lower_bounds.solve_d import SolveD
+from dpaudit_algorithms.pac.concepts import EmpiricalError, Points, Thresholds
+from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
+from dpaudit_algorithms.pac.grid_concepts import ThresholdsND
 
 
 @dataclass(frozen=True)

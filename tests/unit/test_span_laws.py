@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.auditing.exact import Comparison, compare, evidence
-from dpaudit.auditing.pictures import exact_outputs, sampled_outputs
 from dpaudit.errors import NotEnumerableError, OutputError
+from dpaudit.evidence.exact import Comparison, compare, evidence
+from dpaudit.evidence.pictures import exact_outputs, sampled_outputs
 from dpaudit.interpret import Law, LawCache, Outputs, align, ball_law, ball_laws, law, sample
 from dpaudit.interpret.span_laws import members
 from dpaudit.language import BOTTOM, Bernoulli, Claim, Mechanism, Multiset, Scores, Span, StepScores, Uniform
-from dpaudit.language.spans import Spread, below, mixed, together, wholes
+from dpaudit.outputs.spans import Spread, below, mixed, together, wholes
 from dpaudit.stats.enclosure import epsilon_at
 from dpaudit.stats.hockey_stick import epsilon_at as epsilon_at_doubles
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
-from dpaudit_algorithms.learn_points import LearnPoints
-from dpaudit_algorithms.learn_thresholds import LearnThresholds
+from dpaudit_algorithms.pac.learn_points import LearnPoints
+from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 BIG = 2**64
 CUTS = st.lists(st.integers(0, 30), min_size=2, max_size=7, unique=True).map(sorted)

@@ -13,9 +13,7 @@ import pytest
 import toy_mechanisms as toys
 from numpy.typing import NDArray
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.jobs import jobs_of
-from dpaudit.auditing.request import Request
+from dpaudit.engine import orchestrator
 from dpaudit.interpret import Spent, law, spending
 from dpaudit.language import (
     Bernoulli,
@@ -28,11 +26,13 @@ from dpaudit.language import (
     Span,
     Uniform,
 )
-from dpaudit.reporting.json_form import from_json, to_json
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import Request
+from dpaudit.results.json_form import from_json, to_json
 from dpaudit.stats import hockey_stick
-from dpaudit_algorithms.composition import BasicComposition
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_audits.rec_concave import PRINTED_T, three_calls
+from dpaudit_algorithms.foundations.composition import BasicComposition
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_audits.interior_points.rec_concave import PRINTED_T, three_calls
 
 
 def event(*wanted: Any) -> Callable[[Any], NDArray[np.bool_]]:
@@ -364,8 +364,8 @@ def test_a_leaf_stays_closed() -> None:
 def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     every = jobs_of
     label = "three calls, every constant as printed"
-    monkeypatch.setattr(engine, "all_jobs", lambda r: [job for job in every(r) if job.case.label == label])
-    result = engine.run(Request(targets=("RecConcave",)))
+    monkeypatch.setattr(orchestrator, "all_jobs", lambda r: [job for job in every(r) if job.case.label == label])
+    result = orchestrator.run(Request(targets=("RecConcave",)))
     (found,) = result.audits
     assert found.spending is not None
     assert found.spending.direction == "right/left"
@@ -383,7 +383,7 @@ def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
             assert row.loss == pytest.approx(sum(parts), rel=1e-12)
     assert all(b.depth <= a.depth + 1 for a, b in pairwise(found.ledger))
     assert from_json(to_json(result), where="result.json") == result
-    assert result.audits[0].ledger == engine.run(Request(targets=("RecConcave",))).audits[0].ledger
+    assert result.audits[0].ledger == orchestrator.run(Request(targets=("RecConcave",))).audits[0].ledger
 
 
 def test_the_bound_is_of_the_dearest_draws() -> None:
@@ -396,7 +396,7 @@ def test_the_bound_is_of_the_dearest_draws() -> None:
         yield Bernoulli(0.5).spending(Claim(0.5))
         return a
 
-    result = engine.run(Request(targets=(Anything(program),), pair=((1,), (0,)), runs=100))
+    result = orchestrator.run(Request(targets=(Anything(program),), pair=((1,), (0,)), runs=100))
     (found,) = result.audits
     root = found.ledger[0]
     assert root.value == "True"

@@ -8,9 +8,9 @@ from dataclasses import replace
 import example_results
 import pytest
 
-from dpaudit.auditing.results import Audit, LedgerRow, Proof
-from dpaudit.reporting import spending, wording
-from dpaudit.reporting.html import to_html
+from dpaudit.report import spending, wording
+from dpaudit.report.html import to_html
+from dpaudit.results.model import Audit, LedgerRow, Proof
 
 
 def _followed(*rows: LedgerRow) -> Audit:

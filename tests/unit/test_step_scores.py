@@ -27,7 +27,7 @@ from dpaudit.language import (
 )
 from dpaudit.language.distributions import plain
 from dpaudit.language.scores import LISTED
-from dpaudit.language.spans import wholes
+from dpaudit.outputs.spans import wholes
 
 LISTS = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 BIG = 2**64

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typed_commands import Typed
 
-from dpaudit.auditing import store
-from dpaudit.auditing.store import Stored
+from dpaudit.engine import store
+from dpaudit.engine.store import Stored
 from dpaudit.errors import UnknownNameError, UsageError
 
 USER = """

@@ -21,12 +21,12 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
 )
-from dpaudit_algorithms.a_dist import ADist
-from dpaudit_algorithms.dominating import DominatingMechanism
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.non_private import Median
-from dpaudit_algorithms.subsampling import Subsampled, kept, least_rows, tight_claim
-from dpaudit_audits.subsampling import Overclaiming
+from dpaudit_algorithms.foundations.a_dist import ADist
+from dpaudit_algorithms.foundations.dominating import DominatingMechanism
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.subsampling import Subsampled, kept, least_rows, tight_claim
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
+from dpaudit_audits.foundations.subsampling import Overclaiming
 
 EPSILONS = (1e-6, 1e-3, 0.1, 0.25, 0.5, 0.75, 1.0)
 SIZES = [

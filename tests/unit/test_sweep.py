@@ -14,18 +14,18 @@ from audit_toys import Leak
 from flint import arb
 
 from dpaudit.adversary import every_pair
-from dpaudit.auditing import law_cache, law_table
-from dpaudit.auditing.plan import Scope
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sweep import Swept, exceeds, sweep
+from dpaudit.evidence import law_cache, law_table
+from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.interpret import LawCache, align, ball_law, law
 from dpaudit.language import ADD_REMOVE_ONE, Categorical, Claim, Mechanism, Multiplicity
+from dpaudit.plans.plan import Scope
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.enclosure import Enclosure, outward
-from dpaudit_algorithms.a_dist import ADist, ADistCorrected
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.learn_thresholds import LearnThresholds
+from dpaudit.subjects.runner import Runner
+from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 Value = TypeVar("Value")
 EXAMPLES = tuple((x, y) for x in range(4) for y in (0, 1))

@@ -15,14 +15,11 @@ import pytest
 from typed_commands import Typed
 
 from dpaudit.adversary import every_pair
-from dpaudit.auditing import engine, law_table, symmetries
-from dpaudit.auditing.plan import Scope
-from dpaudit.auditing.request import Everything, Request
-from dpaudit.auditing.results import Verdict
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.sweep import Swept, exceeds, sweep
-from dpaudit.auditing.symmetries import Action, Orbits, closed_cuts, declared, moved
+from dpaudit.engine import orchestrator
 from dpaudit.errors import SymmetryError
+from dpaudit.evidence import law_table, symmetries
+from dpaudit.evidence.sweep import Swept, exceeds, sweep
+from dpaudit.evidence.symmetries import Action, Orbits, closed_cuts, declared, moved
 from dpaudit.interpret import LawCache, align, law
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -42,14 +39,18 @@ from dpaudit.language import (
     exchanges,
     relabellings,
 )
+from dpaudit.plans.plan import Scope
+from dpaudit.plans.request import Everything, Request
+from dpaudit.results.model import Verdict
 from dpaudit.stats import hockey_stick
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.group_privacy import GroupPrivacy
-from dpaudit_algorithms.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
-from dpaudit_algorithms.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
-from dpaudit_algorithms.learn_points import LearnPoints
-from dpaudit_algorithms.learn_thresholds import LearnThresholds
+from dpaudit.subjects.runner import Runner
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram, LaplaceMechanismRounded
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
+from dpaudit_algorithms.pac.learn_points import LearnPoints
+from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 
 Value = TypeVar("Value")
 FOUR = (0, 1, 2, 3)
@@ -287,7 +288,7 @@ def test_another_text_does_not_inherit_them() -> None:
     assert declared(ExponentialMechanism(1.0, two), REPLACE_ONE, (0, 1)).names == ("relabelling",)
     assert declared(Inheriting(1.0, two), REPLACE_ONE, (0, 1)).names == ()
     # so that it is refuted, and does not end in an error
-    (audit,) = engine.run(Request((Inheriting(1.0, two),), data="booleans()", every=Everything(None, 2))).audits
+    (audit,) = orchestrator.run(Request((Inheriting(1.0, two),), data="booleans()", every=Everything(None, 2))).audits
     assert audit.verdict is Verdict.FAIL
 
 
@@ -421,24 +422,24 @@ class FirstRow(Mechanism):
 
 def test_it_is_noted_where_the_order_of_rows_matters() -> None:
     every = Everything(2, 3, 1)
-    (audit,) = engine.run(Request((FirstRow(),), every=every)).audits
+    (audit,) = orchestrator.run(Request((FirstRow(),), every=every)).audits
     assert audit.verdict is Verdict.PASS
     (note,) = audit.notes
     assert note.startswith("The order of records matters to it: on (1, 0, 0) its law is not that on the multiset")
     assert "--ordered" in note
-    (sequences,) = engine.run(Request((FirstRow(),), every=replace(every, ordered=True))).audits
+    (sequences,) = orchestrator.run(Request((FirstRow(),), every=replace(every, ordered=True))).audits
     assert sequences.notes == []
-    (other,) = engine.run(Request((GroupPrivacy(0.5, 0.01),), every=every)).audits
+    (other,) = orchestrator.run(Request((GroupPrivacy(0.5, 0.01),), every=every)).audits
     assert other.notes == []
 
 
 def test_results_say_what_symmetries_saved() -> None:
-    (audit,) = engine.run(Request(("ExponentialMechanism",), every=Everything(5, 4, 1))).audits
+    (audit,) = orchestrator.run(Request(("ExponentialMechanism",), every=Everything(5, 4, 1))).audits
     assert audit.verdict is Verdict.PASS
     proof = audit.proof
     assert proof is not None
     assert (proof.datasets, proof.laws, proof.symmetries, proof.confirmed) == (70, 5, ["relabelling"], 32)
-    (plain,) = engine.run(Request(("ADist",), every=Everything(3, 4, 1))).audits
+    (plain,) = orchestrator.run(Request(("ADist",), every=Everything(3, 4, 1))).audits
     assert plain.proof is not None
     assert "keep the claim, given the symmetries that it declares (relabelling). In interval arithmetic" in audit.reason
     assert "given" not in plain.reason
@@ -478,10 +479,10 @@ class Most(Mechanism):
 
 def test_a_refutation_stands_though_a_symmetry_fails_on_fewer_records() -> None:
     """Of 5 records there is no tie, nor of 1, which is enough; of 4 there is."""
-    (audit,) = engine.run(Request((Most(),), every=Everything(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((Most(),), every=Everything(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
-    (even,) = engine.run(Request((Most(),), every=Everything(2, 4, 1))).audits
+    (even,) = orchestrator.run(Request((Most(),), every=Everything(2, 4, 1))).audits
     assert even.verdict is Verdict.INCONCLUSIVE
     assert even.crashed
     assert "declares the symmetry 'relabelling', which does not hold" in even.reason
@@ -498,6 +499,6 @@ class MostOfMany(Most):
 
 
 def test_it_is_said_where_fewer_records_are_looked_at() -> None:
-    (audit,) = engine.run(Request((MostOfMany(),), every=Everything(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((MostOfMany(),), every=Everything(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any("MostOfMany declares the symmetry 'relabelling', which does not hold" in note for note in audit.notes)

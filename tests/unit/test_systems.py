@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dpaudit.auditing import registry
-from dpaudit.auditing.results import Verdict
 from dpaudit.language import Mechanism
+from dpaudit.plans import registry
+from dpaudit.results.model import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

@@ -9,8 +9,8 @@ import pytest
 from numpy.random import default_rng
 from scipy import stats
 
-from dpaudit.adversary.tails import Foreseen, foresee
-from dpaudit.adversary.worth import foreseen_bound
+from dpaudit.adversary.events.optimistic_bound import foreseen_bound
+from dpaudit.adversary.events.tail_extrapolation import Foreseen, foresee
 from dpaudit.stats import score_test
 
 RUNS = 200_000

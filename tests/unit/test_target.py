@@ -16,12 +16,12 @@ import pytest
 from audit_toys import Breaks, Response
 from numpy.random import Generator, SeedSequence
 
-from dpaudit.auditing import crash
-from dpaudit.auditing.target import Target, function_target, instantiate, load_object, with_parameters
 from dpaudit.errors import DatasetError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Mechanism
-from dpaudit.language.outputs import Raised
+from dpaudit.outputs.canonical import Raised
+from dpaudit.subjects import user_errors
+from dpaudit.subjects.target import Target, function_target, instantiate, load_object, with_parameters
 
 SEED = SeedSequence(5)
 
@@ -239,7 +239,7 @@ def test_buffers_are_copied() -> None:
     assert drawn.reals.tolist() == list(range(50))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), crash.StopNow(), DatasetError("no.")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), user_errors.StopNow(), DatasetError("no.")])
 def test_nobody_is_blamed_for(error: BaseException) -> None:
     with pytest.raises(type(error)):
         runs(lambda d, rng: _raise(error))

@@ -13,27 +13,26 @@ from dpaudit.language import (
     REPLACE_ONE,
     Claim,
     DatasetError,
-    EmpiricalError,
     Fixed,
     Instance,
     InteriorPoint,
     Mechanism,
     Multiset,
     ParameterError,
-    Thresholds,
     Trial,
 )
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.interior_point import InteriorPointByMedianCorrected
-from dpaudit_algorithms.learn_thresholds import Consistency
-from dpaudit_algorithms.non_private import Median
-from dpaudit_algorithms.thresholds_reductions import (
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_points.interior_point_baselines import Median
+from dpaudit_algorithms.lower_bounds.thresholds_reductions import (
     InteriorPointFromThresholds,
     InteriorPointFromThresholdsCorrected,
     ThresholdsFromInteriorPoint,
     ThresholdsFromInteriorPointCorrected,
 )
-from dpaudit_audits.thresholds_reductions import GoodEnough, Overclaiming
+from dpaudit_algorithms.pac.concepts import EmpiricalError, Thresholds
+from dpaudit_algorithms.pac.learn_thresholds import Consistency
+from dpaudit_audits.lower_bounds.thresholds_reductions import GoodEnough, Overclaiming
 
 BOTH = (ThresholdsFromInteriorPoint, ThresholdsFromInteriorPointCorrected)
 BACK = (InteriorPointFromThresholds, InteriorPointFromThresholdsCorrected)

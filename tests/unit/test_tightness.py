@@ -11,7 +11,7 @@ import pytest
 from dpaudit.errors import DatasetError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Fixed, Instance, Mechanism, Multiset, ParameterError, Trial
-from dpaudit_algorithms.tightness import (
+from dpaudit_algorithms.generalization.tightness import (
     GeneralizationTightness,
     GeneralizationTightnessCorrected,
     HoldsAShare,

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from dpaudit.adversary import Pair
-from dpaudit.auditing import engine, loss_pictures
-from dpaudit.auditing.exact import Comparison, compare
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, Verdict
+from dpaudit.engine import orchestrator
+from dpaudit.evidence import loss_pictures
+from dpaudit.evidence.exact import Comparison, compare
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats import clopper_pearson, hockey_stick, tradeoff
 from dpaudit.stats.noise_losses import NoiseLosses
 from dpaudit.stats.noise_profile import Moves, NoiseProfile
@@ -32,7 +33,7 @@ DRAWN = 1e-3
 
 def audit(target: Any, **more: Any) -> Audit:
     settings = {"runs": 5_000, "pair": PAIR, **more}
-    return engine.run(Request((target,), **settings)).audits[0]
+    return orchestrator.run(Request((target,), **settings)).audits[0]
 
 
 def law(weights: Sequence[int]) -> Any:

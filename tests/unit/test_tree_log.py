@@ -10,8 +10,8 @@ import pytest
 
 from dpaudit.interpret import law
 from dpaudit.language import ADD_REMOVE_ONE, BOTTOM, DatasetError, Multiplicity, Multiset, ParameterError, log_star
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.tree_log import TreeLog, _leaves, _levels, _trimmed, _weights
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.interior_points.tree_log import TreeLog, _leaves, _levels, _trimmed, _weights
 
 Law = dict[Any, float]
 

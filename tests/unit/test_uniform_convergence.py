@@ -9,20 +9,15 @@ from scipy import stats
 
 from dpaudit.errors import DpauditError
 from dpaudit.interpret import law, sample
-from dpaudit.language import (
-    AgnosticExamples,
-    AnyLabels,
-    Examples,
-    Instance,
-    ParameterError,
-    Points,
-    Thresholds,
-    Trial,
-    Truth,
-    bounds,
+from dpaudit.language import Instance, ParameterError, Trial
+from dpaudit_algorithms.generalization import bounds
+from dpaudit_algorithms.generalization.uniform_convergence import (
+    NoBadConcept,
+    UniformConvergence,
+    UniformConvergenceCorrected,
 )
-from dpaudit_algorithms.uniform_convergence import NoBadConcept, UniformConvergence, UniformConvergenceCorrected
-from dpaudit_audits.uniform_convergence import utility
+from dpaudit_algorithms.pac.concepts import AgnosticExamples, AnyLabels, Examples, Points, Thresholds, Truth
+from dpaudit_audits.generalization.uniform_convergence import utility
 
 
 def test_calculators_by_hand() -> None:

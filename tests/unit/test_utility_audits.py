@@ -8,28 +8,15 @@ from typing import Any
 
 import pytest
 
-from dpaudit.auditing.plan import UtilityCase
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import EvidenceKind, UtilityAudit, Verdict
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.utility import UtilityJob, try_promise, utility_jobs
 from dpaudit.errors import UsageError
-from dpaudit.language import (
-    Bernoulli,
-    Examples,
-    Fixed,
-    Gaussian,
-    GeneralisationError,
-    Goal,
-    Instance,
-    InteriorPoint,
-    Mechanism,
-    Program,
-    Thresholds,
-    Truth,
-    UtilityClaim,
-)
-from dpaudit_algorithms.interior_point import InteriorPointByMedian
+from dpaudit.evidence.utility import UtilityJob, try_promise, utility_jobs
+from dpaudit.language import Bernoulli, Fixed, Gaussian, Goal, Instance, InteriorPoint, Mechanism, Program, UtilityClaim
+from dpaudit.plans.plan import UtilityCase
+from dpaudit.plans.request import Request
+from dpaudit.results.model import EvidenceKind, UtilityAudit, Verdict
+from dpaudit.subjects.runner import Runner
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian
+from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Thresholds, Truth
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,11 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from dpaudit.auditing.plan import Plan, UtilityCase
-from dpaudit.auditing.results import Verdict
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import (
     BOTTOM,
-    ClearBest,
-    DeepPoint,
-    Examples,
     Fixed,
-    GeneralisationError,
     Given,
     Goal,
     Instance,
@@ -26,27 +20,31 @@ from dpaudit.language import (
     Mechanism,
     Multiplicity,
     Multiset,
-    NearBest,
-    NearBestOrBottom,
-    Points,
-    PromiseKept,
     Scores,
     StepScores,
-    Supported,
-    Thresholds,
     Trial,
-    Truth,
+)
+from dpaudit.plans.plan import Plan, UtilityCase
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.goals import (
+    ClearBest,
+    DeepPoint,
+    NearBest,
+    NearBestOrBottom,
+    PromiseKept,
+    Supported,
     all_but,
 )
-from dpaudit_algorithms.a_dist import ADist, ADistCorrected
-from dpaudit_algorithms.choosing import ChoosingMechanism
-from dpaudit_algorithms.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
-from dpaudit_algorithms.laplace_mechanism import AnswersWithin, Count, Histogram, LaplaceMechanism
-from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
-from dpaudit_algorithms.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.rec_prefix import RecPrefix, RecPrefixLevel
+from dpaudit_algorithms.foundations.laplace_mechanism import AnswersWithin, Count, Histogram, LaplaceMechanism
+from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian, InteriorPointByMedianCorrected
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix, RecPrefixLevel
+from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Points, Thresholds, Truth
+from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
+from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
 from dpaudit_audits import CATALOGUE
 
 PLANS = (

@@ -11,16 +11,16 @@ import pytest
 from jsonschema import Draft202012Validator
 from numpy.random import Generator
 
-from dpaudit.auditing.drawing import Drawing, Panel, line
-from dpaudit.auditing.plan import UtilityCase
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import UtilityAudit
-from dpaudit.auditing.runner import Runner
-from dpaudit.auditing.utility import UtilityJob, try_promise
+from dpaudit.evidence.utility import UtilityJob, try_promise
 from dpaudit.language import Fixed, Multiset
-from dpaudit.reporting.html import to_html
-from dpaudit.reporting.json_form import from_json, schema, to_json
-from dpaudit_algorithms.laplace_mechanism import Count, LaplaceMechanism
+from dpaudit.plans.plan import UtilityCase
+from dpaudit.plans.request import Request
+from dpaudit.report.html import to_html
+from dpaudit.results.drawing import Drawing, Panel, line
+from dpaudit.results.json_form import from_json, schema, to_json
+from dpaudit.results.model import UtilityAudit
+from dpaudit.subjects.runner import Runner
+from dpaudit_algorithms.foundations.laplace_mechanism import Count, LaplaceMechanism
 
 COURSE = line([(0, 1), (1, 2)], style="left")
 PICTURE = Drawing("What is seen.", "The same in words.", [Panel("", "k", "error", [COURSE])])

@@ -10,11 +10,13 @@ from itertools import product
 import pytest
 
 from dpaudit.interpret import law
-from dpaudit.language import Examples, GeneralisationError, Given, Points, PromiseKept, Trial, Truth, log_star
-from dpaudit_algorithms.learn_points import LearnPoints, LearnPointsCorrected
-from dpaudit_algorithms.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.rec_prefix import RecPrefix, RecPrefixLevel, rounded_k
-from dpaudit_audits.rec_concave import peaks
+from dpaudit.language import Given, Trial, log_star
+from dpaudit_algorithms.foundations.goals import PromiseKept
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix, RecPrefixLevel, rounded_k
+from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Points, Truth
+from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
+from dpaudit_audits.interior_points.rec_concave import peaks
 
 
 def matchings(n: int, distance: int) -> list[int]:

@@ -12,17 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
 
-from dpaudit.auditing import engine
-from dpaudit.auditing.request import Request
-from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
-from dpaudit.auditing.verdict import POSSIBLE_RUNS, _floor
+from dpaudit.engine import orchestrator
+from dpaudit.engine.verdict import POSSIBLE_RUNS
+from dpaudit.evidence.exact import rounded_down
+from dpaudit.plans.request import Request
+from dpaudit.results.model import Audit, EvidenceKind, Verdict
 from dpaudit.stats import power
 
 
 def audit(target: Any, **more: Any) -> Audit:
     """The only audit of a request."""
     settings = {"runs": 20_000, "pair": PAIR, **more}
-    return engine.run(Request((target,), **settings)).audits[0]
+    return orchestrator.run(Request((target,), **settings)).audits[0]
 
 
 def test_fail_by_runs() -> None:
@@ -145,14 +146,14 @@ def test_crash_and_time_limit_are_inconclusive() -> None:
 @settings(max_examples=300)
 @given(st.floats(1e-6, 700))
 def test_a_bound_is_never_rounded_up(bound: float) -> None:
-    assert float(_floor(bound)) <= bound * (1 + 1e-12)
-    assert float(_floor(bound)) >= bound * 0.98
+    assert float(rounded_down(bound)) <= bound * (1 + 1e-12)
+    assert float(rounded_down(bound)) >= bound * 0.98
 
 
 @pytest.mark.slow
 def test_exit_codes() -> None:
     def code(*targets: Any, **more: Any) -> int:
-        return engine.run(Request(targets, pair=PAIR, runs=500, **more)).exit_code
+        return orchestrator.run(Request(targets, pair=PAIR, runs=500, **more)).exit_code
 
     def crashes(dataset: Any, rng: Generator) -> int:
         raise OSError

@@ -17,12 +17,13 @@ import example_results
 import pytest
 from sample_audits import sample_audits
 
-from dpaudit.auditing import Request, registry, run
-from dpaudit.auditing.contest import bouts
-from dpaudit.auditing.plan import UtilityCase
-from dpaudit.auditing.request import Versus
-from dpaudit.auditing.results import Result, Verdict
-from dpaudit.reporting import json_form
+from dpaudit.engine.orchestrator import run
+from dpaudit.plans import registry
+from dpaudit.plans.contest import bouts
+from dpaudit.plans.plan import UtilityCase
+from dpaudit.plans.request import Request, Versus
+from dpaudit.results import json_form
+from dpaudit.results.model import Result, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))

@@ -11,12 +11,12 @@ import pytest
 from typed_commands import Typed
 
 import dpaudit
-from dpaudit.auditing import engine
-from dpaudit.auditing.request import Everything, Request
-from dpaudit.auditing.results import EvidenceKind, Verdict
+from dpaudit.engine import orchestrator
 from dpaudit.errors import UsageError
 from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
-from dpaudit_algorithms.a_dist import ADist
+from dpaudit.plans.request import Everything, Request
+from dpaudit.results.model import EvidenceKind, Verdict
+from dpaudit_algorithms.foundations.a_dist import ADist
 
 COIN = '''
 import math
@@ -49,7 +49,7 @@ def coin(tmp_path: Path) -> str:
 
 
 def verified(target: Any, domain: int | None, size: int, groups: int = 1, **more: Any) -> Any:
-    return engine.run(Request((target,), every=Everything(domain, size, groups), **more)).audits
+    return orchestrator.run(Request((target,), every=Everything(domain, size, groups), **more)).audits
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_mechanism_of_ones_own_and_a_parameter(typed: Typed, coin: str) -> Non
 
 
 def test_the_order_of_rows(coin: str) -> None:
-    (audit,) = engine.run(Request((coin,), every=Everything(2, 3, 1, ordered=True))).audits
+    (audit,) = orchestrator.run(Request((coin,), every=Everything(2, 3, 1, ordered=True))).audits
     assert audit.proof is not None
     assert audit.proof.datasets == 8
     assert audit.proof.pairs == 12
@@ -105,7 +105,7 @@ def test_the_order_of_rows(coin: str) -> None:
 
 @pytest.mark.slow
 def test_every_verified_algorithm_has_a_verdict() -> None:
-    from dpaudit.auditing import registry
+    from dpaudit.plans import registry
 
     proved = refuted = 0
     for name in registry.names(registry.ALGORITHMS):

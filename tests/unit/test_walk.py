@@ -26,8 +26,8 @@ from dpaudit.language import (
     Softmax,
     Uniform,
 )
-from dpaudit.language.fingerprint import fingerprint
-from dpaudit.language.outputs import Raised
+from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.fingerprint import fingerprint
 
 # --- texts that are not functions of their draws ---------------------------------------------------------------
 

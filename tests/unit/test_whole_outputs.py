@@ -17,8 +17,8 @@ from typing import Any
 import example_results
 import pytest
 
-from dpaudit import cli
-from dpaudit.reporting.html import to_html
+from dpaudit.cli import commands
+from dpaudit.report.html import to_html
 
 Snapshot = Callable[[str, str], None]
 
@@ -125,7 +125,7 @@ def run(
     def ran(command: str) -> str:
         monkeypatch.setattr(sys, "argv", ["dpaudit", *shlex.split(command)])
         with pytest.raises(SystemExit):
-            cli.main()
+            commands.main()
         out, err = capfd.readouterr()
         assert err == ""
         return "\n".join(line.rstrip() for line in out.splitlines()) + "\n"

@@ -13,10 +13,9 @@ from numpy.random import default_rng
 from typed_commands import Typed
 
 import dpaudit
-from dpaudit.adversary.crowds import Crowds
-from dpaudit.adversary.description import parse_records
-from dpaudit.adversary.staircases import Staircases
-from dpaudit.auditing.results import Audit, EvidenceKind, Verdict
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.histogram_mutations import Crowds
+from dpaudit.adversary.pairs.staircases import Staircases
 from dpaudit.errors import UsageError
 from dpaudit.language import (
     Bernoulli,
@@ -30,8 +29,9 @@ from dpaudit.language import (
     relation_named,
     step_scores,
 )
-from dpaudit_algorithms.a_dist import ADist
-from dpaudit_algorithms.learn_thresholds import Consistency
+from dpaudit.results.model import Audit, EvidenceKind, Verdict
+from dpaudit_algorithms.foundations.a_dist import ADist
+from dpaudit_algorithms.pac.learn_thresholds import Consistency
 
 MECHANISM = '''
 from dataclasses import dataclass

@@ -44,5 +44,5 @@ Register: TypeAlias = Callable[..., None]
 
 def in_a_process(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line typed in a process of its own."""
-    words = [sys.executable, "-m", "dpaudit.cli", *shlex.split(line)]
+    words = [sys.executable, "-m", "dpaudit.cli.commands", *shlex.split(line)]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=60)

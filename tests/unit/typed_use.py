@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import dpaudit
-from dpaudit.auditing import Verdict
+from dpaudit.results.model import Verdict
 
 
 def one(data: list[int], rng: Generator) -> float:

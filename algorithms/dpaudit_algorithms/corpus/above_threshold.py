@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from dpaudit.language import DWORK_ROTH, Card, Laplace, Program, Specimen, checks
 from dpaudit_algorithms.corpus.sparse_vector import INPUTS, SYMBOLIC, OnAnswers
-from dpaudit_algorithms.sparse_vector_outputs import ABOVE, BELOW, padded
+from dpaudit_algorithms.foundations.sparse_vector_outputs import ABOVE, BELOW, padded
 
 
 @dataclass(frozen=True)

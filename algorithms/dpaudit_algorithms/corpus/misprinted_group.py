@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpaudit.language import THESIS, Card, Claim, Specimen
-from dpaudit_algorithms.group_privacy import GroupPrivacy
+from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 
 
 @dataclass(frozen=True)

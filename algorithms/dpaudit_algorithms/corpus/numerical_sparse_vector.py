@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from dpaudit.language import DP_SNIPER, Card, Laplace, Program, Specimen
 from dpaudit_algorithms.corpus.sparse_vector import INPUTS, SVT3, SVT4, Stopping
-from dpaudit_algorithms.sparse_vector_outputs import (
+from dpaudit_algorithms.foundations.sparse_vector_outputs import (
     BELOW,
     Outputs,
     noisy_answers,

@@ -23,7 +23,7 @@ from dpaudit.language import (
     Specimen,
     checks,
 )
-from dpaudit_algorithms.sparse_vector_outputs import (
+from dpaudit_algorithms.foundations.sparse_vector_outputs import (
     ABOVE,
     BELOW,
     Outputs,

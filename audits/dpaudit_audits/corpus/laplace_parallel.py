@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
 from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
 from dpaudit_audits.corpus.noisy_histogram import laplace_oracle
 from dpaudit_audits.corpus.oracle import Oracle

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan, Scope
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Mechanism, Multiset
+from dpaudit.plans.plan import Case, Plan, Scope
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.misprinted_group import GroupPrivacyMisprinted
 from dpaudit_audits.corpus.oracle import Oracle
 

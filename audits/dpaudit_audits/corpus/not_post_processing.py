@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.not_post_processing import ClampedToPublicBounds, ClampedToTruth, RoundedToData
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.prefix_sum import PrefixSum
 from dpaudit_audits.corpus.noisy_histogram import laplace_oracle
 from dpaudit_audits.corpus.oracle import Oracle

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 from scipy import stats
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
 from dpaudit_algorithms.corpus.rappor import OneTimeRappor, Rappor
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Dataset, Mechanism
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
 from dpaudit_algorithms.corpus.numerical_sparse_vector import NumericalSVT, SVT34Parallel
 from dpaudit_algorithms.corpus.sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6
-from dpaudit_algorithms.sparse_vector_outputs import ABORTED, ABOVE, BELOW, Outputs
+from dpaudit_algorithms.foundations.sparse_vector_outputs import ABORTED, ABOVE, BELOW, Outputs
 from dpaudit_audits.corpus import sparse_vector_laws as laws
 from dpaudit_audits.corpus.oracle import Oracle
 

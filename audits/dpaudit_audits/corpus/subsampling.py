@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.subsampling import SubsampledLaplace, SubsampledLaplacePoisson
 from dpaudit_audits.corpus.oracle import Oracle
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.adversary.pairs import Pair
-from dpaudit.auditing.plan import Case, Plan
-from dpaudit.auditing.results import Verdict
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.plans.plan import Case, Plan
+from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.truncated_geometric import TruncatedGeometric, TruncatedGeometricBase2
 from dpaudit_audits.corpus.oracle import Oracle
 

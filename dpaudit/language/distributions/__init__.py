@@ -1,8 +1,19 @@
 """Distributions: what a mechanism yields or returns when it uses randomness."""
 
-from dpaudit.language.distributions.base import Bernoulli, Categorical, Distribution, Finite, Softmax, Uniform
+from dpaudit.language.distributions.base import (
+    Bernoulli,
+    Categorical,
+    Distribution,
+    Finite,
+    Mapped,
+    Product,
+    Softmax,
+    Then,
+    Uniform,
+    independent,
+    plain,
+)
 from dpaudit.language.distributions.copies import NoisyCopies
-from dpaudit.language.distributions.derived import Mapped, Product, Then, independent, plain
 from dpaudit.language.distributions.discrete_noise import DiscreteLaplace, Snapping
 from dpaudit.language.distributions.geometric import CutGeometric
 from dpaudit.language.distributions.levels import Levels, LevelSoftmax
@@ -11,7 +22,7 @@ from dpaudit.language.distributions.order import RandomOrder
 from dpaudit.language.distributions.pairing import RandomPairing
 from dpaudit.language.distributions.real import Clipped, ClippedInteger, Gaussian, Integer, Laplace, Real
 from dpaudit.language.distributions.repeated import Repeated
-from dpaudit.language.distributions.stepwise import StepSoftmax
+from dpaudit.language.distributions.step_scores import StepSoftmax
 
 __all__ = [
     "Bernoulli",

@@ -1,4 +1,4 @@
-"""What every distribution can do, and the finite ones.
+"""What every distribution can do, the finite ones, and those made of others: images, continuations, products.
 
 A distribution is a value: a frozen dataclass of its parameters. It never holds a random number generator; the
 interpreters hand one to `draw`, or enumerate `values` and `probs`.
@@ -10,21 +10,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from itertools import product
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from dpaudit.errors import MechanismError, ParameterError
+from dpaudit.errors import MechanismError, NotEnumerableError, ParameterError
 from dpaudit.language.checks import number, probability
-from dpaudit.language.enclosed import finite, is_enclosed, near, nears, vector
+from dpaudit.language.claim import Claim
 from dpaudit.language.numbers import WRITTEN_BITS, written
-from dpaudit.language.outputs import canonical
-from dpaudit.language.spans import Spread, below, wholes
-
-if TYPE_CHECKING:
-    from dpaudit.language.claim import Claim
+from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.spans import Spread, below, wholes
+from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, vector
 
 ENUMERATED_VALUES = 1 << 24
 """A uniform choice among more values than this is drawn, never enumerated."""
@@ -73,8 +72,6 @@ class Distribution(ABC):
 
     def map(self, function: Callable[[Any], Hashable]) -> Distribution:
         """The distribution of `function(value)`; equal images are merged."""
-        from dpaudit.language.distributions.derived import Mapped
-
         return Mapped(self, function, claim=self.claim)
 
     def then(self, continuation: Callable[[Any], Any]) -> Distribution:
@@ -83,8 +80,6 @@ class Distribution(ABC):
         Same as `value = yield self; return continuation(value)`, but no path is replayed for it: for heavy
         deterministic work before the last but one draw.
         """
-        from dpaudit.language.distributions.derived import Then
-
         return Then(self, continuation)
 
     def spending(self, claim: Claim) -> Self:
@@ -351,3 +346,138 @@ def _values(values: Sequence[Any] | NDArray[np.int64]) -> Values:
     if isinstance(values, range) and max(abs(values[0]), abs(values[-1])) < 1 << 62:
         return np.arange(values.start, values.stop, values.step)
     return values
+
+
+PRODUCT_LIMIT = 1_000_000
+"""A product with more joint values than this is not enumerated."""
+
+
+@dataclass(frozen=True)
+class Mapped(Finite):
+    """The image of `base` under `function`; finite when `base` is."""
+
+    base: Distribution
+    function: Callable[[Any], Hashable] = field(repr=False)  # its address would differ from run to run
+
+    @property
+    def finite(self) -> bool:
+        return self.base.finite
+
+    @property
+    def remedy(self) -> str:
+        return self.base.remedy
+
+    @cached_property
+    def _images(self) -> tuple[dict[Hashable, int], list[int]]:
+        """The place of every image, and that of the image of every value."""
+        if not isinstance(self.base, Finite):
+            raise NotEnumerableError(f"{self.base!r} cannot be enumerated: {self.base.remedy}.")
+        places: dict[Hashable, int] = {}
+        of = [places.setdefault(canonical(self.function(value)), len(places)) for value in plain(self.base.values)]
+        return places, of
+
+    @property
+    def values(self) -> Values:
+        return tuple(self._images[0])
+
+    @cached_property
+    def _probs(self) -> NDArray[np.float64]:
+        places, of = self._images
+        assert isinstance(self.base, Finite)
+        probs = [0.0] * len(places)
+        for place, p in zip(of, self.base.probs.tolist(), strict=True):
+            probs[place] += p
+        return np.array(probs)
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        return self._probs
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        if self.finite:
+            return super().draw(rng, size)
+        return [canonical(self.function(value)) for value in plain(self.base.draw(rng, size))]
+
+
+@dataclass(frozen=True)
+class Then(Distribution):
+    """A value of `base`, then a draw from `continuation(value)`."""
+
+    base: Distribution
+    continuation: Callable[[Any], Any] = field(repr=False)
+
+    @property
+    def remedy(self) -> str:
+        return self.base.remedy
+
+    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+        return Then(self, function, claim=self.claim)
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        raise TypeError("A Then is unfolded by the interpreters; it has no draw of its own.")
+
+
+@dataclass(frozen=True)
+class Product(Finite):
+    """Independent parts, drawn together as a tuple (a row of an array when all parts are real).
+
+    Raises:
+        ParameterError: no parts.
+    """
+
+    parts: tuple[Distribution, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ParameterError("A Product needs at least one part.")
+        if any(isinstance(part, Then) for part in self.parts):
+            raise ParameterError("A draw with a continuation cannot be part of a Product; yield it on its own.")
+
+    @property
+    def finite(self) -> bool:
+        return all(part.finite for part in self.parts) and self._size <= PRODUCT_LIMIT
+
+    @property
+    def _size(self) -> int:
+        size = 1
+        for part in self.parts:
+            if isinstance(part, Finite):
+                size *= len(part.values)
+        return size
+
+    @property
+    def remedy(self) -> str:
+        if all(part.finite for part in self.parts):
+            return f"it has {self._size} joint values; use fewer parts"
+        return next(part for part in self.parts if not part.finite).remedy
+
+    @property
+    def values(self) -> Values:
+        return tuple(product(*(plain(part.values) for part in self._finite_parts)))
+
+    @property
+    def probs(self) -> NDArray[np.float64]:
+        joint = np.ones(1)
+        for part in self._finite_parts:
+            joint = np.outer(joint, part.probs).ravel()
+        return joint
+
+    @property
+    def _finite_parts(self) -> list[Finite]:
+        return [part for part in self.parts if isinstance(part, Finite)]
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        columns = [part.draw(rng, size) for part in self.parts]
+        if all(isinstance(column, np.ndarray) and column.dtype.kind == "f" for column in columns):
+            return np.stack(columns, axis=1)
+        return list(zip(*(plain(column) for column in columns), strict=True))
+
+
+def independent(part: Distribution, copies: int) -> Product:
+    """`copies` independent draws of `part`."""
+    return Product((part,) * copies)
+
+
+def plain(values: Any) -> Any:
+    """Plain Python values, whatever holds them."""
+    return values.tolist() if isinstance(values, np.ndarray) else values

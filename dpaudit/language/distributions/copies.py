@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import positive, whole
-from dpaudit.language.distributions.base import Finite, Values
-from dpaudit.language.distributions.derived import PRODUCT_LIMIT
+from dpaudit.language.distributions.base import PRODUCT_LIMIT, Finite, Values
 from dpaudit.language.distributions.real import ClippedInteger, Laplace
 
 

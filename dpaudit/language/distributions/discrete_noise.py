@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.real import ClippedInteger, Real
-from dpaudit.language.enclosed import is_enclosed, near
+from dpaudit.stats.enclosed import is_enclosed, near
 
 MOST_NUMERATOR = 1 << 53
 MOST_DENOMINATOR = 1 << 61

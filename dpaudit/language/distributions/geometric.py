@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions.base import Finite, Values
-from dpaudit.language.enclosed import near
+from dpaudit.stats.enclosed import near
 
 
 @dataclass(frozen=True)

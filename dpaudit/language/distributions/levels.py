@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Finite, Values
-from dpaudit.language.enclosed import near
+from dpaudit.stats.enclosed import near
 
 ENUMERATED_LABELS = 1 << 18
 """More labels than this are drawn, never enumerated."""

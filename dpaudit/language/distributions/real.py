@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Tail, Values
-from dpaudit.language.enclosed import is_enclosed, near
+from dpaudit.stats.enclosed import is_enclosed, near
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dpaudit.language.checks import whole
-from dpaudit.language.distributions.base import Distribution, Finite, Values
-from dpaudit.language.distributions.derived import PRODUCT_LIMIT, plain
+from dpaudit.language.distributions.base import PRODUCT_LIMIT, Distribution, Finite, Values, plain
 
 
 @dataclass(frozen=True)

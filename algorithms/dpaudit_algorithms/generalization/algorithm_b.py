@@ -1,0 +1,364 @@
+"""Algorithm B of the high-probability generalisation bound, its expectation bound, and what the proof makes of both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+from dpaudit.language import (
+    THESIS,
+    Bernoulli,
+    Card,
+    Categorical,
+    Claim,
+    DatasetError,
+    Draw,
+    Goal,
+    Instance,
+    Mechanism,
+    ParameterError,
+    Program,
+    SampleSize,
+    Scores,
+    Softmax,
+    Uniform,
+    UtilityClaim,
+    as_written,
+    cached,
+    checks,
+    exp,
+    expm1,
+    independent,
+    log,
+    log1p,
+    tanh,
+    to_float,
+)
+from dpaudit_algorithms.foundations.composition import claim_of
+from dpaudit_algorithms.foundations.goals import all_but
+from dpaudit_algorithms.generalization.interaction import Population, Predicate
+from dpaudit_algorithms.generalization.predicates import Generalises
+from dpaudit_algorithms.generalization.tightness import in_order
+
+Table: TypeAlias = tuple[int, ...]
+"""A predicate by its values on the points of the population, in their order."""
+_THEOREM = "§4.2, Theorem 4.3"
+_LEMMA = "§4.2, Lemma 4.2"
+
+
+@dataclass(frozen=True)
+class Witnesses(Mechanism):
+    """Instances of T·n records from D, in order, with what turns an expectation into a probability.
+
+    `Instance.truth` is (coin, i, z): a fair coin, a place i of a sub-database, a fresh z drawn from D.
+
+    Args:
+        population: D.
+        parts: T ≥ 1.
+        records: n ≥ 1, of one sub-database.
+    """
+
+    population: Population
+    parts: int
+    records: int
+
+    def run(self, dataset: Any) -> Program:
+        weights = [Fraction(w) for w in self.population.weights]
+        one = Categorical(self.population.points, [to_float(w / sum(weights)) for w in weights])
+        sample = yield independent(one, self.parts * self.records)
+        coin = yield Bernoulli(0.5)
+        # the coin decides which of the two is looked at
+        seen = (yield Uniform(range(self.records))) if coin else (yield one)
+        return Instance(tuple(sample), (coin, seen))
+
+    def __str__(self) -> str:
+        return f"{self.parts} sub-databases of {self.records} from {self.population}"
+
+
+@dataclass(frozen=True)
+class PicksOnItsOwn(Goal):
+    """A coin decides: h(x_{t,i}) = 1 for a random place i, or h(z) = 0 for a fresh z.
+
+    E[h(S_t)] = Pr[h(x_{t,i}) = 1] and E[h(D)] = Pr[h(z) = 1], as in the proof of Lemma 4.2; so this has probability
+    (1 + E[h(S_t) − h(D)])/2, and a bound on that expectation is one on this probability.
+
+    Args:
+        points: of the population, in the order of the output's table.
+        records: n, of one sub-database.
+
+    Source: Stemmer's thesis, Lemma 4.2.
+    """
+
+    points: tuple[Any, ...]
+    records: int
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        (table, t), (coin, seen) = output, instance.truth
+        x = instance.dataset[(t - 1) * self.records + seen] if coin else seen
+        return bool(table[self.points.index(x)] == coin)
+
+    def __str__(self) -> str:
+        return "h(x_{t,i}) = 1 or, as a coin says, h(z) = 0"
+
+
+@dataclass(frozen=True)
+class AlgorithmB(Mechanism):
+    """Runs A on each of T = ⌊ε/δ⌋ sub-databases, and picks a predicate that behaves otherwise there than on D.
+
+    Privacy: a replaced record is in one sub-database, so A's outputs on all are (ε, δ)-DP together; given them, the
+    score n·(h(S_t) − h(D)) moves by at most 1, and the exponential mechanism adds ε. So (2ε, δ), for every ε and δ.
+
+    The theorem stands, and a step of its proof does not close: with "≥ 1/2", 5ε − (2/(εn))·ln(2Tk) has to exceed
+    e^{2ε} − 1 + Tδ, and at the printed n it is 3ε or a little more, against more than 3ε where ε/δ is whole. It closes
+    with 1 − (1 − δ/ε)^⌊ε/δ⌋ ≥ 1 − (4/5)^4 = 0.5904 for ε/δ > 4: then 3.904ε > e^{2ε} − 1 + ε for ε ≤ 1/3, as e^{2ε} − 1
+    is convex and below 2.844ε there. (Or with 1/2 and `Lemma 4.2, sharpened`: 3ε > tanh(ε) + ε.)
+
+    Lemma 4.2 sharpened: let p = E[h(S_t)], q = E[h(D)], τ = Tδ, for an (ε, δ)-DP algorithm. Its proof gives
+    p ≤ e^ε·q + τ, and of the predicates' negations 1 − q ≤ e^ε·(1 − p) + τ by exchanging the roles of z and x_{m,i}.
+    With d = p − q these are d ≤ (e^ε − 1)q + τ and e^ε·d ≤ (e^ε − 1)(1 − q) + τ, and their sum is
+    d ≤ tanh(ε/2) + 2τ/(1 + e^ε). The same holds for −d.
+
+    Args:
+        inner: A, (ε, δ)-DP under replace-one; its output is a tuple of k predicates.
+        population: D, known.
+        epsilon: ε > 0.
+        delta: δ in (0, ε].
+        k: how many predicates A outputs, ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range, an A whose claim does not imply (ε, δ), or one that outputs
+            another number of predicates.
+        DatasetError: not T·n records in order, n ≥ 1.
+
+    Source: Stemmer's thesis, section 4.2, Theorem 4.3 and algorithm B of its proof, Lemma 4.2, Claim 4.4.
+    """
+
+    inner: Mechanism
+    population: Population
+    epsilon: float
+    delta: float
+    k: int = 1
+
+    card: ClassVar[Card] = Card(
+        name="AlgorithmB",
+        system="G5",
+        title="Algorithm B: picks a predicate that tells a sub-database from its distribution, which is known",
+        paper=THESIS,
+        place=f"{_THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4",
+        claim="(2ε, δ)-DP under replace-one, if A is (ε, δ)-DP",
+        inputs="a sequence of T·n records, T = ⌊ε/δ⌋, n ≥ 1: S_1, …, S_T one after the other; A, D, epsilon > 0, "
+        "0 < delta ≤ epsilon, k ≥ 1",
+        output="(h*, t*): the values of h* on the points of D, in their order; t* in 1, …, T",
+        differs=(
+            "Theorem 4.3 has ε < 1/3 and δ < ε/4; B and its privacy do not need that, and are tried beyond.",
+            "X is the finite set of points of D, so that F is a set: predicates that are equal on X are one element.",
+            "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is greater, and the proof's "
+            "numbers close for ε ≤ 0.256.",
+            "Lemma 4.2 bounds an expectation; it is tried as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
+            "For ε > 1/10 Theorem 4.3 says nothing, for 10ε > 1.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if not 0 < checks.probability("delta", self.delta) <= self.epsilon:
+            raise ParameterError(f"delta must lie in (0, epsilon], not {self.delta!r}.")
+        checks.whole("k", self.k, least=1)
+        if not claim_of(self.inner).implies(Claim(self.epsilon, self.delta)):
+            raise ParameterError(f"A must be ({self.epsilon!r}, {self.delta!r})-DP, and claims {self.inner.claim}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(2ε, δ)."""
+        return Claim(2 * self.epsilon, self.delta)
+
+    @property
+    def parts(self) -> int:
+        """T = ⌊ε/δ⌋, of the decimals that were written."""
+        return math.floor(as_written(self.epsilon) / as_written(self.delta))
+
+    @property
+    def gap(self) -> float:
+        """e^{2ε} − 1 + Tδ: what Lemma 4.2 says of B."""
+        return expm1(2 * self.epsilon) + self.parts * self.delta
+
+    @property
+    def sharpened(self) -> float:
+        """tanh(ε) + 2Tδ/(1 + e^{2ε}): Lemma 4.2 sharpened, of B."""
+        return tanh(self.epsilon) + 2 * self.parts * self.delta / (1 + exp(2 * self.epsilon))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """|E[h*(S_t*) − h*(D)]| ≤ e^{2ε} − 1 + Tδ on T·n records, from above and below; then the same sharpened."""
+        n, rest = divmod(records, self.parts)
+        if rest or not n:
+            return ()
+        goal = PicksOnItsOwn(self.population.points, n)
+        return tuple(
+            claim
+            for bound, place in ((self.gap, _LEMMA), (self.sharpened, f"{_LEMMA}, sharpened"))
+            for claim in (
+                UtilityClaim(goal, min(1.0, math.nextafter((1 + bound) / 2, 2.0)), place, at_most=True),
+                UtilityClaim(goal, all_but((1 + bound) / 2), place),
+            )
+        )
+
+    def generalises(self, records: int) -> UtilityClaim | None:
+        """Theorem 4.3 of A on n records: max |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε; None for smaller n."""
+        if not self.in_range or records < self.printed_size:
+            return None
+        below = float(10 * as_written(self.epsilon))
+        return UtilityClaim(Generalises(below), all_but(self.delta / self.epsilon), _THEOREM)
+
+    @property
+    def in_range(self) -> bool:
+        """ε < 1/3 and δ < ε/4."""
+        epsilon = as_written(self.epsilon)
+        return epsilon < Fraction(1, 3) and 4 * as_written(self.delta) < epsilon
+
+    @property
+    def printed_size(self) -> int:
+        """The least n ≥ ln(2εk/δ)/ε²."""
+        return math.ceil(log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The printed n, and those at which the proof's numbers close with 1/2 and without that loss."""
+        if not self.in_range:
+            return ()
+        half, exact = (self.closing_size(some) for some in (0.5, self.some_is_far))
+        promise = "every |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε"
+        need = "5ε − (2/(εn))·ln(2Tk) > e^{2ε} − 1 + Tδ, where the proof ends"
+        return (
+            SampleSize(self.printed_size, "(1/ε²)·log(2εk/δ)", promise, _THEOREM),
+            SampleSize(half, "2·ln(2Tk)/(ε·(5ε − e^{2ε} + 1 − Tδ))", need, f"{_THEOREM}, the proof's numbers"),
+            SampleSize(
+                exact,
+                "2·ln(2Tk)/(ε·(10ε·p − e^{2ε} + 1 − Tδ)), p = 1 − (1 − δ/ε)^T",
+                need.replace("5ε", "10ε·p"),
+                f"{_THEOREM}, the proof's numbers mended",
+            ),
+        )
+
+    @property
+    def some_is_far(self) -> float:
+        """1 − (1 − δ/ε)^T: what the proof bounds by 1/2 from below, and 1 − (4/5)^4 = 0.5904 where δ < ε/4."""
+        return -expm1(self.parts * log1p(-self.delta / self.epsilon)) if self.delta < self.epsilon else 1.0
+
+    def closing_size(self, some: float) -> int:
+        """The least n > 2·ln(2Tk)/(ε·(10ε·some − (e^{2ε} − 1) − Tδ)): from it on the two bounds contradict each other.
+
+        Args:
+            some: a lower bound on the probability that some sub-database has a predicate that is 10ε off.
+
+        Raises:
+            ParameterError: no n is enough.
+        """
+        room = 10 * self.epsilon * some - self.gap
+        if room <= 0:
+            raise ParameterError(f"The bounds never contradict each other with some = {some!r}.")
+        return math.floor(2 * log(2 * self.parts * self.k) / (self.epsilon * room)) + 1
+
+    def run(self, S: Any) -> Program:
+        databases = self._split(in_order(S))
+        F: set[tuple[Table, int]] = set()  # step 1
+        for t, S_t in enumerate(databases, start=1):  # step 2
+            predicates = yield self.inner.on(S_t)  # step 2(a)
+            if len(predicates) != self.k:
+                raise ParameterError(f"k must be {len(predicates)}, as many predicates as A outputs, not {self.k}.")
+            for h in predicates:  # step 2(b)
+                table = tuple(h(x) for x in self.population.points)
+                F |= {(table, t), (tuple(1 - value for value in table), t)}
+        return self._choice(databases, tuple(sorted(F)))  # step 3
+
+    def _split(self, records: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
+        n, rest = divmod(len(records), self.parts)
+        if rest or not n:
+            raise DatasetError(f"The dataset must be {self.parts} sub-databases of n ≥ 1 records, not {len(records)}.")
+        if not set(records) <= set(self.population.points):
+            raise DatasetError("Every record must be a point of the population.")
+        return [records[i * n : (i + 1) * n] for i in range(self.parts)]
+
+    def _choice(self, databases: Sequence[tuple[Any, ...]], F: tuple[tuple[Table, int], ...]) -> Draw:
+        """(h*, t*) with probability ∝ exp((εn/2)·(h*(S_t*) − h*(D)))."""
+        where = {x: i for i, x in enumerate(self.population.points)}
+        n = len(databases[0])
+        scores = [sum(table[where[x]] for x in databases[t - 1]) - n * _mass(self.population, table) for table, t in F]
+        return Scores([to_float(score) for score in scores], F).softmax(self.epsilon / 2)
+
+
+@dataclass(frozen=True)
+class _Tabled(Predicate):
+    points: tuple[Any, ...]
+    table: Table
+
+    def __call__(self, x: Any) -> int:
+        return self.table[self.points.index(x)]
+
+
+@cached(maxsize=4096)
+def _mass(population: Population, table: Table) -> Fraction:
+    return population.mass(_Tabled(population.points, table))
+
+
+@dataclass(frozen=True)
+class SoftChoice(Mechanism):
+    """Y on F = {0, …, |F| − 1} with Pr[Y = y] = exp(η·f(y))/C, f(y) = values[y]/unit in [0, 1].
+
+    Args:
+        values: shape (|F|,), whole numbers in 0, …, unit.
+        unit: ≥ 1.
+        eta: η > 0.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Claim 4.4.
+    """
+
+    values: tuple[int, ...]
+    unit: int
+    eta: float
+
+    def __post_init__(self) -> None:
+        checks.whole("unit", self.unit, least=1)
+        checks.positive("eta", self.eta)
+        if not self.values or not all(0 <= checks.whole("a value", v) <= self.unit for v in self.values):
+            raise ParameterError(f"values must be whole numbers in 0, …, {self.unit}, not {self.values!r}.")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """E[f(Y)] ≥ max f − ln|F|/η, as the probability that f(Y) is at least a uniform one of 1/unit, …, 1."""
+        promised = max(self.values) / self.unit - log(len(self.values)) / self.eta
+        return (UtilityClaim(ReachesDrawn(self.values), max(0.0, promised), "§4.2, Claim 4.4"),)
+
+    def run(self, dataset: Any) -> Softmax:
+        return Scores([to_float(Fraction(v, self.unit)) for v in self.values]).softmax(self.eta)
+
+
+@dataclass(frozen=True)
+class ReachesDrawn(Goal):
+    """f(Y) is at least the drawn threshold j/unit, `Instance.truth` = j: with probability E[f(Y)] in all."""
+
+    values: tuple[int, ...]
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        return bool(self.values[output] >= instance.truth)
+
+    def __str__(self) -> str:
+        return "f(Y) at least a threshold drawn from 1/unit, …, 1"
+
+
+@dataclass(frozen=True)
+class Thresholded(Mechanism):
+    """Instances with j uniform in 1, …, unit."""
+
+    unit: int
+
+    def run(self, dataset: Any) -> Program:
+        threshold = yield Uniform(range(1, self.unit + 1))
+        return Instance((), threshold)
+
+    def __str__(self) -> str:
+        return f"a threshold of {self.unit}"

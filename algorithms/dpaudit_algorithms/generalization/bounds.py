@@ -1,0 +1,260 @@
+"""Printed numbers of examples from which small empirical error means small generalisation error, as calculators.
+
+α and β lie in (0, 1]; a formula that allows 0 examples gives 1, since no error is defined on none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpaudit.errors import ParameterError
+from dpaudit.language import SampleSize
+from dpaudit.language.checks import number, positive, whole
+
+
+def generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
+    """n ≥ (64·VC(C)/α)·ln(512/(αβ)), for examples labelled by a concept of C.
+
+    Args:
+        vc: VC dimension, ≥ 0.
+        alpha: error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Theorem 3.17.
+    """
+    return SampleSize(
+        _least(64 * _dimension(vc) / _share("alpha", alpha) * math.log(512 / (alpha * _share("beta", beta)))),
+        "n ≥ (64·VC(C)/α)·ln(512/(αβ))",
+        _realisable(alpha, beta, "C"),
+        "§3.2.3, Theorem 3.17",
+    )
+
+
+def agnostic_generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
+    """n ≥ (50·VC(H)/α²)·ln(1/(αβ)), for examples with any labels.
+
+    As printed it allows one example where VC(H) = 0, or where αβ is near 1: see FINDINGS.md.
+
+    Args:
+        vc: VC dimension, ≥ 0.
+        alpha: error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Theorem 3.18.
+    """
+    return SampleSize(
+        _least(50 * _dimension(vc) / _share("alpha", alpha) ** 2 * math.log(1 / (alpha * _share("beta", beta)))),
+        "n ≥ (50·VC(H)/α²)·ln(1/(αβ))",
+        f"with probability {1 - beta:.4g} every error on the sample is within {alpha:.4g} of that under P",
+        "§3.2.3, Theorem 3.18",
+    )
+
+
+def agnostic_generalisation_corrected(vc: int, alpha: float, beta: float) -> SampleSize:
+    """n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)): what Theorem 3.18 promises then holds for all α and β in (0, 1].
+
+    Proof. With d = max{1, VC(H)} a failure has probability at most 4·Π_H(2n)·e^{−nα²/8} where nα² ≥ 2 (Vapnik and
+    Chervonenkis 1971), and Π_H(2n) ≤ (2en/d)^d. At n = (50d/α²)·L, L = ln(4/(αβ)), and beyond, where this falls, it
+    is at most 4·b^d with b = 100e·L·α^{−2}·(αβ/4)^{6.25} ≤ 0.047·L·(αβ)^{4.25}·β, which is at most 0.066·β.
+
+    Args:
+        vc: VC dimension, ≥ 0.
+        alpha: error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Theorem 3.18, mended.
+    """
+    return SampleSize(
+        _least(
+            50 * max(1, _dimension(vc)) / _share("alpha", alpha) ** 2 * math.log(4 / (alpha * _share("beta", beta)))
+        ),
+        "n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ))",
+        f"with probability {1 - beta:.4g} every error on the sample is within {alpha:.4g} of that under P",
+        "§3.2.3, Theorem 3.18, mended",
+    )
+
+
+def threshold_generalisation(alpha: float, beta: float) -> SampleSize:
+    """n ≥ (8/α)·ln(2/β), for thresholds and examples labelled by one.
+
+    Args:
+        alpha: error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Lemma 3.19.
+    """
+    return SampleSize(
+        _least(8 / _share("alpha", alpha) * math.log(2 / _share("beta", beta))),
+        "n ≥ (8/α)·ln(2/β)",
+        _realisable(alpha, beta, "THRESH_X"),
+        "§3.3, Lemma 3.19",
+    )
+
+
+def log_hypotheses(dimension: int, public: int) -> float:
+    """ln of Σ_{j ≤ d} (2·Σ_{i ≤ d} (n_pub over i) over j), which bounds |𝒢| of A_LearnHalf.
+
+    Args:
+        dimension: d, ≥ 1.
+        public: n_pub, ≥ 0.
+
+    Source: Bassily, Moran and Nandi, section 4, "effective hypothesis class", where it is O(2^d·n_pub^{d²}).
+    """
+    d = whole("dimension", dimension, least=1)
+    halfspaces = 2 * sauer(d, public)
+    return math.log(sauer(d, halfspaces))
+
+
+def compression(k: int, records: int, beta: float, error: float) -> float:
+    """√(err^·4k·ln(n/β)/n) + 8k·ln(n/β)/n + 2k/n: how far an error may be from that on the sample.
+
+    Args:
+        k: how many examples determine the hypothesis, ≥ 1.
+        records: n, ≥ 1.
+        beta: probability of failure, in (0, 1].
+        error: err^, the empirical error.
+
+    Source: Bassily, Moran and Nandi, Lemma 4.8.  It is Theorem 30.2 of Shalev-Shwartz and Ben-David, Understanding
+    Machine Learning (2014), which bounds the error on the examples that do not determine the hypothesis, from above,
+    and asks for n ≥ 2k. The rest follows: below 2k the bound is above 1, and where it is below 1, k/n ≤ 1/26, so that
+    the factor 2 between 1/(n − k) and the printed 2/n is enough for the other side and for the other examples.
+    """
+    n, L = whole("records", records, least=1), math.log(records / _share("beta", beta))
+    return math.sqrt(error * 4 * k * L / n) + 8 * k * L / n + 2 * k / n
+
+
+def mixture_empirical(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
+    """The least n with |𝒢|·e^{−εnα/2} ≤ β from there on, 𝒢 as large as n public records can make it.
+
+    Args:
+        dimension: d, ≥ 1.
+        epsilon: > 0.
+        alpha: excess error on the sample, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Bassily, Moran and Nandi, Lemma 4.6 and Claim 4.7, printed as O((d²·ln(d/(εα)) + ln(1/β))/(εα)).
+    """
+    rate = positive("epsilon", epsilon) * _share("alpha", alpha) / 2
+    wanted = math.log(1 / _share("beta", beta))
+    found = _from_on(lambda n: rate * n >= log_hypotheses(dimension, n) + wanted, 2 * dimension**2 / rate)
+    return SampleSize(
+        found,
+        "least n with Σ_{j ≤ d} (2·Σ_{i ≤ d} (n over i) over j)·e^{−εnα/2} ≤ β",
+        f"with probability {1 - beta:.4g} the error on the sample is at most {alpha:.4g} above the best halfspace's",
+        "§4, Lemma 4.6 and Claim 4.7, with the constants of their proof",
+    )
+
+
+def mixture_realisable(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
+    """Claim 4.7 for α/2 and β/2, and Lemma 4.8 for β/2 and err^ ≤ α/2: the sum is at most α.
+
+    The proof's own numbers give d²·ln(1/β) where the theorem's O(·) has ln(1/β): see `compression`, whose k multiplies
+    ln(n/β). (The proof of Theorem 30.2 has k·ln n + ln(1/β) there.)
+
+    Args:
+        dimension: d, ≥ 1.
+        epsilon: > 0.
+        alpha: error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Bassily, Moran and Nandi, Theorem 4.9, printed as O((d²·ln(d/(εα)) + ln(1/β))/(εα)).
+    """
+    first = mixture_empirical(dimension, epsilon, alpha / 2, beta / 2).records
+    k = dimension**2
+    second = _from_on(lambda n: compression(k, n, beta / 2, alpha / 2) <= alpha / 2, 8 * k / alpha)
+    return SampleSize(
+        max(first, second),
+        "least n for Claim 4.7 with α/2, β/2, and √(α·2d²·ln(2n/β)/n) + 8d²·ln(2n/β)/n + 2d²/n ≤ α/2",
+        f"with probability {1 - beta:.4g} the error is at most {alpha:.4g} where some halfspace has none",
+        "§4, Theorem 4.9, with the constants of its proof",
+    )
+
+
+def mixture_agnostic(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
+    """Claim 4.7 for α/4 and β/4, Lemma 4.8 for β/4 whole, and uniform convergence of halfspaces to α/8 for β/2.
+
+    The printed proof leaves out the root of Lemma 4.8, without which its bound is false (see FINDINGS.md): here it
+    stands. For uniform convergence it cites no numbers: those of `agnostic_generalisation_corrected` at VC = d + 1.
+
+    Args:
+        dimension: d, ≥ 1.
+        epsilon: > 0.
+        alpha: excess error, in (0, 1].
+        beta: probability of failure, in (0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Bassily, Moran and Nandi, Theorem 4.10, printed as O((d²·ln(d/(εα)) + ln(1/β))·max(1/α², 1/(εα))).
+    """
+    first = mixture_empirical(dimension, epsilon, alpha / 4, beta / 4).records
+    k = dimension**2
+    second = _from_on(lambda n: compression(k, n, beta / 4, 1.0) <= alpha / 4, 64 * k / alpha**2)
+    third = agnostic_generalisation_corrected(dimension + 1, alpha / 8, beta / 2).records
+    return SampleSize(
+        max(first, second, third),
+        "least n for Claim 4.7 with α/4, β/4, √(4d²·ln(4n/β)/n) + 8d²·ln(4n/β)/n + 2d²/n ≤ α/4, and "
+        "(50(d+1)/(α/8)²)·ln(64/(αβ))",
+        f"with probability {1 - beta:.4g} the error is at most {alpha:.4g} above that of the best halfspace",
+        "§4, Theorem 4.10, with the constants of its proof, mended",
+    )
+
+
+def sauer(vc: int, points: int) -> int:
+    """Σ_{i ≤ VC(C)} (n over i): a class labels n points in at most so many ways (Sauer's lemma)."""
+    return sum(math.comb(whole("points", points, least=0), i) for i in range(_dimension(vc) + 1))
+
+
+def _realisable(alpha: float, beta: float, concepts: str) -> str:
+    return (
+        f"with probability {1 - beta:.4g} no concept of {concepts} has error > {alpha:.4g} and at most "
+        f"{alpha / 2:.4g} on the sample"
+    )
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 < number(name, value) <= 1:
+        raise ParameterError(f"{name} must lie in (0, 1], not {value!r}.")
+    return float(value)
+
+
+def _from_on(holds: Callable[[int], bool], rising: float) -> int:
+    """The least n from which it holds, where it stays so once it holds beyond `rising`."""
+    low = high = max(1, math.ceil(rising))
+    if holds(low):
+        while low > 1 and holds(low - 1):
+            low -= 1
+        return low
+    while not holds(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _dimension(vc: int) -> int:
+    return whole("vc", vc, least=0)
+
+
+def _least(bound: float) -> int:
+    return max(1, math.ceil(bound))

@@ -1,0 +1,208 @@
+"""Interactive mechanisms, the analysts who question them, and what both said.
+
+An interactive mechanism holds a dataset and answers queries, each of which may depend on all answers before it. With an
+analyst it is one mechanism more: the transcript of their conversation is its output. If it is (ε, δ)-DP for k
+adaptively chosen queries, it is so for those of this analyst, who sees the data through the answers alone, so that the
+questions are post-processing of them (Theorem 3.3); a transcript that breaks (ε, δ) refutes it, whoever the analyst is.
+
+Source: Stemmer's thesis, section 4.5, Definitions 4.8 and 4.9, Figures 4.1 and 4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from dpaudit.errors import ParameterError
+from dpaudit.language import BOTTOM, Draw, Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written
+from dpaudit.language.checks import at_least, positive
+
+Answering: TypeAlias = Generator[Draw, Any, tuple[Any, Any]]
+"""Yields draws, returns (answer, next state)."""
+
+
+class Predicate(ABC):
+    """A statistical query q: X → {0, 1}, as a frozen dataclass."""
+
+    @abstractmethod
+    def __call__(self, x: Any) -> int:
+        """q(x), 0 or 1."""
+
+    def count(self, dataset: Any) -> int:
+        """How many records satisfy it."""
+        return sum(times for x, times in Multiset.of(dataset).items if self(x))
+
+    def share(self, dataset: Any) -> Fraction:
+        """q(S), the share of the records that satisfy it; S has one at least."""
+        records = Multiset.of(dataset)
+        return Fraction(self.count(records), len(records))
+
+
+@dataclass(frozen=True)
+class Population:
+    """A distribution D on finitely many points.
+
+    Args:
+        points: distinct.
+        weights: as many numbers ≥ 0, not all 0, in the ratios of their probabilities.
+
+    Raises:
+        ParameterError: outside these ranges, or a point that comes twice.
+    """
+
+    points: tuple[Any, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.points) != len(self.weights) or len(set(self.points)) != len(self.points):
+            raise ParameterError("A Population needs distinct points, and one weight for each.")
+        if not sum(at_least("a weight of a Population", weight, 0) for weight in self.weights):
+            raise ParameterError("A Population needs a weight above 0.")
+
+    @classmethod
+    def uniform(cls, points: Iterable[Any]) -> Population:
+        """Every point with the same probability."""
+        distinct = tuple(points)
+        return cls(distinct, (1,) * len(distinct))
+
+    @cached_property
+    def _whole(self) -> tuple[int, ...]:
+        """The weights as whole numbers in the same ratios."""
+        exact = [Fraction(weight) for weight in self.weights]
+        unit = math.lcm(*(weight.denominator for weight in exact))
+        return tuple(int(weight * unit) for weight in exact)
+
+    def mass(self, query: Predicate) -> Fraction:
+        """q(D), exactly for the weights as doubles."""
+        inside = sum(weight for x, weight in zip(self.points, self._whole, strict=True) if query(x))
+        return Fraction(inside, sum(self._whole))
+
+    def __str__(self) -> str:
+        if len(set(self.weights)) == 1:
+            return f"the uniform distribution on {len(self.points):,} points"
+        return f"a distribution on {len(self.points):,} points"
+
+
+@dataclass(frozen=True)
+class Samples(Mechanism):
+    """Instances of n records drawn independently from D; `Instance.truth` is the `Population`."""
+
+    population: Population
+    records: int
+
+    def run(self, dataset: Any) -> Program:
+        sample = yield Multinomial(self.population.points, self.population.weights, self.records)
+        return Instance(sample, self.population)
+
+    def __str__(self) -> str:
+        return f"{self.records:,} records from {self.population}"
+
+
+class Analyst(ABC):
+    """Who asks, as a frozen dataclass: a function of own coins and of the answers so far."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """k: how many queries at most."""
+
+    def coins(self) -> Draw | None:
+        """What it draws before the first query; None where it needs no randomness."""
+        return None
+
+    @abstractmethod
+    def query(self, coins: Any, answers: tuple[Any, ...]) -> Predicate | None:
+        """The next query; None to stop before `rounds`.
+
+        Args:
+            coins: what `coins` drew; None without.
+            answers: all so far, in order.
+        """
+
+    @property
+    def population(self) -> Population | None:
+        """D, in the game Acc of Figure 4.1."""
+        return None
+
+    @property
+    def sample(self) -> Any | None:
+        """S, in the game SampAcc of Figure 4.2."""
+        return None
+
+
+class Interactive(Mechanism):
+    """An interactive mechanism in conversation, as a frozen dataclass with a field `analyst`.
+
+    Its output is the transcript: the answers, a tuple; with an analyst who draws coins (coins, answers). What was asked
+    follows from it (`queries_of`). A subclass writes `answer`, and `begin` where it has a state. The conversation ends
+    after `analyst.rounds` answers, when the analyst stops, or with the first ⊥.
+    """
+
+    analyst: Analyst
+
+    def begin(self, S: Any) -> Program:
+        """Yields draws, returns the first state."""
+        return None
+        yield
+
+    @abstractmethod
+    def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
+        """Yields draws, returns (answer, next state); the answer is a number, or ⊥ to halt."""
+
+    def run(self, S: Any) -> Program:
+        drawn = self.analyst.coins()
+        coins = None if drawn is None else (yield drawn)
+        state = yield from self.begin(S)
+        answers: tuple[Any, ...] = ()
+        while len(answers) < self.analyst.rounds and (query := self.analyst.query(coins, answers)) is not None:
+            answer, state = yield from self.answer(S, state, query)
+            answers = (*answers, answer)
+            if answer is BOTTOM:
+                break
+        return answers if drawn is None else (coins, answers)
+
+
+def queries_of(analyst: Analyst, transcript: Any) -> tuple[Predicate, ...]:
+    """What was asked, in order, as it follows from a transcript."""
+    coins, answers = (None, transcript) if analyst.coins() is None else transcript
+    asked = [analyst.query(coins, answers[:j]) for j in range(len(answers))]
+    return tuple(query for query in asked if query is not None)
+
+
+@dataclass(frozen=True)
+class AccurateAnswers(Goal):
+    """|a_j − q_j(D)| ≤ α for every answer of the transcript, or |a_j − q_j(S)| ≤ α; ⊥ is never accurate.
+
+    Args:
+        analyst: of the transcript.
+        alpha: exactly as written in decimals, > 0.
+        of: "distribution" (Definition 4.8; the instance's truth is a `Population`) or "sample" (Definition 4.9).
+    """
+
+    analyst: Analyst
+    alpha: float
+    of: str = "distribution"
+
+    def __post_init__(self) -> None:
+        positive("alpha", self.alpha)
+        if self.of not in ("distribution", "sample"):
+            raise ParameterError(f'of is "distribution" or "sample", not {self.of!r}.')
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        answers = output if self.analyst.coins() is None else output[1]
+        alpha = as_written(self.alpha)
+        for query, answer in zip(queries_of(self.analyst, output), answers, strict=True):
+            if answer is BOTTOM:
+                return False
+            true = instance.truth.mass(query) if self.of == "distribution" else query.share(instance.dataset)
+            if abs(Fraction(answer) - true) > alpha:
+                return False
+        return True
+
+    def __str__(self) -> str:
+        return f"all answers within {self.alpha:.4g} of the {self.of}"

@@ -1,0 +1,324 @@
+"""Private multiplicative weights: answers from a synthetic distribution, which NumericSparse says when to mend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+from numpy.random import Generator
+
+from dpaudit.language import (
+    BOTTOM,
+    DWORK_ROTH,
+    Applied,
+    Card,
+    Claim,
+    DatasetError,
+    Laplace,
+    Multiset,
+    ParameterError,
+    Program,
+    SampleSize,
+    UtilityClaim,
+    cached,
+    checks,
+    exp,
+    fsum,
+    log,
+    log2,
+    sqrt,
+    to_float,
+)
+from dpaudit_algorithms.foundations.goals import all_but
+from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Analyst, Answering, Interactive, Predicate
+from dpaudit_algorithms.generalization.numeric_sparse import ROOT_512, SparseNoise
+
+Weights: TypeAlias = tuple[float, ...]
+"""x^t, one weight for every point, in order."""
+Points: TypeAlias = tuple[Any, ...] | range
+
+COROLLARIES = "thesis, §4.5.2, Corollaries 4.10 and 4.12"
+
+
+@lru_cache(maxsize=4096)
+def values(query: Predicate, points: Points) -> tuple[int, ...]:
+    """f(x) of every point, in order."""
+    return tuple(query(x) for x in points)
+
+
+@cached(maxsize=4096)
+def shared(query: Predicate, held: Multiset) -> float:
+    """f(S)."""
+    return to_float(query.share(held))
+
+
+def mean(f: tuple[int, ...], x: Weights) -> float:
+    """f(x^t), the weight of the points with f = 1."""
+    return fsum(weight for weight, inside in zip(x, f, strict=True) if inside)
+
+
+def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
+    """x^{t+1}, for an answer v: points lose by e^{−η} where f = 1 if v < f(x^t), and else where f = 0.
+
+    Source: Dwork and Roth, section 4.2.1, Algorithm 5.
+    """
+    lost = 1 if v < mean(f, x) else 0
+    moved = [weight * exp(-eta) if inside == lost else weight for weight, inside in zip(x, f, strict=True)]
+    total = fsum(moved)
+    return tuple(weight / total for weight in moved)
+
+
+def uniform(points: Points) -> Weights:
+    """x^0."""
+    return (1 / len(points),) * len(points)
+
+
+def potential(records: Multiset, points: Points, x: Weights) -> float:
+    """Ψ = KL(records ‖ x), in nats.  Source: Dwork and Roth, proof of Theorem 4.10."""
+    n = len(records)
+    at = dict(zip(points, x, strict=True))
+    return fsum(times / n * log(times / n / at[record]) for record, times in records.items)
+
+
+@dataclass(frozen=True)
+class PrivateMultiplicativeWeights(Interactive):
+    """f(x^t) for the synthetic x^t while it is near f(S); where NumericSparse says it is not, from S, and x^t learns.
+
+    Only NumericSparse looks at the data, at queries f − f(x^t) and f(x^t) − f of sensitivity 1/n, so the privacy is its
+    own (`NumericSparse`), with noise scaled by 1/n. x^t, and so the next query, follows from the transcript: an
+    answer is f(x^t) itself, or a real number that almost surely is another.
+
+    Utility: with η = α/2 an update in the right direction at a query with |f(S) − f(x^t)| ≥ α takes α²/4 at least from
+    KL(S ‖ x^t) ≤ ln|X| (Theorem 4.10), so that c = ⌈4·ln|X|/α²⌉ are never used up. In rounds ⊥ the error is T and
+    NumericSparse's α_N at most, T = 2·α_N, so that 3α is promised where α ≥ α_N. As printed Theorem 4.14 asks for
+    α ≥ (8/9)·α_N: it has 32 where its c and T give 36. What it promises holds at 32 all the same. With T = 2.25α, an
+    error above 3α in a round ⊥ takes noise Lap(σ) + Lap(2σ), of which 2σ = (9/16)·α/Λ with Λ = ln(8ck/β), of more
+    than 0.75α: (2/3)·e^{−(4/3)Λ} at most, in each of 2k comparisons.
+
+    Args:
+        epsilon: > 0, of the whole conversation.
+        delta: in [0, 1).
+        alpha: in (0, 1); η = α/2, and the printed c and T.
+        points: X, distinct, |X| ≥ 2; a tuple, or a range.
+        records: n ≥ 1, the size of the dataset.
+        analyst: who asks; |Q| = k is the number of its rounds.
+        beta: in (0, 1); of T, and of the utility claim.
+        c: updates; None for ⌈4·ln|X|/α²⌉. It is private with any.
+        threshold: T; None for the printed one. It is private with any.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Dwork and Roth, section 4.2.2, Algorithm 6, Theorems 4.10, 4.13, 4.14 and 4.15; Stemmer's thesis,
+    Corollary 4.12.
+    """
+
+    epsilon: float
+    delta: float
+    alpha: float
+    points: Points
+    records: int
+    analyst: Analyst
+    beta: float = 0.05
+    c: int | None = None
+    threshold: float | None = None
+
+    card: ClassVar[Card] = Card(
+        name="PrivateMultiplicativeWeights",
+        system="G4",
+        title="Private multiplicative weights, online, by NumericSparse",
+        paper=DWORK_ROTH,
+        place="§4.2, Algorithms 5 and 6, Theorems 4.10, 4.13, 4.14 and 4.15; thesis, Corollary 4.12",
+        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+        inputs="n records of X; epsilon > 0, 0 ≤ delta < 1, 0 < alpha < 1, X finite, n ≥ 1 (public), an analyst, "
+        "beta; c updates and the threshold, as printed without them",
+        output="the transcript: at most k real numbers, ⊥ when c updates are used up, with the analyst's coins before "
+        "them if there are any",
+        differs=(
+            "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
+            "and Roth's book, whose n has constants.",
+            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+            "lines are as its proofs use them.",
+            "n is public: a dataset of another size is refused, and neighbours are under replace-one. The noise of "
+            "NumericSparse, for sensitivity 1, is divided by n, as T is.",
+            "Logs are natural, which the proof of Theorem 4.10 needs. c is rounded up: it counts what is paid for.",
+            "T has log k if δ > 0, log 2|Q| if δ = 0; both are read as the number of NumericSparse's queries, 2k.",
+            "Both queries of a round are asked, also where the first is above, so that two of c may go in one round; "
+            "where c is reached by the first, the second is not asked. After c the answer is ⊥, which ends it.",
+        ),
+        variants=("NumericSparse",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta)
+        checks.probability("alpha", self.alpha, open_ends=True)
+        checks.probability("beta", self.beta, open_ends=True)
+        checks.whole("records", self.records, least=1)
+        distinct = isinstance(self.points, range) or len(set(self.points)) == len(self.points)
+        if len(self.points) < 2 or not distinct:
+            raise ParameterError("points must be two at least, and distinct.")
+        if self.c is not None:
+            checks.whole("c", self.c, least=1)
+        if self.threshold is not None:
+            checks.number("threshold", self.threshold)
+        _ = self.noise
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 4.13."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def updates(self) -> int:
+        """c = 4·ln|X|/α², rounded up."""
+        return math.ceil(4 * log(len(self.points)) / self.alpha**2) if self.c is None else self.c
+
+    @cached_property
+    def noise(self) -> SparseNoise:
+        """NumericSparse's scales for shares of n records."""
+        return SparseNoise(self.epsilon, self.delta, self.updates, unit=1 / self.records)
+
+    @cached_property
+    def T(self) -> float:
+        """18c(ln 2k + ln(4c/β))/(εn), and with δ > 0 (2 + 32√2)·√(c·ln(2/δ))·(ln 2k + ln(4c/β))/(εn)."""
+        if self.threshold is not None:
+            return self.threshold
+        c = self.updates
+        logs = log(2 * self.analyst.rounds) + log(4 * c / self.beta)
+        if not self.delta:
+            return 18 * c * logs / (self.epsilon * self.records)
+        root = sqrt(c * log(2 / self.delta))
+        return 2 * (1 + ROOT_512) * root * logs / (self.epsilon * self.records)
+
+    def printed_records(self) -> int:
+        """The least n with α ≥ 32·ln|X|·Λ/(εα²n), or with δ > 0 (2 + 32√2)·√(ln|X|·ln(2/δ))·Λ/(εα²n).
+
+        Λ = ln|Q| + ln(32·ln|X|/(α²β)). The printed α² of the second is α in what its c and T give; it asks for more.
+        """
+        size = log(len(self.points))
+        logs = log(self.analyst.rounds) + log(32 * size / (self.alpha**2 * self.beta))
+        factor = 2 * (1 + ROOT_512) * sqrt(size * log(2 / self.delta)) if self.delta else 32 * size
+        return math.ceil(factor * logs / (self.epsilon * self.alpha**3))
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Theorem 4.14, or 4.15 where δ > 0."""
+        formula = (
+            "(2 + 32√2)·√(ln|X|·ln(2/δ))·(ln k + ln(32·ln|X|/(α²β)))/(εα³)"
+            if self.delta
+            else "32·ln|X|·(ln k + ln(32·ln|X|/(α²β)))/(εα³)"
+        )
+        return (SampleSize(self.printed_records(), formula, "all answers within 3α of the sample", self._theorem),)
+
+    @property
+    def _theorem(self) -> str:
+        return f"§4.2.2, Theorem 4.{15 if self.delta else 14}"
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """(3α, β)-accurate on the sample, and (3α + 10ε, 2β)-accurate on D, at the printed n, c and T.
+
+        An ε-DP mechanism is (ε, δ′)-DP: Corollary 4.10 with δ′ = εβ, from n ≥ (1/ε²)·log(2k/β) on.
+        """
+        as_printed = self.c is None and self.threshold is None
+        if not as_printed or self.records < self.printed_records():
+            return ()
+        goal = AccurateAnswers(self.analyst, 3 * self.alpha, "sample")
+        sample = UtilityClaim(goal, all_but(self.beta), self._theorem)
+        enough = self.records >= log2(2 * self.analyst.rounds / self.beta) / self.epsilon**2
+        if self.delta or not enough or self.epsilon >= 1 / 3 or self.beta >= 1 / 4 or self.analyst.population is None:
+            return (sample,)
+        on_D = AccurateAnswers(self.analyst, 3 * self.alpha + 10 * self.epsilon)
+        return (sample, UtilityClaim(on_D, 1 - 2 * self.beta, COROLLARIES))
+
+    def begin(self, S: Any) -> Program:
+        self._held(S)
+        noisy = self.T + (yield Laplace(0, self.noise.threshold))  # NumericSparse begins: T̂_0
+        return (uniform(self.points), noisy, 0)
+
+    def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
+        x, noisy, count = state
+        noise, f = self.noise, values(query, self.points)
+        if count >= self.updates:  # NumericSparse has halted
+            return BOTTOM, state
+        here, there = mean(f, x), to_float(query.share(S))
+        told: list[float | None] = [None, None]
+        # f'_{2i−1} = f_i − f_i(x^t), f'_{2i} = f_i(x^t) − f_i
+        for which, gap in enumerate((there - here, here - there)):
+            if count < self.updates and (yield Laplace(gap, noise.compared) >= noisy):
+                told[which] = yield Laplace(gap, noise.released)  # a'_{2i−1}, a'_{2i}
+                count += 1
+                noisy = self.T + (yield Laplace(0, noise.threshold))
+        first, second = told
+        if first is None and second is None:
+            return here, (x, noisy, count)
+        a = here + first if first is not None else here - second  # type: ignore[operator]
+        return a, (mw(x, f, a, self.alpha / 2), noisy, count)
+
+    def _held(self, S: Any) -> Multiset:
+        held = Multiset.of(S)
+        if len(held) != self.records:
+            raise DatasetError(f"The noise is for {self.records:,} records, and the dataset has {len(held):,}.")
+        if not set(held.values) <= set(self.points):
+            raise DatasetError("Every record must be one of the points.")
+        return held
+
+    def bulk(self, S: Any, size: int, rng: Generator) -> Any:
+        held, drawn = self._held(S), self.analyst.coins()
+        if drawn is None:
+            return self._conversations(held, None, size, rng)
+        if isinstance(drawn, Applied):
+            raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
+        found: list[Any] = []
+        for coins, times in drawn.grouped(rng, size):
+            found += [(coins, answers) for answers in self._conversations(held, coins, times, rng)]
+        return found
+
+    def _conversations(self, held: Multiset, coins: Any, size: int, rng: Generator) -> list[tuple[Any, ...]]:
+        """Transcripts with the same coins: all are one until their first updates, and go on one by one from there."""
+        x, found, said = uniform(self.points), list[tuple[Any, ...]](), tuple[Any, ...]()
+        noisy = self.T + rng.laplace(0, self.noise.threshold, size)
+        while len(noisy) and len(said) < self.analyst.rounds:
+            query = self.analyst.query(coins, said)
+            if query is None:
+                break
+            here = mean(values(query, self.points), x)
+            gap = shared(query, held) - here
+            nu = rng.laplace(0, self.noise.compared, (2, len(noisy)))
+            first = gap + nu[0] >= noisy
+            second = ~first & (nu[1] - gap >= noisy)
+            for known, rows in (((True,), first), ((False, True), second)):
+                found += [self._alone(held, coins, said, T, known, rng) for T in noisy[rows].tolist()]
+            noisy = noisy[~(first | second)]
+            said = (*said, here)
+        return found + [said] * len(noisy)
+
+    def _alone(
+        self, held: Multiset, coins: Any, said: tuple[Any, ...], noisy: float, known: tuple[bool, ...], rng: Generator
+    ) -> tuple[Any, ...]:
+        """A transcript from its first update on: the next comparisons with T̂ = `noisy` come out as `known`."""
+        noise, x, count = self.noise, uniform(self.points), 0
+        while len(said) < self.analyst.rounds and (query := self.analyst.query(coins, said)) is not None:
+            if count >= self.updates:
+                return (*said, BOTTOM)
+            f = values(query, self.points)
+            here, a = mean(f, x), None
+            for sign in (1, -1):
+                gap = sign * (shared(query, held) - here)
+                if count >= self.updates:
+                    above = False
+                elif known:
+                    above, known = known[0], known[1:]
+                else:
+                    above = gap + rng.laplace(0, noise.compared) >= noisy
+                if above:
+                    told = here + sign * (gap + rng.laplace(0, noise.released))
+                    a = told if a is None else a
+                    count += 1
+                    noisy = self.T + rng.laplace(0, noise.threshold)
+            if a is not None:
+                x = mw(x, f, a, self.alpha / 2)
+            said = (*said, here if a is None else a)
+        return said

@@ -1,0 +1,338 @@
+"""NumericSparse, the sparse vector technique that answers with numbers and stops after c of them, also mended."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    DWORK_ROTH,
+    Card,
+    Claim,
+    Goal,
+    Instance,
+    Laplace,
+    Mechanism,
+    ParameterError,
+    Program,
+    UtilityClaim,
+    checks,
+    expm1,
+    log,
+    sqrt,
+)
+from dpaudit_algorithms.foundations.laplace_mechanism import Query
+from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW, Outputs
+
+Floats = NDArray[np.float64]
+ROOT_512 = sqrt(512)
+
+
+@dataclass(frozen=True)
+class SparseNoise:
+    """The scales of NumericSparse's noise, for answers of sensitivity `unit`.
+
+    T̂ has Lap(σ(ε₁)), what is compared with it Lap(2σ(ε₁)), what is released Lap(σ(ε₂)). So a stretch of queries up to
+    an answer above is AboveThreshold with 2/σ(ε₁), and a release costs 1/σ(ε₂). With δ = 0 and σ(ε) = 2c/ε that is ε₁/c
+    and ε₂/(2c), together 8ε/9 + ε/9. With δ > 0 and σ(ε) = √(32c·ln(2/δ))/ε it is ε₁/√(8c·ln(2/δ)) and
+    (ε₂/2)/√(8c·ln(2/δ)), which is what Corollary 3.21 allows for (ε₁, δ/2) and (ε₂/2, δ/2).
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1).
+        c: answers above after which it halts, ≥ 1.
+        unit: > 0.
+        printed: the shares of ε as printed; False for the mended ones, which differ where δ > 0.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Dwork and Roth, section 3.6, Algorithm 3; its constants were checked against Theorems 3.25 to 3.28 and
+    their proofs.
+    """
+
+    epsilon: float
+    delta: float
+    c: int
+    unit: float = 1.0
+    printed: bool = True
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        if checks.probability("delta", self.delta) == 1:
+            raise ParameterError(f"delta must be below 1, not {self.delta!r}.")
+        checks.whole("c", self.c, least=1)
+        checks.positive("unit", self.unit)
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """ε₁ and ε₂: 8ε/9 and 2ε/9, with δ > 0 as printed √512·ε/(√512 + 1) and 2ε/(√512 + 1)."""
+        if self.delta and self.printed:
+            return ROOT_512 * self.epsilon / (ROOT_512 + 1), 2 * self.epsilon / (ROOT_512 + 1)
+        return 8 * self.epsilon / 9, 2 * self.epsilon / 9
+
+    def sigma(self, epsilon: float) -> float:
+        """σ(ε), for sensitivity 1."""
+        return sqrt(32 * self.c * log(2 / self.delta)) / epsilon if self.delta else 2 * self.c / epsilon
+
+    @cached_property
+    def threshold(self) -> float:
+        """The scale of T̂."""
+        return self.unit * self.sigma(self.shares[0])
+
+    @property
+    def compared(self) -> float:
+        """The scale of ν."""
+        return 2 * self.threshold
+
+    @cached_property
+    def released(self) -> float:
+        """The scale of υ."""
+        return self.unit * self.sigma(self.shares[1])
+
+    def accuracy(self, k: int, beta: float) -> float:
+        """α of Theorem 3.28 for k queries, in the unit of the answers.
+
+        The comparisons err by less with probability 1 − β/2 (Theorem 3.26): 9c(ln k + ln(4c/β))/ε with δ = 0, else
+        √(c·ln(2/δ))·(ln k + ln(4c/β))·√512·ε/ε₁, divided by ε; the last factor is √512 + 1 as printed, and mended
+        √512·9/8. The printed α is too small for the releases if δ > 0, the mended one is not (`NumericSparse`).
+        """
+        logs = log(k) + log(4 * self.c / beta)
+        if not self.delta:
+            return self.unit * 9 * self.c * logs / self.epsilon
+        factor = ROOT_512 + 1 if self.printed else 9 * ROOT_512 / 8
+        return self.unit * logs * sqrt(self.c * log(2 / self.delta)) * factor / self.epsilon
+
+    @property
+    def composed(self) -> float:
+        """ε that the parts compose to at δ, each half by basic composition or by Theorem 3.20 with δ/2.
+
+        At most ε if δ = 0; and with δ > 0 if ε ≤ 3.2·ln(2/δ), whatever c is (Corollary 3.21 asks for ε < 1). For a half
+        with ε' and ε₀ = ε'/√(8cL), L = ln(2/δ): if c ≤ 8L, then cε₀ ≤ ε'. Else √(2cL)·ε₀ = ε'/2, and
+        cε₀(e^{ε₀} − 1) ≤ ε'/2 iff s·(e^{ε'/(8Ls)} − 1) ≤ 1/2 with s = √(c/(8L)) ≥ 1; the left side falls in s, and at
+        s = 1 it asks for ε' ≤ 8L·ln(3/2) = 3.24·L.
+        """
+        return self._half(2 * self.unit / self.threshold) + self._half(self.unit / self.released)
+
+    def _half(self, each: float) -> float:
+        basic = self.c * each
+        if not self.delta:
+            return basic
+        advanced = sqrt(2 * self.c * log(2 / self.delta)) * each + basic * expm1(min(each, 700.0))
+        return min(basic, advanced)
+
+
+@dataclass(frozen=True)
+class AccurateNumbers(Goal):
+    """It does not halt before the last query; |a_i − f_i(D)| ≤ α for numbers, and f_i(D) ≤ T + α for answers ⊥.
+
+    Reached at once where too many queries are at least T − α, for then nothing is promised.
+
+    Args:
+        queries: f_1, …, f_k.
+        threshold: T.
+        alpha: > 0.
+        c: as printed, at most c queries may be at least T − α.
+        before_last: instead, fewer than c of all but the last query may be.
+
+    Source: Dwork and Roth, Definition 3.10 and Theorem 3.28.
+    """
+
+    queries: tuple[Query, ...]
+    threshold: float
+    alpha: float
+    c: int
+    before_last: bool = False
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        answers = [answer for query in self.queries for answer in query(instance.dataset)]
+        near = [answer >= self.threshold - self.alpha for answer in answers]
+        if sum(near[:-1]) >= self.c if self.before_last else sum(near) > self.c:
+            return True
+        return len(output) == len(answers) and all(
+            answer <= self.threshold + self.alpha if said == BELOW else abs(said - answer) <= self.alpha
+            for said, answer in zip(output, answers, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return f"no answer off by more than {self.alpha:.6g} and no early halt"
+
+
+@dataclass(frozen=True)
+class NumericSparse(Mechanism):
+    """Compares noisy answers with a noisy threshold, releases those above with fresh noise, halts after c of them.
+
+    Privacy: c AboveThresholds and c Laplace mechanisms in turn, as `SparseNoise` shares out (ε, δ). With δ = 0, c = 1,
+    nine answers that one record lowers and a last one that it raises, all far above T, come as near to ε as one likes.
+
+    Two things are wrong with Theorem 3.28. If δ > 0, what is released has Lap(√8·α/Λ), Λ = ln k + ln(4c/β), so that it
+    is off by more than α with probability (β/(4ck))^{1/√8}: 0.21 for c = k = 1 and β = 0.05. With δ = 0 it has
+    Lap(α/Λ), and that is β/(4ck). And the theorem promises no halt before f_k where up to c queries are at least T − α;
+    but if c are, of which f_k is none, it halts with the last of them. `NumericSparseCorrected` mends both.
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1).
+        threshold: T.
+        c: answers above after which it halts, ≥ 1.
+        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
+        beta: in (0, 1); of the utility claim alone.
+
+    Raises:
+        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
+
+    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28; Stemmer's thesis, Corollary 4.12.
+    """
+
+    epsilon: float
+    delta: float
+    threshold: float
+    c: int
+    queries: tuple[Query, ...]
+    beta: float = 0.05
+
+    card: ClassVar[Card] = Card(
+        name="NumericSparse",
+        system="G4",
+        title="NumericSparse, the sparse vector technique that releases c answers",
+        paper=DWORK_ROTH,
+        place="§3.6, Algorithm 3, Theorems 3.27 and 3.28",
+        claim="(ε, δ)-DP for queries of sensitivity 1",
+        inputs="a dataset that the queries answer; epsilon > 0, 0 ≤ delta < 1, a threshold, c ≥ 1, k ≥ 1 queries of "
+        "sensitivity 1, beta",
+        output='the answers up to the halt, each "below" or a number',
+        differs=(
+            "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
+            "and Roth's book.",
+            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+            "lines are as its proofs use them.",
+            "The queries are fixed beforehand; PrivateMultiplicativeWeights asks it for others by the answers before.",
+            "The proof cites Corollary 3.21, which asks for ε < 1; by Theorem 3.20 the same noise is enough while "
+            "ε ≤ 3.2·ln(2/δ), and the claim is printed, and tried, without a bound.",
+        ),
+        variants=("NumericSparseCorrected",),
+    )
+
+    def __post_init__(self) -> None:
+        _ = self.noise
+        checks.number("threshold", self.threshold)
+        checks.probability("beta", self.beta, open_ends=True)
+        if not self.queries:
+            raise ParameterError("queries must hold at least one query.")
+        if any(query.sensitivity > 1 for query in self.queries):
+            raise ParameterError("queries must have sensitivity 1 at most, each with noise of its own.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 3.27."""
+        return Claim(self.epsilon, self.delta)
+
+    @cached_property
+    def noise(self) -> SparseNoise:
+        """The scales, as printed."""
+        return SparseNoise(self.epsilon, self.delta, self.c)
+
+    @property
+    def alpha(self) -> float:
+        """α of Theorem 3.28."""
+        return self.noise.accuracy(len(self.queries), self.beta)
+
+    @property
+    def goal(self) -> AccurateNumbers:
+        """Definition 3.10 under the condition of Theorem 3.28."""
+        return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """(α, β)-accurate where at most c queries are at least T − α, whatever the number of records."""
+        return (UtilityClaim(self.goal, 1 - self.beta, "§3.6, Theorem 3.28"),)
+
+    def answers(self, D: Any) -> tuple[float, ...]:
+        """f_1(D), …, f_k(D)."""
+        return tuple(answer for query in self.queries for answer in query(D))
+
+    def run(self, D: Any) -> Program:
+        noise, T = self.noise, self.threshold
+        noisy = T + (yield Laplace(0, noise.threshold))  # T̂_0 = T + Lap(σ(ε₁))
+        count, said = 0, list[Hashable]()
+        for answer in self.answers(D):  # for each query i do
+            if (yield Laplace(answer, noise.compared) >= noisy):  # ν_i = Lap(2σ(ε₁)); f_i(D) + ν_i ≥ T̂_count
+                said.append((yield Laplace(answer, noise.released)))  # υ_i = Lap(σ(ε₂)); output f_i(D) + υ_i
+                count += 1
+                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count = T + Lap(σ(ε₁))
+            else:
+                said.append(BELOW)  # output a_i = ⊥
+            if count >= self.c:
+                break  # halt
+        return tuple(said)
+
+    def bulk(self, D: Any, size: int, rng: Generator) -> Outputs:
+        noise, answers = self.noise, self.answers(D)
+        noisy = self.threshold + _laplace(rng, noise.threshold, size)
+        count, length = np.zeros(size, dtype=np.int64), np.full(size, len(answers))
+        said = np.full((size, len(answers)), BELOW, dtype=object)
+        for i, answer in enumerate(answers):
+            above = np.flatnonzero((answer + _laplace(rng, noise.compared, size) >= noisy) & (count < self.c))
+            said[above, i] = answer + _laplace(rng, noise.released, len(above))
+            count[above] += 1
+            noisy[above] = self.threshold + _laplace(rng, noise.threshold, len(above))
+            length[above[count[above] >= self.c]] = i + 1
+        return [tuple(row[:end]) for row, end in zip(said.tolist(), length.tolist(), strict=True)]
+
+
+@dataclass(frozen=True)
+class NumericSparseCorrected(NumericSparse):
+    """`NumericSparse` with shares of ε, and a condition, for which Theorem 3.28 holds.
+
+    ε₁ = 8ε/9 and ε₂ = 2ε/9 also if δ > 0, so that again both parts of the error have the same scale: with
+    Λ = ln k + ln(4c/β) and s = √(c·ln(2/δ))/ε the comparisons err by α = √512·(9/8)·Λ·s (Theorem 3.26 at β/2), and the
+    releases have σ(ε₂) = √32·(9/2)·s = α/Λ, so that each is off by more than α with probability β/(4ck). The printed
+    shares √512 : 1 would be for releases with Lap(1/ε), one by one; √512 : √8 = 8 : 1 is for c of them. α grows by a
+    factor 9√512/(8(√512 + 1)) = 1.077.
+
+    No halt before f_k is promised where fewer than c of f_1, …, f_{k−1} are at least T − α: no other query is above,
+    when the comparisons err by less than α.
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1).
+        threshold: T.
+        c: answers above after which it halts, ≥ 1.
+        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
+        beta: in (0, 1); of the utility claim alone.
+
+    Raises:
+        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
+
+    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, mended.
+    """
+
+    card: ClassVar[Card] = replace(
+        NumericSparse.card,
+        name="NumericSparseCorrected",
+        title="NumericSparse with shares of ε for which its accuracy theorem holds",
+        differs=(
+            *NumericSparse.card.differs,
+            "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",
+            "Fewer than c queries before the last may be at least T − α; the book allows c in all, and halts then.",
+        ),
+        variants=("NumericSparse",),
+    )
+
+    @cached_property
+    def noise(self) -> SparseNoise:
+        return SparseNoise(self.epsilon, self.delta, self.c, printed=False)
+
+    @property
+    def goal(self) -> AccurateNumbers:
+        """Definition 3.10 where fewer than c queries before the last are at least T − α."""
+        return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c, before_last=True)
+
+
+def _laplace(rng: Generator, scale: float, size: int) -> Floats:
+    return rng.laplace(0, scale, size)

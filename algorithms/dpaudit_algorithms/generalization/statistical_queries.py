@@ -1,0 +1,375 @@
+"""Answers to adaptively chosen statistical queries: exact ones, and with Laplace or Gaussian noise."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpaudit.language import (
+    DWORK_ROTH,
+    THESIS,
+    Applied,
+    Card,
+    Claim,
+    DatasetError,
+    Draw,
+    Gaussian,
+    Laplace,
+    Multiset,
+    ParameterError,
+    Program,
+    SampleSize,
+    UtilityClaim,
+    advanced_share,
+    checks,
+    log,
+    sqrt,
+    to_float,
+    zcdp_budget,
+)
+from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.generalization.analysts import AskingAll
+from dpaudit_algorithms.generalization.interaction import (
+    AccurateAnswers,
+    Analyst,
+    Answering,
+    Interactive,
+    Predicate,
+    queries_of,
+)
+
+Floats = NDArray[np.float64]
+CALIBRATIONS = ("advanced", "zcdp")
+_INPUT = "n records; 0 < epsilon, 0 < delta < 1, k ≥ 1 queries, n ≥ 1 records (public), an analyst, the calibration"
+_OUTPUT = "the transcript: at most k real numbers, with the analyst's coins before them if there are any"
+_SOURCES = (
+    "The corollary says that there is a mechanism and cites two papers; this is what Theorem 3.6 gives, whose n has "
+    "log k·√(log(1/δ)) where the corollary has √(log log k).",
+    "n is public: a dataset of another size is refused, and neighbours are under replace-one.",
+)
+
+
+@dataclass(frozen=True)
+class NaiveAnswers(Interactive):
+    """q(S), exactly (as the nearest double), to every query.
+
+    Accurate on the sample, and not on the distribution: the analyst `Overfitter` makes the last error
+    √(m/(2πn)) for m ≪ n cells and (1 − 1/m)^n for n < m, in expectation, where independent queries would need
+    n of order log(k)/α² records.
+
+    Args:
+        analyst: who asks.
+
+    Source: Stemmer's thesis, section 4.5: what the games of Figures 4.1 and 4.2 are to be won without.
+    """
+
+    analyst: Analyst
+
+    card: ClassVar[Card] = Card(
+        name="NaiveAnswers",
+        system="G2",
+        title="Empirical answers to adaptively chosen queries: not private",
+        paper=THESIS,
+        place="§4.5.1, Figures 4.1 and 4.2",
+        claim="none: answers are exact on the sample",
+        inputs="n ≥ 1 records; an analyst",
+        output="the transcript: q(S) of every query, with the analyst's coins before them if there are any",
+        differs=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
+        private=False,
+    )
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """(0, 0)-accurate with respect to the sample, but for the rounding of doubles."""
+        return (UtilityClaim(AccurateAnswers(self.analyst, 1e-15, "sample"), 1.0, "§4.5.1, Definition 4.9"),)
+
+    def begin(self, S: Any) -> Program:
+        if not len(Multiset.of(S)):
+            raise DatasetError("The empty dataset has no share of records.")
+        return None
+        yield
+
+    def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
+        return to_float(query.share(S)), None
+        yield
+
+
+@dataclass(frozen=True)
+class NoisyAnswers(Interactive):
+    """q(S) with fresh noise to each of k adaptively chosen queries, (ε, δ)-DP together.
+
+    One record moves q(S) by at most 1/n. With `calibration` "advanced" Theorem 3.6 shares out (ε, δ); with "zcdp" every
+    answer is (ρ/k)-zCDP, and ρ is the largest for which no event of a ρ-zCDP mechanism has p − e^ε q above δ.
+
+    Args:
+        epsilon: > 0, of the whole conversation.
+        delta: in (0, 1), of the whole conversation.
+        k: queries, ≥ 1.
+        records: n ≥ 1, the size of the dataset.
+        analyst: who asks; at most k queries.
+        calibration: "advanced" or "zcdp".
+
+    Raises:
+        ParameterError: a parameter outside its range, or an analyst of more queries.
+    """
+
+    epsilon: float
+    delta: float
+    k: int
+    records: int
+    analyst: Analyst
+    calibration: str = "advanced"
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.whole("k", self.k, least=1)
+        checks.whole("records", self.records, least=1)
+        if self.calibration not in CALIBRATIONS:
+            raise ParameterError(f'calibration is "advanced" or "zcdp", not {self.calibration!r}.')
+        if self.analyst.rounds > self.k:
+            raise ParameterError(f"k must be at least the analyst's {self.analyst.rounds} queries, not {self.k!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), for k adaptively chosen queries."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def rho(self) -> float:
+        """ρ of the whole conversation, calibrated by zCDP."""
+        return zcdp_budget(self.epsilon, self.delta)
+
+    @property
+    @abstractmethod
+    def each(self) -> Claim:
+        """What one answer spends."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """Of the noise of one answer, in units of q(S)."""
+
+    @abstractmethod
+    def noisy(self, centre: float) -> Laplace | Gaussian:
+        """An answer whose noiseless value is `centre`."""
+
+    @abstractmethod
+    def quantile(self, p: float) -> float:
+        """t with Pr[|noise| > t] = p, in units of `scale`."""
+
+    @abstractmethod
+    def log_noise(self, z: Floats) -> Floats:
+        """Log density of the noise in units of `scale`, any shape, but for a constant."""
+
+    def sample_accuracy(self, beta: float) -> float:
+        """α such that the answers are (α, β)-accurate with respect to the sample: k tails of β/k each.
+
+        It is also the least α that a union bound over k answers shows, as the tails are exact.
+        """
+        return self.scale * self.quantile(checks.probability("beta", beta, open_ends=True) / self.k)
+
+    def records_for(self, alpha: float, beta: float) -> int:
+        """The least n ≥ 1 at which the answers are (α, β)-accurate with respect to the sample, by the same tails."""
+        return max(1, math.ceil(self.sample_accuracy(beta) * self.records / checks.positive("alpha", alpha)))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """(α, 0.05)-accurate on the sample; from Corollary 4.10's n on (α + 10ε, 0.05 + δ/ε)-accurate on D."""
+        alpha = self.sample_accuracy(BETA)
+        sample = UtilityClaim(AccurateAnswers(self.analyst, alpha, "sample"), all_but(BETA), "§4.5.1, Definition 4.9")
+        if records < self.sample_sizes[0].records:
+            return (sample,)
+        goal = AccurateAnswers(self.analyst, alpha + 10 * self.epsilon)
+        return (sample, UtilityClaim(goal, self.confidence(BETA), "§4.5.2, Corollary 4.10"))
+
+    def confidence(self, beta: float) -> float:
+        """1 − β − δ/ε."""
+        return all_but(beta + self.delta / self.epsilon)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        least = log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2
+        return (
+            SampleSize(
+                max(1, math.ceil(least)),
+                "n ≥ (1/ε²)·ln(2εk/δ)",
+                "what is (α, β)-accurate on the sample is (α + 10ε, β + δ/ε)-accurate on the distribution",
+                "§4.5.2, Corollary 4.10",
+            ),
+        )
+
+    def begin(self, S: Any) -> Program:
+        self._held(S)
+        return None
+        yield
+
+    def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
+        a = yield self.noisy(to_float(query.share(S)))
+        return a, None
+
+    def _held(self, S: Any) -> Multiset:
+        held = Multiset.of(S)
+        if len(held) != self.records:
+            raise DatasetError(f"The noise is for {self.records:,} records, and the dataset has {len(held):,}.")
+        return held
+
+    def bulk(self, S: Any, size: int, rng: Generator) -> Any:
+        held, analyst = self._held(S), self.analyst
+        if isinstance(analyst, AskingAll):
+            return self._shares(held) + self._noise(rng, size)
+        shares: dict[Predicate, float] = {}
+        drawn = analyst.coins()
+        coins = [None] * size if drawn is None else _each(drawn, rng, size)
+        transcripts: list[Any] = []
+        for coin, row in zip(coins, self._noise(rng, size).tolist(), strict=True):
+            answers: tuple[float, ...] = ()
+            while len(answers) < analyst.rounds and (query := analyst.query(coin, answers)) is not None:
+                if query not in shares:
+                    shares[query] = to_float(query.share(held))
+                answers = (*answers, shares[query] + row[len(answers)])
+            transcripts.append(answers if drawn is None else (coin, answers))
+        return transcripts
+
+    def _noise(self, rng: Generator, size: int) -> Floats:
+        drawn: Floats = self.noisy(0.0).draw(rng, size * self.analyst.rounds)
+        return drawn.reshape(size, self.analyst.rounds)
+
+    def _shares(self, S: Multiset) -> Floats:
+        """q_j(S) of queries that are fixed beforehand, shape (k,)."""
+        assert isinstance(self.analyst, AskingAll)
+        return np.array([to_float(query.share(S)) for query in self.analyst.queries])
+
+    def log_density(self, S: Any, outputs: Floats) -> Floats:
+        """Of transcripts without coins, shape (r, k), but for a constant: the queries follow from the answers."""
+        held = self._held(S)
+        if isinstance(self.analyst, AskingAll):
+            means = self._shares(held)
+        else:
+            shares: dict[Predicate, float] = {}
+            means = np.empty_like(outputs)
+            for i, answers in enumerate(map(tuple, outputs.tolist())):
+                for j, query in enumerate(queries_of(self.analyst, answers)):
+                    if query not in shares:
+                        shares[query] = to_float(query.share(held))
+                    means[i, j] = shares[query]
+        total: Floats = self.log_noise((outputs - means) / self.scale).sum(axis=-1)
+        return total
+
+
+@dataclass(frozen=True)
+class LaplaceAnswers(NoisyAnswers):
+    """q(S) + Lap(1/(ε₀n)) to each of k adaptively chosen queries.
+
+    "advanced": ε₀ ≤ 1 is the largest with √(2k·ln(1/δ))·ε₀ + 2kε₀² ≤ ε (Theorem 3.6 with δ′ = δ). "zcdp": ε₀-DP is
+    ε₀²/2-zCDP, ε₀ = √(2ρ/k).
+
+    Source: Stemmer's thesis, section 4.5.2, Corollaries 4.10 and 4.11; Theorems 3.6 and 3.25.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="LaplaceAnswers",
+        system="G3",
+        title="Adaptive statistical queries with Laplace noise",
+        paper=THESIS,
+        place="§4.5.2, Corollaries 4.10 and 4.11; Theorems 3.6 and 3.25",
+        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+        inputs=_INPUT,
+        output=_OUTPUT,
+        differs=(*_SOURCES, "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.4."),
+        variants=("GaussianAnswers",),
+    )
+
+    @cached_property
+    def _epsilon_each(self) -> float:
+        if self.calibration == "zcdp":
+            return sqrt(2 * self.rho / self.k)
+        return advanced_share(self.epsilon, self.delta, self.k)
+
+    @property
+    def each(self) -> Claim:
+        """ε₀, Theorem 3.25."""
+        return Claim(self._epsilon_each)
+
+    @property
+    def scale(self) -> float:
+        """1/(ε₀n)."""
+        return 1 / (self._epsilon_each * self.records)
+
+    def noisy(self, centre: float) -> Laplace:
+        return Laplace(centre, self.scale)
+
+    def quantile(self, p: float) -> float:
+        return -log(p)
+
+    def log_noise(self, z: Floats) -> Floats:
+        return -np.abs(z)
+
+
+@dataclass(frozen=True)
+class GaussianAnswers(NoisyAnswers):
+    """q(S) + N(0, σ²) to each of k adaptively chosen queries.
+
+    "advanced": every answer is (ε₀, δ₀)-DP by σ = √(2·ln(1.25/δ₀))/(ε₀n) with δ₀ = δ/(2k), and ε₀ < 1 is what
+    Theorem 3.6 gives with δ′ = δ/2. "zcdp": σ = √(k/(2ρ))/n, as N(0, σ²) on a sensitivity of 1/n is 1/(2n²σ²)-zCDP.
+
+    Source: Stemmer's thesis, section 4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="GaussianAnswers",
+        system="G3",
+        title="Adaptive statistical queries with Gaussian noise",
+        paper=THESIS,
+        place="§4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6",
+        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+        inputs=_INPUT,
+        output=_OUTPUT,
+        differs=(
+            *_SOURCES,
+            f"The thesis prints no Gaussian mechanism: its (ε₀, δ₀) is that of {DWORK_ROTH}, Theorem A.1, for ε₀ < 1.",
+            "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.6.",
+        ),
+        variants=("LaplaceAnswers",),
+    )
+
+    @cached_property
+    def _epsilon_each(self) -> float:
+        share = advanced_share(self.epsilon, self.delta / 2, self.k)
+        return share if share < 1 else math.nextafter(1.0, 0.0)
+
+    @property
+    def each(self) -> Claim:
+        """(ε₀, δ₀), or ρ/k-zCDP tested at ε/k."""
+        if self.calibration == "zcdp":
+            return Claim.zcdp(self.rho / self.k, epsilon=self.epsilon / self.k)
+        return Claim(self._epsilon_each, self.delta / (2 * self.k))
+
+    @property
+    def scale(self) -> float:
+        """σ."""
+        if self.calibration == "zcdp":
+            return sqrt(self.k / (2 * self.rho)) / self.records
+        return sqrt(2 * log(2.5 * self.k / self.delta)) / (self._epsilon_each * self.records)
+
+    def noisy(self, centre: float) -> Gaussian:
+        return Gaussian(centre, self.scale)
+
+    def quantile(self, p: float) -> float:
+        return -float(ndtri(p / 2))
+
+    def log_noise(self, z: Floats) -> Floats:
+        return -z * z / 2
+
+
+def _each(drawn: Draw, rng: Generator, size: int) -> list[Any]:
+    """The coins of `size` runs."""
+    if isinstance(drawn, Applied):
+        raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
+    return [coin for coin, times in drawn.grouped(rng, size) for _ in range(times)]

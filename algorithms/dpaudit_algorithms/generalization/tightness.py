@@ -1,0 +1,252 @@
+"""The private algorithm that overfits with probability δ/α: what shows that the generalisation bound is tight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from dpaudit.language import (
+    THESIS,
+    Bernoulli,
+    Card,
+    Claim,
+    DatasetError,
+    Goal,
+    Instance,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    SampleSize,
+    Uniform,
+    UtilityClaim,
+    as_written,
+    checks,
+    expm1,
+    independent,
+    log1p,
+    to_float,
+)
+from dpaudit_algorithms.foundations.goals import all_but
+
+_INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
+_OUTPUT = "the set of the points on which h is 1, in ascending order, without repetition"
+_CLAIM = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
+_ABOVE_ONE = (
+    '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the printed bound, which is positive, is false there; '
+    "alpha above 1 is refused."
+)
+_DOUBLES = "Records of U[0, 1] are multiples of 2^(−53): h(U) = 0 is that of the continuous distribution."
+FINEST = 1 << 53
+"""Records are drawn as whole numbers below it, and divided by it."""
+
+
+@dataclass(frozen=True)
+class UnitInterval(Mechanism):
+    """Instances of n records drawn from U[0, 1], in order; `Instance.truth` is "U".
+
+    Args:
+        records: n ≥ 1.
+    """
+
+    records: int
+
+    def __post_init__(self) -> None:
+        checks.whole("records", self.records, least=1)
+
+    def run(self, dataset: Any) -> Program:
+        wholes = yield independent(Uniform(range(FINEST)), self.records)
+        return Instance(tuple(x / FINEST for x in wholes), "U")
+
+    def __str__(self) -> str:
+        return f"{self.records:,} records from U[0, 1]"
+
+
+@dataclass(frozen=True)
+class HoldsAShare(Goal):
+    """h(S) ≥ α, where the output lists the points on which h is 1; h(U) = 0, as they are finitely many.
+
+    Args:
+        alpha: exactly as written in decimals, > 0.
+
+    Source: Stemmer's thesis, Theorem 4.5.
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        checks.positive("alpha", self.alpha)
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        held = frozenset(output)
+        return sum(x in held for x in instance.dataset) >= as_written(self.alpha) * len(instance.dataset)
+
+    def __str__(self) -> str:
+        return f"h(S) ≥ h(U) + {self.alpha:.6g}"
+
+
+@dataclass(frozen=True)
+class _Tightness(Mechanism):
+    """What both versions share: everything but which records are published."""
+
+    alpha: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        checks.probability("delta", self.delta)
+        if not self.delta < checks.positive("alpha", self.alpha) <= 1:
+            raise ParameterError(f"Theorem 4.5 needs delta < alpha ≤ 1, not alpha = {self.alpha!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(0, δ), Theorem 4.5."""
+        return Claim(0.0, self.delta)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """h(S) ≥ h(U) + α with probability at least δ/(2α), for n ≥ 1/α records from U[0, 1]."""
+        if records * as_written(self.alpha) < 1:
+            return ()
+        return (UtilityClaim(HoldsAShare(self.alpha), self.delta / (2 * self.alpha), "§4.3, Theorem 4.5"),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """n ≥ 1/α."""
+        least = math.ceil(1 / as_written(self.alpha))
+        return (SampleSize(least, "1/α", "h(S) ≥ h(U) + α with probability at least δ/(2α)", "§4.3, Theorem 4.5"),)
+
+    def block_size(self, records: int) -> int:
+        """⌈αn⌉, of n records: fewer than αn do not make h(S) ≥ α."""
+        return math.ceil(as_written(self.alpha) * records)
+
+
+@dataclass(frozen=True)
+class GeneralizationTightness(_Tightness):
+    """Publishes each of 1/α blocks of αn records with probability δ.
+
+    Where 1/α and αn are whole, and also with ⌊1/α⌋ blocks where αn alone is, the bound δ/(2α) holds. Where αn is not
+    whole, a block needs ⌈αn⌉ records, and there are only ⌊n/⌈αn⌉⌋ of them: too few for the bound where that is 1 and
+    α < 1/2, say. See FINDINGS.md and `GeneralizationTightnessCorrected`.
+
+    Args:
+        alpha: α in (δ, 1].
+        delta: δ in [0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+        DatasetError: a dataset without an order.
+
+    Source: Stemmer's thesis, section 4.3, Theorem 4.5, algorithms B and A of its proof.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="GeneralizationTightness",
+        system="G1",
+        title="The algorithm that shows the generalisation bound to be tight: publishes blocks with probability δ",
+        paper=THESIS,
+        place="§4.3, Theorem 4.5",
+        claim=_CLAIM,
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(
+            'The print has "1/α databases of size αn each"; where these are not whole, blocks have ⌈αn⌉ records and '
+            "there are ⌊n/⌈αn⌉⌋, as many as fit; the records after the last belong to none.",
+            _ABOVE_ONE,
+            _DOUBLES,
+        ),
+        variants=("GeneralizationTightnessCorrected",),
+    )
+
+    def blocks(self, records: int) -> int:
+        """How many blocks of ⌈αn⌉ records there are."""
+        return records // self.block_size(records) if records else 0
+
+    def chance(self, records: int) -> float:
+        """1 − (1 − δ)^⌊n/⌈αn⌉⌋: with what probability some block of n records is published."""
+        return -expm1(self.blocks(records) * log1p(-self.delta))
+
+    def run(self, S: Any) -> Program:
+        h: frozenset[Any] = frozenset()
+        for block in self._split(in_order(S)):  # for 1 ≤ i ≤ 1/α
+            if (yield Bernoulli(self.delta)):  # Ŝ_i = B(S_i): S_i with probability δ, else the empty database
+                h = h.union(block)
+        return tuple(sorted(h))  # h(x) = 1 iff x is in some Ŝ_i
+
+    def _split(self, records: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        size = self.block_size(len(records))
+        for i in range(self.blocks(len(records))):
+            yield records[i * size : (i + 1) * size]
+
+
+@dataclass(frozen=True)
+class GeneralizationTightnessCorrected(_Tightness):
+    """Publishes ⌈αn⌉ of the n records with probability δ·n/⌈αn⌉: a window at a uniform place, around the end.
+
+    Privacy: a record is in ⌈αn⌉ of the n windows, so it is published with probability (δ·n/⌈αn⌉)·⌈αn⌉/n = δ. With the
+    same coins the outputs on neighbours differ at most where the replaced record is published: (0, δ).
+
+    Utility: α > δ makes δ·n/⌈αn⌉ ≤ δ/α < 1 a probability. It is at least δ/(2α), for αn ≥ 1 makes ⌈αn⌉ < αn + 1 ≤ 2αn;
+    and it is δ/α where αn is whole, twice the printed bound. No (0, δ)-DP algorithm whose predicates have h(U) = 0 does
+    better: by privacy h holds a record of S with probability at most δ more than it holds a fresh one, so E[h(S)] ≤ δ,
+    and Pr[h(S) ≥ α] ≤ δ/α by Markov's inequality.
+
+    Args:
+        alpha: α in (δ, 1].
+        delta: δ in [0, 1].
+
+    Raises:
+        ParameterError: a parameter outside its range.
+        DatasetError: a dataset without an order.
+
+    Source: Stemmer's thesis, section 4.3, Theorem 4.5, by another construction.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="GeneralizationTightnessCorrected",
+        system="G1",
+        title="The algorithm that shows the generalisation bound to be tight, for every n ≥ 1/α",
+        paper=THESIS,
+        place="§4.3, Theorem 4.5, by another construction",
+        claim=_CLAIM,
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(
+            "In place of disjoint blocks one of the n windows of ⌈αn⌉ records, with probability δ·n/⌈αn⌉ in all.",
+            _ABOVE_ONE,
+            _DOUBLES,
+        ),
+        variants=("GeneralizationTightness",),
+    )
+
+    def chance(self, records: int) -> Fraction:
+        """δ·n/⌈αn⌉: with what probability some window of n ≥ 1 records is published."""
+        return as_written(self.delta) * records / self.block_size(records)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """As printed, and δ·n/⌈αn⌉ exactly, which is δ/α where αn is whole."""
+        printed = super().utility(records)
+        if not printed:
+            return ()
+        mended = all_but(1 - float(self.chance(records)))
+        return (*printed, UtilityClaim(HoldsAShare(self.alpha), mended, "§4.3, Theorem 4.5, mended"))
+
+    def run(self, S: Any) -> Program:
+        records = in_order(S)
+        n = len(records)
+        if not n or not (yield Bernoulli(to_float(self.chance(n)))):
+            return ()
+        start = yield Uniform(range(n))
+        return tuple(sorted({records[(start + i) % n] for i in range(self.block_size(n))}))
+
+
+def in_order(S: Any) -> tuple[Any, ...]:
+    """The records of a sequence; neighbours differ in one place.
+
+    Raises:
+        DatasetError: a dataset without an order, where one record would move many places.
+    """
+    if isinstance(S, Multiset) or not isinstance(S, tuple):
+        raise DatasetError(f"The dataset must be a tuple of records, whose order counts, not {S!r}.")
+    return S

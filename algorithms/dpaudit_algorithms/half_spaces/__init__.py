@@ -1,0 +1,4 @@
+"""Half-spaces and rectangles by thresholds, released or learned; ReorderSliceCompute.
+
+From the half-spaces paper.
+"""

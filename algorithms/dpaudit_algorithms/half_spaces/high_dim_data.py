@@ -1,0 +1,338 @@
+"""Half-spaces through the origin in d dimensions: the quality Q of an angle, and MakeHighDimData's noisy angles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    ADD_REMOVE_ONE,
+    HALFSPACES,
+    Card,
+    Claim,
+    DatasetError,
+    Goal,
+    Instance,
+    Mechanism,
+    Multiset,
+    NoisyCopies,
+    ParameterError,
+    UtilityClaim,
+    cached,
+    checks,
+)
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, one_of
+
+Point: TypeAlias = tuple[int, ...]
+"""A point of the integer grid, shape (d,)."""
+ANGLES = ("point", "border")
+"""What may be said of φ_i(x)."""
+MEANT = ("plane", "prefix")
+"""What may be said of h_φ where one angle is given."""
+DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
+READ_AS = (
+    'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
+    "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
+    "An x without that angle (all coordinates from the i-th on are 0) counts nowhere.",
+    'meant = "plane": h_φ with one angle is the half-space whose normal lies in the plane of coordinates i and i + 1 '
+    '(earlier angles π/2, later ones 0), for Algorithm 4 is given i alone; "prefix": the earlier angles are those '
+    "chosen before, the later ones 0.",
+    "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True takes it on the circle.",
+)
+
+
+@dataclass(frozen=True)
+class _MakeHighDimData(Mechanism):
+    """What both versions share: everything but the scale of the noise."""
+
+    epsilon: float
+    sine: Fraction
+    i: int = 1
+    dimension: int = 3
+    angle: str = "point"
+    meant: str = "plane"
+    wrap: bool = False
+    cap: int | None = None
+    prefix: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        AngleGrid(self.sine)
+        checks.whole("dimension", self.dimension, least=2)
+        if checks.whole("i", self.i, least=1) >= self.dimension:
+            raise ParameterError(f"i must be below the dimension, {self.dimension}, not {self.i!r}.")
+        one_of("angle", self.angle, ANGLES)
+        one_of("meant", self.meant, MEANT)
+        if self.cap is not None:
+            checks.whole("cap", self.cap, least=1)
+        if self.meant == "prefix" and len(self.prefix) != self.i - 1:
+            raise ParameterError(f'meant = "prefix" needs i − 1 = {self.i - 1} chosen angles, not {self.prefix!r}.')
+
+    @property
+    def claim(self) -> Claim:
+        """ε, Corollary 18."""
+        return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
+
+    @property
+    def scale(self) -> float:
+        """Of the noise, in copies."""
+        raise NotImplementedError
+
+    @property
+    def sensitivity(self) -> int:
+        """The most angles at which one example counts, whatever the grid: the L1 distance of neighbours.
+
+        Angles less than γ from φ_i(x), as numbers: two neighbours on the grid, or one where φ_i(x) is on it. With
+        angle = "border" and meant = "plane" x changes sides between the two, which halves that. On the circle, the last
+        angle and 0 are less than γ apart: one more.
+        """
+        return (1 if (self.angle, self.meant) == ("border", "plane") else 2) + int(self.wrap)
+
+    def counted(self, x: Point, y: int) -> tuple[int, ...]:
+        """The indices j of the angles at which an example counts: |φ_i(x) − jγ| < γ and h_{jγ}(x) = y."""
+        return counted(self, x, y)
+
+    def counts(self, S: Any) -> tuple[int, ...]:
+        """n_φ of every angle of the grid, in their order."""
+        found = [0] * AngleGrid(self.sine).size
+        for (x, y), count in examples(S, self.dimension).items:
+            for j in self.counted(x, y):
+                found[j] += count
+        return tuple(found)
+
+    def run(self, S: Any) -> NoisyCopies:
+        # for φ ∈ H_γ: n_φ ← |{(x, y) ∈ S : |φ_i(x) − φ| < γ and h_φ(x) = y}|; add max(⌈n_φ + Lap⌉, 1) copies of φ
+        return NoisyCopies(self.counts(S), self.scale, self.cap)
+
+
+@dataclass(frozen=True)
+class MakeHighDimData(_MakeHighDimData):
+    """As many copies of every angle of H_γ as it labels examples rightly whose i-th angle is near it, with Lap(1/ε).
+
+    Its privacy claim fails as printed, as that of MakeData does: an example counts at two angles, and the noise is for
+    one. It holds where angle = "border", meant = "plane" and |φ_i(x) − φ| is not taken on the circle.
+
+    Args:
+        epsilon: > 0.
+        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k} (Lemma 11).
+        i: which angle, 1 ≤ i < dimension.
+        dimension: d ≥ 2.
+        angle, meant, wrap: readings, see the card.
+        cap: at most so many copies of an angle, ≥ 1.
+        prefix: the indices of φ*_1, …, φ*_{i−1}; only meant = "prefix" looks at them.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: half-spaces paper, section 3.2, Algorithm 4 and Corollary 18.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="MakeHighDimData",
+        system="H5",
+        title="MakeHighDimData: a noisy dataset of angles for one coordinate",
+        paper=HALFSPACES,
+        place="§3.2, Algorithm 4 and Corollary 18",
+        claim="ε-DP; some angle of the output has the best quality of all angles",
+        inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
+        output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+        differs=(RELATION, *READ_AS, CAPPED),
+        variants=("MakeHighDimDataCorrected",),
+    )
+
+    @property
+    def scale(self) -> float:
+        """1/ε, as printed."""
+        return 1 / self.epsilon
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Corollary 18's other sentence, for φ_1: for certain, for every sample that a half-space explains."""
+        if self.i > 1:
+            return ()
+        return (UtilityClaim(HoldsBestAngle(self.sine, self.dimension), 1.0, "§3.2, Corollary 18"),)
+
+
+@dataclass(frozen=True)
+class MakeHighDimDataCorrected(_MakeHighDimData):
+    """MakeHighDimData with noise Lap(s/ε), where s is the sensitivity of its reading: 1, 2 or 3.
+
+    Privacy: the counts of neighbours are at most s apart in L1 (see `sensitivity`), so the Laplace mechanism (Lemma 5)
+    and rounding (Lemma 2) give ε. No promise of a best angle is kept: the grid does not hold one.
+
+    Args:
+        epsilon, sine, i, dimension, angle, meant, wrap, cap, prefix: as in `MakeHighDimData`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: half-spaces paper, section 3.2, Algorithm 4, with the noise of Lemma 5.
+    """
+
+    card: ClassVar[Card] = Card(
+        name="MakeHighDimDataCorrected",
+        system="H5",
+        title="MakeHighDimData with noise for as many angles as an example counts at",
+        paper=HALFSPACES,
+        place="§3.2, Algorithm 4 and Corollary 18, mended",
+        claim="ε-DP",
+        inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
+        output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+        differs=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+        variants=("MakeHighDimData",),
+    )
+
+    @property
+    def scale(self) -> float:
+        """s/ε."""
+        return self.sensitivity / self.epsilon
+
+
+def examples(S: Any, dimension: int) -> Multiset:
+    """The dataset as a multiset of examples.
+
+    Raises:
+        DatasetError: a record that is none.
+    """
+    return _examples(Multiset.of(S), dimension)
+
+
+@lru_cache(maxsize=1024)
+def _examples(S: Multiset, dimension: int) -> Multiset:
+    for record in S.values:
+        pair = isinstance(record, tuple) and len(record) == 2 and record[1] in (-1, 1)
+        if not (pair and _is_point(record[0], dimension)):
+            raise DatasetError(f"An example is (x, y), x of {dimension} whole numbers, y in -1, 1; not {record!r}.")
+    return S
+
+
+def _is_point(x: Any, dimension: int) -> bool:
+    return isinstance(x, tuple) and len(x) == dimension and all(type(c) is int for c in x)
+
+
+# --- qualities -------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=128)
+def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> NDArray[np.int64]:
+    """q(S, ·) for all choices of the angles after `prefix`: whole numbers, shape (size,) · (d − 1 − len(prefix))."""
+    grid = AngleGrid(sine)
+    q = np.zeros((grid.size,) * (dimension - 1 - len(prefix)), dtype=np.int64)
+    for (x, y), count in examples(S, dimension).items:
+        q += count * ((grid.sides(x)[prefix] >= 0) == (y == 1))
+    q.flags.writeable = False
+    return q
+
+
+@lru_cache(maxsize=512)
+def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> NDArray[np.int64]:
+    """Q(S, jγ) given the angles chosen before: the best q of any completion by angles of H_γ, shape (size,).
+
+    Lemma 16: one example more, fewer or another one changes every Q(S, jγ) by at most 1, for it does so to every q.
+
+    Source: half-spaces paper, section 3.2.
+    """
+    q = agreements(sine, dimension, S, prefix)
+    best: NDArray[np.int64] = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
+    return best
+
+
+@dataclass(frozen=True)
+class HoldsBestAngle(Goal):
+    """Some angle of the output has, as φ_1, the quality of the best half-space of all.
+
+    Counts as reached where no half-space explains the sample, or γ is larger than Lemma 11 has it for its points.
+
+    Source: half-spaces paper, Lemma 17 and Corollary 18.
+    """
+
+    sine: Fraction
+    dimension: int
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        S = examples(instance.dataset, self.dimension)
+        if not is_meant(self.sine, self.dimension, S):
+            return True
+        held = [j for j, copies in enumerate(output) if copies]
+        return int(coordinate_quality(self.sine, self.dimension, S)[held].max()) == len(S)
+
+    def __str__(self) -> str:
+        return "an angle that is best among all angles"
+
+
+# --- which angles are near a point -----------------------------------------------------------------------------------
+
+
+@cached(maxsize=65536)
+def counted(data: _MakeHighDimData, x: Point, y: int) -> tuple[int, ...]:
+    """As `MakeHighDimData.counted`."""
+    return tuple(j for j in near(data, x) if _label(data, j, x) == y)
+
+
+@cached(maxsize=65536)
+def near(data: _MakeHighDimData, x: Point) -> tuple[int, ...]:
+    """The indices j of the angles with |φ_i(x) − jγ| < γ."""
+    i = data.i
+    if data.angle == "border":
+        x, i = (-x[i], x[i - 1]), 1
+    return AngleGrid(data.sine).near(x, i, wrap=data.wrap) if any(x[i - 1 :]) else ()
+
+
+def _label(data: _MakeHighDimData, j: int, x: Point) -> int:
+    """h_φ(x), φ = jγ, with the other angles as the reading has them."""
+    grid = AngleGrid(data.sine)
+    if data.meant == "plane":
+        side = grid.side((j,), (x[data.i - 1], x[data.i]))
+    else:
+        side = grid.side((*data.prefix, j, *(0,) * (data.dimension - 1 - data.i)), x)
+    return 1 if side >= 0 else -1
+
+
+# --- all half-spaces, in whole numbers -------------------------------------------------------------------------------
+
+
+def reach(k: int, dimension: int) -> int:
+    """B, such that every half-space labels {−k, …, k}^d as some ⟨w, x⟩ ≥ 0 with w in {−B, …, B}^d does.
+
+    The planes x⊥ cut space into faces on which the signs of all ⟨w, x⟩ are the same. As the unit vectors are among
+    the points, a face of dimension f is a pointed cone: the sum of f independent ones of its extreme rays is inside.
+    A ray is the intersection of d − 1 planes, a vector of minors of d − 1 points, each at most
+    (d − 1)^{(d−1)/2}·k^{d−1} (Hadamard). So B = d times that (rounded down) will do, but w = 0.
+    """
+    return dimension * math.isqrt((dimension - 1) ** (dimension - 1) * k ** (2 * (dimension - 1)))
+
+
+@lru_cache(maxsize=64)
+def box_agreements(k: int, dimension: int, S: Multiset) -> NDArray[np.int64]:
+    """How many examples the half-space of every w in {−B, …, B}^d labels rightly; −1 for w = 0. Shape (2B + 1,) · d."""
+    B = reach(k, dimension)
+    line = np.arange(-B, B + 1)
+    q = np.zeros((2 * B + 1,) * dimension, dtype=np.int64)
+    for (x, y), count in examples(S, dimension).items:
+        if max(map(abs, x)) > k:
+            raise DatasetError(f"The points must lie in {{-{k}, …, {k}}}^{dimension}; {x!r} does not.")
+        inner = np.zeros((1,) * dimension, dtype=np.int64)
+        for axis, c in enumerate(x):
+            inner = inner + (c * line).reshape(*(1,) * axis, -1, *(1,) * (dimension - 1 - axis))
+        q += count * ((inner >= 0) == (y == 1))
+    q[(B,) * dimension] = -1
+    q.flags.writeable = False
+    return q
+
+
+def best_agreement(S: Multiset, dimension: int) -> int:
+    """max q(S, ·) over all half-spaces, exactly."""
+    k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
+    return int(box_agreements(max(1, k), dimension, S).max())
+
+
+def is_meant(sine: Fraction | None, dimension: int, S: Multiset) -> bool:
+    """Whether some half-space explains the sample, and its points lie in a domain for which γ is small enough."""
+    k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
+    return 2 * k * k * (sine or 0) <= 1 and best_agreement(S, dimension) == len(S)

@@ -1,0 +1,380 @@
+"""A_HighH: half-spaces in d dimensions by learning a threshold for each angle; and one that is private and learns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    ADD_REMOVE_ONE,
+    HALFSPACES,
+    Card,
+    Claim,
+    CutGeometric,
+    Goal,
+    Instance,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    SampleSize,
+    Softmax,
+    UtilityClaim,
+    as_written,
+    checks,
+    exp,
+    log,
+    log2,
+)
+from dpaudit_algorithms.foundations.composition import claim_of
+from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, TIES, labelled, largest, one_of
+from dpaudit_algorithms.half_spaces.high_dim_data import (
+    DATA,
+    READ_AS,
+    MakeHighDimData,
+    agreements,
+    box_agreements,
+    coordinate_quality,
+    examples,
+    is_meant,
+    near,
+    reach,
+)
+
+BUDGETS = ("printed", "theorem")
+REMOVED = ("near", "counted", "none")
+
+
+@dataclass(frozen=True)
+class HighDimError(Goal):
+    """A half-space that labels at most αn of the n examples wrongly.
+
+    Counts as reached where no half-space explains the sample, or where γ is larger than Lemma 11 has it for its points.
+
+    Args:
+        alpha: > 0.
+        dimension: d.
+        sine: sin γ, where the output is the indices of d − 1 angles; None where it is a normal vector.
+
+    Source: half-spaces paper, Definitions 7 and 8.
+    """
+
+    alpha: float
+    dimension: int
+    sine: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        checks.positive("alpha", self.alpha)
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        S = examples(instance.dataset, self.dimension)
+        if not is_meant(self.sine, self.dimension, S):
+            return True
+        if self.sine is None:
+            sides = ((sum(a * b for a, b in zip(output, x, strict=True)) >= 0, y == 1, n) for (x, y), n in S.items)
+            right = sum(n for positive, meant, n in sides if positive == meant)
+        else:
+            right = int(agreements(self.sine, self.dimension, S)[tuple(output)])
+        return len(S) - right <= as_written(self.alpha) * len(S)
+
+    def __str__(self) -> str:
+        return f"a half-space of empirical error ≤ {self.alpha:.4g}"
+
+
+@dataclass(frozen=True)
+class AHighH(Mechanism):
+    """Algorithm 6: for each angle a dataset of angles, the best of them as examples of a threshold, a learner of it.
+
+    Its claims fail in every reading. The elements that MakeHighDimThrData keeps, and φ*_i, follow Q(S, ·) without
+    noise, and sorting angles by Q maps no neighbours to neighbours, which is what Lemma 20 is for; and H_γ holds no
+    direction in two thirds of the cells into which the points cut space, so that Lemma 17 is false: see FINDINGS.md
+    and `AHighHCorrected`.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
+        learner: A_Thr, a learner of thresholds of the places 0, …, ⌊2π/γ⌋, on examples (place, 0 or 1), with a claim.
+        C: n_Thr, ≥ 1.
+        dimension: d ≥ 2.
+        budget: "printed", where every part has (ε, δ), or "theorem", constant·ε/log₂(1/δ′) and (δ − δ′)/(2(d − 1)).
+        delta_prime: δ′ in (0, δ), of the budget "theorem".
+        constant: > 0, in place of that budget's O(·).
+        ties: which of the best angles of max_C~(S_H) is φ*_i: the last or the least, as angles, or as turned ones.
+        removed: which examples leave with S_Thr.
+        turned_back: whether an angle is turned back by the anchor before it is returned.
+        angle, meant, wrap, cap: as in `MakeHighDimData`.
+        alpha, beta: of the promise, in (0, 1); the learner has its own.
+
+    Raises:
+        ParameterError: a parameter outside its range, or a learner without a claim or with a larger one.
+
+    Source: half-spaces paper, section 3.2, Algorithms 5 and 6, Theorem 21.
+    """
+
+    epsilon: float
+    delta: float
+    sine: Fraction
+    learner: Mechanism
+    C: int
+    dimension: int = 3
+    budget: str = "printed"
+    delta_prime: float | None = None
+    constant: float = 1.0
+    ties: str = "last"
+    removed: str = "near"
+    turned_back: bool = True
+    angle: str = "point"
+    meant: str = "plane"
+    wrap: bool = False
+    cap: int | None = None
+    alpha: float = 0.1
+    beta: float = BETA
+
+    card: ClassVar[Card] = Card(
+        name="AHighH",
+        system="H5",
+        title="Half-spaces in d dimensions by learning a threshold for each angle",
+        paper=HALFSPACES,
+        place="§3.2, Algorithms 5 and 6, Theorem 21",
+        claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
+        inputs=f"{DATA}; epsilon, delta, sin γ, a learner of thresholds, C = n_Thr, d",
+        output="the indices of d − 1 angles, which stand for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
+        differs=(
+            RELATION,
+            *READ_AS,
+            "Algorithm 6 calls MakeHighDimData without ε: it is given the ε of the other parts.",
+            'budget = "printed": every part has the ε and δ of Algorithm 6; "theorem": those of Theorem 21, with a '
+            "constant for its O(·), log to base 2.",
+            "The C~ = C + Geom(1 − e^{−ε}) largest elements of S_H count copies; with fewer, all are taken.",
+            "Geom is drawn up to the number of elements that are left: a larger one would take no more.",
+            "The anchor φ′ is uniform over S_H ∖ max_C~(S_H), copies counted; with none left there is no rotation.",
+            "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
+            'ties = "last": φ*_i is the largest of the best angles, last in the order (Q, φ) of the line before; '
+            '"least" the least; "last turned", "least turned": after the rotation.',
+            'removed = "near": "the points corresponding to the elements in S_Thr" are the examples with '
+            '|φ_i(x) − φ| < γ for an angle φ of S_Thr; "counted": if φ labels them rightly, too; "none": none leave.',
+            "A_Thr is given places on the circle from the anchor on for angles, and labels 1, 0 for 1, −1.",
+            "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+            CAPPED,
+            "α and β are of the promise alone; the learner comes with its own.",
+        ),
+        variants=("AHighHCorrected",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        for name in ("alpha", "beta"):
+            checks.probability(name, getattr(self, name), open_ends=True)
+        checks.whole("C", self.C, least=1)
+        checks.whole("dimension", self.dimension, least=2)
+        checks.positive("constant", self.constant)
+        one_of("ties", self.ties, TIES)
+        one_of("budget", self.budget, BUDGETS)
+        one_of("removed", self.removed, REMOVED)
+        if self.budget == "theorem" and not 0 < (self.delta_prime or 0) < self.delta:
+            raise ParameterError(
+                f"delta_prime must lie between 0 and delta ({self.delta!r}), not {self.delta_prime!r}."
+            )
+        share, own = self.share, claim_of(self.learner)
+        if own.epsilon > share.epsilon * (1 + 1e-9) or own.delta > share.delta:
+            raise ParameterError(f"The learner must be {share}, as the budget has it; {self.learner.name} is {own}.")
+        _ = self.data(1, ())
+
+    @property
+    def share(self) -> Claim:
+        """What A_Thr may spend."""
+        if self.budget == "printed":
+            return Claim(self.epsilon, self.delta)
+        assert self.delta_prime is not None
+        epsilon = self.constant * self.epsilon / log2(1 / self.delta_prime)
+        return Claim(epsilon, (self.delta - self.delta_prime) / (2 * (self.dimension - 1)))
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 21."""
+        return Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 21 from n_Thr examples on, the printed n = O(n_Thr) without a constant."""
+        if records < self.C:
+            return ()
+        goal = HighDimError(self.alpha, self.dimension, self.sine)
+        return (UtilityClaim(goal, all_but(self.beta), "§3.2, Theorem 21"),)
+
+    def data(self, i: int, prefix: tuple[int, ...]) -> MakeHighDimData:
+        """Algorithm 4 with this reading."""
+        given = prefix if self.meant == "prefix" else ()
+        return MakeHighDimData(
+            self.share.epsilon, self.sine, i, self.dimension, self.angle, self.meant, self.wrap, self.cap, given
+        )
+
+    def coordinate(self, i: int, chosen: tuple[int, ...]) -> Mechanism:
+        """Iteration i: from S_{i−1} to (the index of φ*_i, S_i), after the angles `chosen`."""
+        return _Coordinate(self, i, chosen)
+
+    def run(self, S: Any) -> Program:
+        left: Multiset = examples(S, self.dimension)  # S_0 ← S
+        chosen: tuple[int, ...] = ()
+        for i in range(1, self.dimension):
+            angle, left = yield self.coordinate(i, chosen).on(left)
+            chosen = (*chosen, angle)
+        return chosen
+
+
+@dataclass(frozen=True)
+class _Coordinate(Mechanism):
+    """Iteration i of the loop, on S_{i−1}: φ*_i and S_i; its own mechanism, so that equal remainders share one law."""
+
+    whole: AHighH
+    i: int
+    chosen: tuple[int, ...]
+
+    def run(self, S: Any) -> Program:
+        whole, data = self.whole, self.whole.data(self.i, self.chosen)
+        S_H: tuple[int, ...] = yield data.on(S)
+        # MakeHighDimThrData
+        more: int = yield CutGeometric(whole.share.epsilon, max(0, sum(S_H) - whole.C))
+        Q = coordinate_quality(whole.sine, whole.dimension, S, self.chosen)
+        kept, others = largest(Q, tuple(S_H), whole.C + more)  # max_C~(S_H), the rest
+        anchor = 0
+        if others is not None:
+            anchor = yield others  # φ′_i
+        size = len(Q)
+        place = yield whole.learner.on(labelled(Q, kept, anchor, whole.ties))
+        angle = (anchor + place) % size if whole.turned_back else place
+        return angle, self._without(S, data, {j for j, _ in kept})
+
+    def _without(self, S: Multiset, data: MakeHighDimData, angles: set[int]) -> Multiset:
+        """S_i: the examples that correspond to none of these angles."""
+        if self.whole.removed == "none":
+            return S
+        rightly = self.whole.removed == "counted"
+        return Multiset.counted(
+            {(x, y): n for (x, y), n in S.items if angles.isdisjoint(data.counted(x, y) if rightly else near(data, x))}
+        )
+
+
+# --- mended ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AHighHCorrected(Mechanism):
+    """The coordinates of a normal vector one after the other, each by the exponential mechanism with ε/d on Q.
+
+    Candidates are the w in {−B, …, B}^d other than 0, B = `reach`(k, d): every labelling of {−k, …, k}^d by a
+    half-space is that of one of them (proof there), those of borders included. With q(S, w) the number of examples that
+    w labels rightly, Q(S, w_i) given w_1, …, w_{i−1} is the best q of any completion.
+
+    Privacy, under add/remove-one and replace-one alike: one example changes every q(S, w), and so every maximum of
+    some, by at most 1 (Lemma 16). Each of d choices spends ε/d; basic composition, adaptively, gives ε, with δ = 0.
+
+    Utility: step i falls Δ or more below the best of its at most 2B + 1 values with probability at most
+    (2B + 1)·e^{−εΔ/(2d)}. The best value of step i + 1 is the chosen one of step i; so all in all at most dΔ examples
+    are lost of the best labelling, but for d(2B + 1)·e^{−εΔ/(2d)}. On n examples that a half-space explains,
+    Δ = αn/d makes that error at most α with probability 1 − β from n ≥ (2d²/(αε))·ln(d(2B + 1)/β) on. With B about
+    d·(√d·k)^{d−1} that is O(d³·log(dk)/(αε)): neither linear in d, nor log* of |X|, as Corollary 22 promises.
+
+    Args:
+        epsilon: > 0.
+        k: the points are in {−k, …, k}^d, ≥ 1.
+        dimension: d ≥ 2.
+        alpha: in (0, 1), of the promise.
+
+    Raises:
+        ParameterError: a parameter outside its range, or too many candidates.
+
+    Source: half-spaces paper, section 3.2, Algorithm 6 and Lemma 16, with exponential mechanisms for its learner.
+    """
+
+    epsilon: float
+    k: int
+    dimension: int = 3
+    alpha: float = 0.1
+
+    card: ClassVar[Card] = Card(
+        name="AHighHCorrected",
+        system="H5",
+        title="Half-spaces in d dimensions, coordinate by coordinate, by exponential mechanisms",
+        paper=HALFSPACES,
+        place="§3.2, Theorem 21, mended",
+        claim="ε-DP under add/remove-one; empirical error at most α with probability 1 − β",
+        inputs=f"{DATA}, x in {{−k, …, k}}^d; epsilon, k, d",
+        output="a normal vector w of d whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+        differs=(
+            RELATION,
+            "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
+            "The grid is one of normal vectors in whole numbers, which holds every labelling.",
+        ),
+        variants=("AHighH",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.whole("k", self.k, least=1)
+        checks.whole("dimension", self.dimension, least=2)
+        checks.probability("alpha", self.alpha, open_ends=True)
+        if (2 * self.reach + 1) ** self.dimension > 1 << 24:
+            raise ParameterError(
+                f"k = {self.k} has too many candidates in {self.dimension} dimensions; take a lesser k."
+            )
+
+    @property
+    def reach(self) -> int:
+        """B."""
+        return reach(self.k, self.dimension)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, the proof above."""
+        return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
+
+    def failure(self, records: int) -> float:
+        """β for so many examples; above 1 where nothing is promised."""
+        d = self.dimension
+        return d * (2 * self.reach + 1) * exp(-self.epsilon * self.alpha * records / (2 * d * d))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """The bound above."""
+        if self.failure(records) >= 1:
+            return ()
+        goal = HighDimError(self.alpha, self.dimension)
+        return (UtilityClaim(goal, all_but(self.failure(records)), "§3.2, Theorem 21, mended"),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The number from which on β is 0.05."""
+        d = self.dimension
+        least = 2 * d * d / (self.alpha * self.epsilon) * log(d * (2 * self.reach + 1) / BETA)
+        formula = f"(2d²/(αε))·ln(d(2B + 1)/β), B = {self.reach}, α = {self.alpha:g}, β = {BETA:g}"
+        promise = f"empirical error ≤ α with probability at least {1 - BETA:g}"
+        return (SampleSize(math.ceil(least), formula, promise, "§3.2, Theorem 21, mended"),)
+
+    def run(self, S: Any) -> Program:
+        data, B = examples(S, self.dimension), self.reach
+        w: tuple[int, ...] = ()
+        for _ in range(self.dimension):
+            Q = best_completions(self.k, self.dimension, data, w)
+            labels = tuple(c for c in range(-B, B + 1) if Q[c + B] >= 0)  # w = 0 is no half-space
+            scores = Q[[c + B for c in labels]].astype(np.float64)
+            spent = Claim(self.epsilon / self.dimension, relation=ADD_REMOVE_ONE)
+            c: int = yield Softmax(scores, self.epsilon / (2 * self.dimension), labels).spending(spent)
+            w = (*w, c)
+        return w
+
+
+@lru_cache(maxsize=4096)
+def best_completions(k: int, dimension: int, S: Multiset, chosen: tuple[int, ...]) -> NDArray[np.int64]:
+    """Q(S, w_i) given w_1, …, w_{i−1}, for w_i = −B, …, B; −1 for w = 0. Shape (2B + 1,)."""
+    B = reach(k, dimension)
+    q = box_agreements(k, dimension, S)[tuple(c + B for c in chosen)]
+    best: NDArray[np.int64] = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
+    return best

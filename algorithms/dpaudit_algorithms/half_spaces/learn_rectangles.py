@@ -1,0 +1,340 @@
+"""LearnRectangles: a proper learner for axis-aligned rectangles, one axis after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, TypeAlias
+
+from dpaudit.language import (
+    THESIS,
+    Card,
+    Claim,
+    DatasetError,
+    DiscreteLaplace,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    SampleSize,
+    UtilityClaim,
+    checks,
+    exp,
+    to_float,
+)
+from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, equal_parts, least_records
+from dpaudit_algorithms.lower_bounds.query_release import exactly
+from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError
+from dpaudit_algorithms.pac.grid_concepts import Rectangles
+
+Cell: TypeAlias = tuple[int, int]
+"""[low, high], both ends in it."""
+
+
+def cells(data: Multiset, most: Fraction, size: int) -> tuple[Cell, ...]:
+    """{0, …, size − 1} as intervals, left to right: of one point, or with at most `most` of the data.
+
+    From the left, an interval takes values as long as it holds at most `most` records; a value with more is an interval
+    of its own. Two neighbours hold more than `most` together, so that n records make fewer than 2n/most + 1 of them.
+
+    Args:
+        data: values in {0, …, size − 1}, with their multiplicities.
+        most: in records.
+        size: ≥ 1.
+    """
+    found: list[Cell] = []
+    start, last, mass = 0, 0, 0
+    for value, count in data.items:
+        if count > most:
+            if start < value:
+                found.append((start, value - 1))
+            found.append((value, value))
+            start, mass = value + 1, 0
+            continue
+        if mass + count > most:
+            found.append((start, last))
+            start, mass = last + 1, 0
+        mass, last = mass + count, value
+    if start < size:
+        found.append((start, size - 1))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class SignificantCells(Mechanism):
+    """Which cells of an axis are the first and the last with a noisy count of positive examples ≥ threshold.
+
+    A histogram: two-sided geometric noise of scale 2/ε on every count, as a replaced example moves two counts by 1
+    (Theorem 3.25 with k = 2); what of it is looked at is post-processing, and the noises that are not are not drawn.
+
+    Args:
+        epsilon: > 0.
+        axis: which coordinate, from 0.
+        cells: disjoint intervals, ascending.
+        threshold: in examples.
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Stemmer's thesis, section 6.6.2 (the step), Theorem 3.25 (the histogram).
+    """
+
+    epsilon: float
+    axis: int
+    cells: tuple[Cell, ...]
+    threshold: float
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, Theorem 3.25 with k = 2."""
+        return Claim(self.epsilon)
+
+    @property
+    def scale(self) -> float:
+        """2/ε, in examples."""
+        return 2 / self.epsilon
+
+    def run(self, S: Any) -> Program:
+        counts = _positives(Multiset.of(S), self.axis, self.cells)
+        first = None
+        for i, count in enumerate(counts):
+            if (yield DiscreteLaplace(count, self.scale) >= self.threshold):
+                first = i
+                break
+        if first is None:
+            return None
+        for i in range(len(counts) - 1, first, -1):
+            if (yield DiscreteLaplace(counts[i], self.scale) >= self.threshold):
+                return first, i
+        return first, first
+
+
+@lru_cache(maxsize=1024)
+def _positives(S: Multiset, axis: int, parts: tuple[Cell, ...]) -> tuple[int, ...]:
+    """How many examples (x, 1) have x_axis in each of the cells."""
+    along: dict[int, int] = {}
+    for (x, y), count in S.items:
+        if y == 1:
+            along[x[axis]] = along.get(x[axis], 0) + count
+    return tuple(sum(count for value, count in along.items() if low <= value <= high) for low, high in parts)
+
+
+@dataclass(frozen=True)
+class LearnRectangles(Mechanism):
+    """A proper learner for RECTANGLE_X^ℓ: on every axis cells of few examples, and the outermost that are significant.
+
+    On axis i: `ReleaseThresholds` on the i-th coordinates; `cells` of its synthetic data with at most w = α/(16ℓ) of
+    them each; noisy counts of the positive examples of each of the K cells. A cell is significant if its count is
+    ≥ t = αn/(8ℓK). The rectangle goes from the left end of the first significant cell to the right end of the last;
+    where an axis has none, it is empty.
+
+    Privacy: 2ℓ mechanisms, ℓ releases and ℓ histograms, each (ε₁, δ₁)-DP on examples, as a replaced example replaces
+    one coordinate on every axis: (ε, δ) by Theorem 3.6 or 3.5 (`equal_parts`).
+
+    Utility, on examples labelled by a rectangle. Let the synthetic data of every axis be γ-close, γ = α/(32ℓ)
+    (`ReleaseThresholds` with accuracy 2γ, whose proof gives γ), and every noise of the histograms lie within (−t, t).
+    - A significant cell holds a positive example, an insignificant one fewer than 2t.
+    - Positive examples that are left out lie, on some axis, in insignificant cells: fewer than 2t·K = αn/(4ℓ) on each,
+      αn/4 in all. Where an axis has no significant cell these are all there are.
+    - A negative example in the rectangle lies, on some axis, outside the target but not outside of the outermost
+      positive examples' cells: in the first or last significant cell, on the far side of a positive example in it. So
+      that is no cell of one point, and holds at most (w + 2γ)n examples: 2ℓ·(w + 2γ)·n = αn/4 in all.
+    - So the training error is at most α/2, and Theorem 3.17 with VC = 2ℓ turns that into a generalisation error ≤ α
+      for n ≥ (64·VC/α)·ln(512/(αβ′)).
+    K is at most 2⌈1/w⌉ − 1 and |X|, and t ≥ α²n/(256ℓ²) or so: significance asks for n of the order (ℓ²/α²)/ε₁, the
+    releases for 8^N·(ℓ/α)^{1.5}/ε₁ + (ℓ/α)²/ε₁, where ε₁ is about ε/√ℓ. The failure is the sum of ℓ times that of a
+    release, 2ℓK·e^{−tε₁/2}/(1 + e^{−ε₁/2}) and β′; `sample_sizes` has the least n that makes it 0.05.
+
+    Args:
+        size: |X| ≥ 2; coordinates are 0, …, size − 1.
+        dimension: ℓ ≥ 1.
+        alpha: error, in (0, 1], exactly as written in decimals.
+        epsilon: of the whole, > 0.
+        delta: of the whole, in (0, 1).
+        N, base, steps, room, a_dist: of `ReleaseThresholds`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.6.2, Theorem 6.24.
+    """
+
+    size: int = 2**16
+    dimension: int = 2
+    alpha: float = 0.25
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    N: int | None = None
+    base: int = 32
+    steps: int | None = None
+    room: int | None = None
+    a_dist: str = "mended"
+
+    card: ClassVar[Card] = Card(
+        name="LearnRectangles",
+        system="H2",
+        title="A proper learner for axis-aligned rectangles",
+        paper=THESIS,
+        place="§6.6.2, Theorem 6.24",
+        claim="(ε, δ)-DP under replace-one; a proper (α, β)-PAC learner",
+        inputs="n ≥ 1 examples (x, y), x in {0, …, size − 1}^dimension, y in {0, 1}; size = |X|, dimension, alpha, "
+        "epsilon, delta of the whole; N, base, steps, room, a_dist",
+        output="(a, b), two points of X^dimension: the concept that labels x with 1 iff a_i ≤ x_i ≤ b_i for all i",
+        differs=(
+            "The thesis describes the learner in words; w = α/(16ℓ), closeness α/(32ℓ) and t = αn/(8ℓK) are ours.",
+            '"Significant" is a noisy count of positive examples of at least αn/(8ℓK), where the axis has K cells.',
+            "Where an axis has no significant cell the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",
+            "The query release is ReleaseThresholds; its construction is cited in the thesis and not printed.",
+            "Theorem 6.24 prints its n as a function of n; ℓ is meant. Its O(·) is not held against anything.",
+            "The VC dimension is 2ℓ, as printed, for |X| ≥ 3.",
+        ),
+        variants=("ReleaseThresholds",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("dimension", self.dimension, least=1)
+        if not 0 < checks.number("alpha", self.alpha) <= 1:
+            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        _ = self.release
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 3.6 or 3.5 over two mechanisms an axis."""
+        return Claim(self.epsilon, self.delta)
+
+    @cached_property
+    def part(self) -> Claim:
+        """(ε₁, δ₁) of each of the 2ℓ mechanisms."""
+        return equal_parts(self.claim, 2 * self.dimension)
+
+    @cached_property
+    def release(self) -> ReleaseThresholds:
+        """What is run on the coordinates of an axis: α/(32ℓ)-close by its proof."""
+        alpha, part = exactly(self.alpha) / (16 * self.dimension), self.part
+        return ReleaseThresholds(
+            self.size, alpha, part.epsilon, part.delta, self.N, self.base, self.steps, self.room, self.a_dist
+        )
+
+    @property
+    def share(self) -> Fraction:
+        """w: of the synthetic data, in a cell."""
+        return exactly(self.alpha) / (16 * self.dimension)
+
+    @property
+    def most_cells(self) -> int:
+        """The greatest K."""
+        return min(2 * math.ceil(1 / self.share) - 1, self.size)
+
+    def threshold(self, records: int, many: int) -> float:
+        """t for `many` cells, in examples."""
+        return to_float(exactly(self.alpha) * records / (8 * self.dimension * many))
+
+    def significant(self, axis: int, parts: tuple[Cell, ...], records: int) -> SignificantCells:
+        """The histogram of an axis with these cells."""
+        return SignificantCells(self.part.epsilon, axis, parts, self.threshold(records, len(parts)))
+
+    @property
+    def concepts(self) -> Rectangles:
+        """RECTANGLE_X^ℓ."""
+        return Rectangles(self.size, self.dimension)
+
+    @property
+    def empty(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The name of the empty rectangle."""
+        return (1,) * self.dimension, (0,) * self.dimension
+
+    def failure(self, records: int) -> float:
+        """The bound on the probability that the training error is above α/2; at least 1 where it says nothing."""
+        ell, K, scale = self.dimension, self.most_cells, 2 / self.part.epsilon
+        noise = 2 * exp(-self.threshold(records, K) / scale) / (1 + exp(-1 / scale))
+        return ell * self.release.failure(records) + ell * K * noise
+
+    def overfits(self, records: int) -> float:
+        """β′ of Theorem 3.17 for so many examples."""
+        power = records * self.alpha / (64 * self.concepts.vc) if self.concepts.vc else math.inf
+        return 512 / self.alpha * exp(-min(power, 700.0))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Training error ≤ α/2 on examples of a rectangle, and generalisation error ≤ α, with the least β for each."""
+        rough, more = self.failure(records), self.overfits(records)
+        place = "§6.6.2, Theorem 6.24, by the construction"
+        found = []
+        if rough < 1:
+            found.append(UtilityClaim(EmpiricalError(self.concepts, self.alpha / 2), all_but(rough), place))
+        if rough + more < 1:
+            found.append(UtilityClaim(GeneralisationError(self.concepts, self.alpha), all_but(rough + more), place))
+        return tuple(found)
+
+    def least_records(self, beta: float) -> int:
+        """The least n for which this is an (α, beta)-PAC learner by the proof.
+
+        Raises:
+            ParameterError: beta outside (0, 1), or none: fewer steps than the proof needs, or base > 32.
+        """
+        return least_records(lambda n: self.failure(n) + self.overfits(n), beta)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The least n for β = 0.05, where the construction promises anything."""
+        try:
+            records = self.least_records(BETA)
+        except ParameterError:
+            return ()
+        return (
+            SampleSize(
+                records,
+                f"ℓ·(failure of a release) + 2ℓK·e^(−αnε₁/(16ℓK))/(1 + e^(−ε₁/2)) + (512/α)·e^(−αn/(64·VC)) ≤ {BETA:g}",
+                f"(α, β)-PAC: generalisation error ≤ α with probability at least {1 - BETA:g}",
+                "§6.6.2, Theorem 6.24, by the construction",
+            ),
+        )
+
+    def run(self, S: Any) -> Program:
+        examples = _examples(self.size, self.dimension, Multiset.of(S))
+        n, release = len(examples), self.release
+        a, b = [], []
+        for axis in range(self.dimension):
+            data = yield release.on(_along(examples, axis))
+            parts = cells(data, self.share * n, self.size)
+            found = yield self.significant(axis, parts, n).on(examples)
+            if found is None:
+                return self.empty
+            a.append(parts[found[0]][0])
+            b.append(parts[found[1]][1])
+        return tuple(a), tuple(b)
+
+
+@lru_cache(maxsize=1024)
+def _along(examples: Multiset, axis: int) -> Multiset:
+    """The coordinates of an axis."""
+    counts: dict[Any, int] = {}
+    for (x, _), count in examples.items:
+        counts[x[axis]] = counts.get(x[axis], 0) + count
+    return Multiset.counted(counts)
+
+
+@lru_cache(maxsize=256)
+def _examples(size: int, dimension: int, S: Multiset) -> Multiset:
+    for record in S.values:
+        if not _is_example(record, size, dimension):
+            raise DatasetError(
+                f"An example is (x, y) with x in {{0, …, {size - 1}}}^{dimension} and y in 0, 1, not {record!r}."
+            )
+    if not S.items:
+        raise DatasetError("The learner needs at least one example.")
+    return S
+
+
+def _is_example(record: Any, size: int, dimension: int) -> bool:
+    if not (isinstance(record, tuple) and len(record) == 2 and record[1] in (0, 1)):
+        return False
+    x = record[0]
+    return isinstance(x, tuple) and len(x) == dimension and all(isinstance(c, int) and 0 <= c < size for c in x)

@@ -1,0 +1,423 @@
+"""A_SimpleH: half-spaces of the plane by learning a threshold of angles; and a mended version."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    ADD_REMOVE_ONE,
+    HALFSPACES,
+    AnyScores,
+    Applied,
+    Card,
+    Claim,
+    Goal,
+    Instance,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    Quality,
+    SampleSize,
+    Scores,
+    UtilityClaim,
+    as_written,
+    checks,
+    exp,
+    log,
+    log_star,
+)
+from dpaudit_algorithms.foundations.composition import claim_of
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import (
+    ANGLES,
+    CAPPED,
+    READ_AS,
+    RELATION,
+    TIES,
+    MakeData,
+    MakeThrData,
+    Plane,
+    agreeing,
+    directions,
+    examples,
+    is_meant,
+    one_of,
+    qualities,
+)
+from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
+
+BUDGETS = ("printed", "halves")
+
+
+@dataclass(frozen=True)
+class HalfspaceError(Goal):
+    """A half-space that labels at most αn of the n examples wrongly.
+
+    Counts as reached where no half-space explains the sample, or where γ is larger than Lemma 11 has it for its points.
+
+    Args:
+        alpha: > 0.
+        sine: sin γ, where the output is the index of an angle; None where it is a normal vector.
+
+    Source: half-spaces paper, Definitions 7 and 8.
+    """
+
+    alpha: float
+    sine: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        checks.positive("alpha", self.alpha)
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        S = examples(instance.dataset)
+        if not is_meant(Fraction(0) if self.sine is None else self.sine, S):
+            return True
+        right = agreeing(S, output) if self.sine is None else int(qualities(self.sine, S)[output])
+        return len(S) - right <= as_written(self.alpha) * len(S)
+
+    def __str__(self) -> str:
+        return f"a half-space of empirical error ≤ {self.alpha:.4g}"
+
+
+@dataclass(frozen=True)
+class ASimpleH(Mechanism):
+    """MakeData, MakeThrData, and any private learner of thresholds on the dataset of angles that they make.
+
+    Its claims fail in every reading. Which C angles MakeThrData keeps, and φ*, follow q(S, ·) without noise: one
+    example may exchange all of them, and the learner protects against one. And a threshold that is right on those
+    angles need not be one of them: see FINDINGS.md and `ASimpleHCorrected`.
+
+    Args:
+        epsilon: > 0.
+        sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
+        learner: A_Thr, a learner of thresholds of the places 0, …, ⌊2π/γ⌋, on examples (place, 0 or 1), with a claim.
+        C: n_Thr, examples that the learner is given; the first of its `sample_sizes` without it.
+        budget: "printed", where MakeData and A_Thr have ε each; "halves", ε/2 each, as Theorem 14 has it. The learner
+            comes with its own ε, which must be that.
+        ties: as in `MakeThrData`.
+        turned_back: whether the angle is turned back by the anchor before it is returned.
+        angle, wrap, cap: as in `MakeData`.
+        alpha, beta: of the promise, in (0, 1); the learner has its own.
+
+    Raises:
+        ParameterError: a parameter outside its range, or a learner without a claim, with another ε or on other places.
+
+    Source: half-spaces paper, section 3.1, Algorithm 3 and Theorem 14.
+    """
+
+    epsilon: float
+    sine: Fraction
+    learner: Mechanism
+    C: int | None = None
+    budget: str = "printed"
+    ties: str = "last"
+    turned_back: bool = True
+    angle: str = "point"
+    wrap: bool = False
+    cap: int | None = None
+    alpha: float = 0.1
+    beta: float = BETA
+
+    card: ClassVar[Card] = Card(
+        name="ASimpleH",
+        system="H4",
+        title="Half-spaces of the plane by learning a threshold of angles",
+        paper=HALFSPACES,
+        place="§3.1, Algorithms 2 and 3, Theorem 14",
+        claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
+        inputs="examples ((x1, x2), y), whole coordinates, y in {-1, 1}; epsilon, sin γ, a learner of thresholds, C",
+        output="the index i of an angle iγ, which stands for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
+        differs=(
+            RELATION,
+            *READ_AS,
+            'budget = "printed": Algorithm 3 hands ε to both parts; "halves": its theorem speaks of ε/2.',
+            "The anchor φ′ is uniform over the elements of S_H ∖ max_C(S_H), copies counted; with none left there "
+            "is no rotation.",
+            "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
+            'ties = "last": φ* is the largest of the best angles, last in the order (q, φ) of the line before; "least" '
+            'the least; "last turned", "least turned": after the rotation.',
+            "The C largest elements of S_H count copies; with fewer, all are taken.",
+            "A_Thr is given places on the circle from the anchor on, in place of angles, and labels 1, 0 for 1, −1.",
+            "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+            CAPPED,
+            "α and β are of the promise alone; the learner comes with its own.",
+        ),
+        variants=("ASimpleHCorrected",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        size = AngleGrid(self.sine).size
+        checks.probability("alpha", self.alpha, open_ends=True)
+        checks.probability("beta", self.beta, open_ends=True)
+        one_of("budget", self.budget, BUDGETS)
+        one_of("ties", self.ties, TIES)
+        one_of("angle", self.angle, ANGLES)
+        if self.C is not None:
+            checks.whole("C", self.C, least=1)
+        elif not self.learner.sample_sizes:
+            raise ParameterError(f"{self.learner.name} prints no number of examples; give C.")
+        own = claim_of(self.learner).epsilon
+        if not math.isclose(own, self._share, rel_tol=1e-9):
+            raise ParameterError(
+                f"epsilon = {self.epsilon:g}, budget {self.budget!r}, needs a learner of {self._share:g}, not {own:g}."
+            )
+        places = _places(self.learner)
+        if places is not None and places != size:
+            raise ParameterError(f"The learner is for {places} places; the grid has {size} angles.")
+
+    @property
+    def _share(self) -> float:
+        """ε of MakeData, and of the learner."""
+        return self.epsilon if self.budget == "printed" else self.epsilon / 2
+
+    @property
+    def kept(self) -> int:
+        """C = n_Thr."""
+        return self.learner.sample_sizes[0].records if self.C is None else self.C
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 14, with the learner's δ."""
+        return Claim(self.epsilon, claim_of(self.learner).delta, ADD_REMOVE_ONE)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 14 from n_Thr examples on, the printed n = O(n_Thr) without a constant."""
+        if records < self.kept:
+            return ()
+        return (UtilityClaim(HalfspaceError(self.alpha, self.sine), all_but(self.beta), "§3.1, Theorem 14"),)
+
+    @property
+    def make_data(self) -> MakeData:
+        """Algorithm 1 with this reading."""
+        return MakeData(self._share, self.sine, self.angle, self.wrap, self.cap)
+
+    def run(self, S: Any) -> Program:
+        S_H = yield self.make_data.on(S)
+        anchor, S_Thr = yield MakeThrData(self.sine, self.kept, self.ties).on((S_H, S))
+        place = yield self.learner.on(S_Thr)
+        return (anchor + place) % AngleGrid(self.sine).size if self.turned_back else place
+
+
+def _places(learner: Mechanism) -> int | None:
+    """How many places a learner of the catalogue is for; None where it does not say."""
+    quality = getattr(learner, "quality", None)
+    if isinstance(quality, Quality):
+        return quality.how_many
+    size = getattr(learner, "size", None)
+    return size if isinstance(size, int) else None
+
+
+# --- mended ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AgreeingOnHalf(Quality):
+    """q(S, j) = how many examples the half-space of the j-th normal of a half-circle labels rightly: 1-sensitive.
+
+    Args:
+        k: the points are in {−k, …, k}².
+        half: 0 for normals at angles in [0, π), 1 for [π, 2π).
+    """
+
+    k: int
+    half: int
+
+    @property
+    def how_many(self) -> int:
+        return len(directions(self.k)) // 2
+
+    def normal(self, j: int) -> Plane:
+        """The j-th normal."""
+        return directions(self.k)[self.half * self.how_many + j]
+
+    def __call__(self, dataset: Any) -> AnyScores:
+        return _agreeing_on_half(self.k, self.half, examples(dataset))
+
+
+@lru_cache(maxsize=256)
+def _agreeing_on_half(k: int, half: int, S: Multiset) -> Scores:
+    normals = np.array(directions(k), dtype=np.int64)
+    chosen = normals[half * len(normals) // 2 : (half + 1) * len(normals) // 2]
+    right: NDArray[np.int64] = np.zeros(len(chosen), dtype=np.int64)
+    for (x, y), count in S.items:
+        right += count * (np.where(chosen @ np.array(x, dtype=np.int64) >= 0, 1, -1) == y)
+    return Scores(right)
+
+
+@dataclass(frozen=True)
+class UnderAddRemove(Mechanism):
+    """An optimiser of a 1-sensitive quality, with its claim for add/remove-one: it looks at the scores alone.
+
+    Args:
+        inner: private for neighbours whose scores all differ by at most 1, whichever relation makes them so.
+
+    Raises:
+        ParameterError: an inner mechanism without a claim.
+    """
+
+    inner: ExponentialMechanism | RecConcaveCorrected
+
+    def __post_init__(self) -> None:
+        claim_of(self.inner)
+
+    @property
+    def claim(self) -> Claim:
+        """The inner one's numbers."""
+        return Claim(self.inner.claim.epsilon, self.inner.claim.delta, ADD_REMOVE_ONE)
+
+    def run(self, S: Any) -> Applied:
+        return self.inner.on(S)
+
+
+@dataclass(frozen=True)
+class ASimpleHCorrected(Mechanism):
+    """The best normal of either half-circle by a private quasi-concave optimiser, then the better of the two.
+
+    Normals w: all ways in which half-spaces ⟨w, x⟩ ≥ 0 label {−k, …, k}², in whole numbers (`directions`): the
+    directions at which a point changes sides, and one between any two that are next to each other. So the best of
+    all angles is among them, also where it is best on a border alone, as no multiple of γ need be.
+
+    1. Q_i(S, j) = how many examples the j-th normal of half-circle i labels rightly, i = 0, 1.
+    2. w_i ← RecConcaveCorrected on Q_i, with the promise r, α/2, ε̂ = ε/(9N) and δ̂ = δ/(6N); where that is one call
+       (N = 1), the exponential mechanism on Q_i with ε/3.
+    3. w ← w_0 or w_1 by the exponential mechanism with ε/3 on how many examples they label rightly.
+
+    Privacy, for every dataset, under add/remove-one and replace-one alike: every Q_i(·, j) changes by at most 1.
+    RecConcaveCorrected with N calls spends (3N·ε̂, 3N·δ̂) = (ε/3, δ/2) on a 1-sensitive quality (Lemma 6.11, whose proof
+    asks of neighbours only that), the exponential mechanism ε/3; step 3 spends ε/3, as its scores, of two normals that
+    are fixed by then, change by at most 1. Basic composition gives (ε, δ).
+
+    Utility, for a sample of r examples that a half-space h_θ explains. Let θ be in half-circle i. A positive example x
+    is labelled rightly on the closed half-circle around it, which holds θ; so on the way from θ up to θ + π (that
+    point left out) it is left at most once and not entered again, and the same downwards. A negative one is
+    labelled rightly on an open half-circle that holds θ: the same. So q(S, ·) does not rise from θ on, up to θ + π and
+    down to θ − π, the ends left out. The other half-circle holds θ + π, so on half-circle i q is quasi-concave, with
+    maximum r at θ. Hence Q_i(w_i) ≥ (1 − α/2)·r but with probability β₁: (for N = 1, the exponential mechanism on m
+    normals) m·e^{−εαr/12}, (else) what Lemma 6.13 affords. Step 3 loses more than αr/2 with probability at most
+    e^{−εαr/12}. Together at most αr examples are wrong, but with probability β₁ + e^{−εαr/12}.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1); nothing of it is spent where N = 1.
+        k: the points are in {−k, …, k}², ≥ 1.
+        records: r, for how many examples it is meant, ≥ 1; public.
+        alpha: in (0, 1].
+        N: bound on RecConcave's calls, 1 ≤ N ≤ log*m; log*m without it.
+        base: as in `RecConcave`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: half-spaces paper, section 3.1, Algorithm 3, with the optimiser of Stemmer's thesis, section 6.4.
+    """
+
+    epsilon: float
+    delta: float
+    k: int
+    records: int
+    alpha: float = 0.1
+    N: int | None = None
+    base: int = 32
+
+    card: ClassVar[Card] = Card(
+        name="ASimpleHCorrected",
+        system="H4",
+        title="Half-spaces of the plane by quasi-concave optimisation on two half-circles",
+        paper=HALFSPACES,
+        place="§3.1, Theorem 14, mended",
+        claim="(ε, δ)-DP under add/remove-one; empirical error at most α with probability 1 − β",
+        inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, how many examples: r, alpha",
+        output="a normal vector w of whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+        differs=(
+            RELATION,
+            "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
+            "The grid holds the angles of all borders and one between any two, so that it holds the best one.",
+            "r is a public argument; privacy does not use that it is right.",
+        ),
+        variants=("ASimpleH",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.whole("k", self.k, least=1)
+        checks.whole("records", self.records, least=1)
+        if not 0 < checks.number("alpha", self.alpha) <= 1:
+            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
+        checks.whole("base", self.base, least=1)
+        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.solutions):
+            raise ParameterError(f"N must be at most log*m = {log_star(self.solutions)}, not {self.N}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), the proof above."""
+        return Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
+
+    @property
+    def solutions(self) -> int:
+        """m, normals of a half-circle."""
+        return AgreeingOnHalf(self.k, 0).how_many
+
+    def optimiser(self, half: int) -> ExponentialMechanism | RecConcaveCorrected:
+        """Step 2."""
+        Q, T = AgreeingOnHalf(self.k, half), self.solutions - 1
+        N = log_star(self.solutions) if self.N is None else self.N
+        whole = RecConcaveCorrected(T, Q, float(self.records), self.alpha / 2, self.epsilon, self.delta, N, self.base)
+        if whole.calls == 1:
+            return ExponentialMechanism(self.epsilon / 3, Q)
+        return replace(whole, epsilon=self.epsilon / (9 * whole.calls), delta=self.delta / (6 * whole.calls))
+
+    def failure(self, records: int) -> float:
+        """β for r = `records`: β₁ + e^{−εαr/12}; above 1 where nothing is promised."""
+        lost = exp(-self.epsilon * self.alpha * records / 12)
+        inner = self.optimiser(0)
+        if isinstance(inner, ExponentialMechanism):
+            return (self.solutions + 1) * lost
+        promised = inner.utility(records)
+        return 1 - promised[0].probability + lost if promised else 2.0
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """The bound above, where there are just r examples."""
+        failure = self.failure(records) if records == self.records else 2.0
+        if failure >= 1:
+            return ()
+        return (UtilityClaim(HalfspaceError(self.alpha), all_but(failure), "§3.1, Theorem 14, mended"),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Examples from which on β is 0.05; with several calls both failures are made β/2 at most."""
+        inner, choice = self.optimiser(0), 12 / (self.alpha * self.epsilon)
+        if isinstance(inner, ExponentialMechanism):
+            least, formula = choice * log((self.solutions + 1) / BETA), "(12/(αε))·ln((m + 1)/β)"
+        else:
+            promise = inner.least_promise(BETA / (4 * inner.calls))
+            least = max(promise, choice * log(2 / BETA))
+            formula = "max{r of Lemma 6.13, mended, for α/2, ε̂, δ̂ and β/2; (12/(αε))·ln(2/β)}"
+        return (
+            SampleSize(
+                math.ceil(least),
+                f"{formula}, β = {BETA:g}, m = {self.solutions}",
+                f"empirical error ≤ α with probability at least {1 - BETA:g}",
+                "§3.1, Theorem 14, mended",
+            ),
+        )
+
+    def run(self, S: Any) -> Program:
+        data = examples(S)
+        found = []
+        for half in (0, 1):  # steps 1, 2
+            j = yield UnderAddRemove(self.optimiser(half)).on(data)
+            found.append(AgreeingOnHalf(self.k, half).normal(j))
+        scores = Scores([agreeing(data, w) for w in found], tuple(found))
+        return scores.softmax(self.epsilon / 6).spending(Claim(self.epsilon / 3, relation=ADD_REMOVE_ONE))  # step 3

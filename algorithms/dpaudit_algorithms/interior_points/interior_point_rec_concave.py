@@ -1,0 +1,169 @@
+"""An interior point by RecConcave: the interior point problem as a quasi-concave promise problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from dpaudit.language import (
+    THESIS,
+    AnyScores,
+    Card,
+    Claim,
+    DatasetError,
+    Draw,
+    InteriorPoint,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Quality,
+    SampleSize,
+    UtilityClaim,
+    checks,
+    log2,
+    log_star,
+    step_scores,
+)
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+
+_PLACE = "§6.4, Theorem 6.14(2)"
+
+
+@dataclass(frozen=True)
+class DepthFrom0(Quality):
+    """q(S, y) = min(#{i: x_i ≥ y}, #{i: x_i ≤ y}) for y in {0, …, size − 1}: quasi-concave, 1-sensitive.
+
+    Quasi-concave, as the one count falls and the other grows with y. The record of rank ⌈n/2⌉ has q ≥ ⌈n/2⌉.
+    """
+
+    size: int
+
+    def __call__(self, dataset: Any) -> AnyScores:
+        return _depths(self.size, Multiset.of(dataset))
+
+
+@dataclass(frozen=True)
+class InteriorPointByRecConcave(Mechanism):
+    """RecConcave on min(#{x_i ≥ y}, #{x_i ≤ y}) with the promise r = ⌈n/2⌉: a point of quality (1 − α)·r > 0 is one
+    between the least and the greatest record.
+
+    Args:
+        size: |X| ≥ 2; the records are 0, …, size − 1.
+        epsilon: of the whole, > 0.
+        delta: of the whole, in (0, 1).
+        N: bound on RecConcave's calls, 1 ≤ N ≤ log*|X|; as many as it makes without it.
+        alpha: approximation parameter, in (0, 1/2] as Lemma 6.13 asks.
+        beta: failure probability for which `sample_sizes` are given, in (0, 1).
+        base: as in `RecConcave`.
+        a_dist: "mended" for RecConcaveCorrected, "printed" for RecConcave.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.4, Lemma 6.13 and Theorem 6.14.
+    """
+
+    size: int = 2**16
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    N: int | None = None
+    alpha: float = 0.5
+    beta: float = 0.1
+    base: int = 32
+    a_dist: str = "mended"
+
+    card: ClassVar[Card] = Card(
+        name="InteriorPointByRecConcave",
+        system="I3",
+        title="Interior point as a quasi-concave promise problem, by RecConcave",
+        paper=THESIS,
+        place="§6.4, Theorem 6.14",
+        claim="(ε, δ)-DP under replace-one; an interior point with probability 1 − β if "
+        "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)",
+        inputs="n records in {0, …, size − 1}; size = |X|, epsilon, delta of the whole; N, alpha, beta, base, a_dist",
+        output="a point of X = {0, …, size − 1}",
+        differs=(
+            "The thesis says that this is such a problem; quality, promise ⌈n/2⌉ and α = 1/2 are chosen here.",
+            'a_dist = "mended" runs RecConcaveCorrected; "printed" runs RecConcave, whose claim is refuted for N = 3.',
+            "N is the number of calls that RecConcave makes where it is not given; the thesis lets one choose.",
+            "The steps that RecConcave leaves open are read as on its card.",
+        ),
+        variants=("RecConcave", "InteriorPointByMedianCorrected", "RecPrefix"),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("size", self.size, least=2)
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.probability("beta", self.beta, open_ends=True)
+        if not 0 < checks.number("alpha", self.alpha) <= 0.5:
+            raise ParameterError(f"alpha must lie in (0, 1/2], not {self.alpha!r}.")
+        if self.a_dist not in ("mended", "printed"):
+            raise ParameterError(f'a_dist must be "mended" or "printed", not {self.a_dist!r}.')
+        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.size):
+            raise ParameterError(f"Theorem 6.14 needs N ≤ log*|X| = {log_star(self.size)}, not {self.N}.")
+        _ = self.maximiser(0)
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 6.14(1)."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def calls(self) -> int:
+        """N."""
+        if self.N is not None:
+            return self.N
+        return RecConcaveCorrected(self.size - 1, DepthFrom0(self.size), 0, 0.5, 1.0, 0.5, None, self.base).calls
+
+    def maximiser(self, records: int) -> RecConcave | RecConcaveCorrected:
+        """RecConcave with ε/(3N), δ/(3N) and the promise ⌈n/2⌉ for n records."""
+        N = self.calls
+        kind = RecConcaveCorrected if self.a_dist == "mended" else RecConcave
+        r = float(-(-records // 2))
+        epsilon, delta = self.epsilon / (3 * N), self.delta / (3 * N)
+        return kind(self.size - 1, DepthFrom0(self.size), r, self.alpha, epsilon, delta, N, self.base)
+
+    def _logs(self) -> float:
+        """log…log T, N times."""
+        iterated = float(self.size - 1)
+        for _ in range(self.calls):
+            iterated = log2(iterated)
+        return iterated
+
+    @property
+    def _unit(self) -> float:
+        """8^N·36N/(αε)."""
+        return (1 << 3 * self.calls) * 36 * self.calls / (self.alpha * self.epsilon)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 6.14(2), solved for the least β."""
+        beta = 6 * self.calls / self.delta * 2 ** (self._logs() - -(-records // 2) / self._unit)
+        return (UtilityClaim(InteriorPoint(), 1 - beta, _PLACE),) if beta < 1 else ()
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """The least n whose promise ⌈n/2⌉ is enough for β."""
+        r = math.ceil(self._unit * (log2(6 * self.calls / (self.beta * self.delta)) + self._logs()))
+        formula = "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)"
+        return (SampleSize(2 * r - 1, formula, "an interior point with probability 1 − β", _PLACE),)
+
+    def run(self, S: Any) -> Draw:
+        return self.maximiser(len(S)).on(S)
+
+
+@lru_cache(maxsize=256)
+def _depths(size: int, S: Multiset) -> AnyScores:
+    # constant between the values of the dataset, each of which has a score of its own
+    scores, at_most = {0: 0}, 0
+    for value, count in S.items:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+            raise DatasetError(f"The records must be whole numbers in 0, …, {size - 1}, not {value!r}.")
+        at_least = len(S) - at_most
+        at_most += count
+        scores[value] = min(at_least, at_most)
+        if value + 1 < size:
+            scores[value + 1] = min(at_least - count, at_most)
+    return step_scores(list(scores), list(scores.values()), size)

@@ -1,0 +1,337 @@
+"""RecPrefix: an interior point of a dataset, by recursion on the lengths of common prefixes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import (
+    BOTTOM,
+    THESIS,
+    Card,
+    Claim,
+    DatasetError,
+    Draw,
+    InteriorPoint,
+    Laplace,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    Quality,
+    RandomPairing,
+    SampleSize,
+    Scores,
+    Softmax,
+    UtilityClaim,
+    ceil_log2,
+    checks,
+    log,
+    log_star,
+)
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.foundations.goals import DeepPoint, all_but
+
+_OUTPUT = "a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record"
+_DIFFERS = (
+    "Elements are written with b = ⌈log₂|X|⌉ bits (the print: log|X|), and L₁ is clamped to the last element of X.",
+    "Prefix lengths of b bits take the b + 1 values 0, …, b, so |X′| = ⌈log₂|X|⌉ + 1 (the print: log|X|).",
+    "An equal pair has prefix length b; z = b would ask step 5 for b + 1 bits: the length is min(z + 1, b).",
+    "Odd n − 2k: the last element of the shuffled order stays unpaired and is dropped.",
+    "n ≤ 2k: Y and S′ are empty; the recursion goes on with the empty dataset.",
+    "⊥ from the choosing mechanism: L is the all-zero prefix of that length.",
+    "Only multiplicities matter, so shuffling and pairing is one draw of the multiset of prefix lengths.",
+    "k and the size 32 of the base case are parameters; the privacy proof uses neither. Utility is promised for the "
+    "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
+)
+_PRINTED_BASE = 32
+
+
+@dataclass(frozen=True)
+class CommonPrefix:
+    """Length of the longest common prefix of two numbers written with `bits` bits, in {0, …, bits}."""
+
+    bits: int
+
+    def __call__(self, a: int, b: int) -> int:
+        return self.bits - (a ^ b).bit_length()
+
+
+@dataclass(frozen=True)
+class Agreements(Quality):
+    """q(S, I) = how many records begin with the prefix I of `length` out of `bits` bits: of 1-bounded growth.
+
+    Only the prefixes that occur are listed (the others score 0); a prefix is given as the number it spells.
+    """
+
+    bits: int
+    length: int
+    growth = 1
+
+    def __call__(self, dataset: Any) -> Scores:
+        return _agreements(self.bits - self.length, Multiset.of(dataset))
+
+
+@dataclass(frozen=True)
+class RecPrefixLevel(Mechanism):
+    """The recursive algorithm RecPrefix, with the parameters of one level and Lemma 7.16's claim.
+
+    Args:
+        size: |X| ≥ 1; the records are 0, …, size − 1.
+        epsilon: of every private step, > 0; at most 2 where there is a choosing mechanism (Lemma 7.9).
+        delta: in (0, 1).
+        beta: in (0, 1).
+        k: half the number of greatest records left out, ≥ 0; ⌊(386/ε)·ln(4/(βεδ))⌋ without it.
+        base: |X| up to which the exponential mechanism is used, ≥ 4 (below, the recursion would not end).
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 7.3.2, algorithm RecPrefix and Lemmas 7.14 and 7.16.
+    """
+
+    size: int = 2**16
+    epsilon: float = 0.125
+    delta: float = 1.25e-7
+    beta: float = 0.1 / 12
+    k: int | None = None
+    base: int = 32
+
+    card: ClassVar[Card] = Card(
+        name="RecPrefixLevel",
+        system="I2",
+        title="RecPrefix with the parameters of one level",
+        paper=THESIS,
+        place="§7.3.2, Lemma 7.16",
+        claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
+        inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
+        output=_OUTPUT,
+        differs=(*_DIFFERS, "N is the exact number of calls, counting the first, which the size alone determines."),
+        variants=("RecPrefix",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("size", self.size, least=1)
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.probability("beta", self.beta, open_ends=True)
+        checks.whole("base", self.base, least=4)
+        if self.k is not None:
+            checks.whole("k", self.k, least=0)
+        if self.size > self.base and self.epsilon > 2:
+            raise ParameterError(f"The choosing mechanism of step 5 needs epsilon ≤ 2 a level, not {self.epsilon!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(2εN, 2δN), Lemma 7.16."""
+        return Claim(self.epsilon, self.delta).scaled(2 * self.calls)
+
+    @property
+    def calls(self) -> int:
+        """N: how many calls there are, the first one counted."""
+        return 1 if self.size <= self.base else 1 + self.next_level.calls
+
+    @property
+    def bits(self) -> int:
+        """b = ⌈log₂|X|⌉."""
+        return ceil_log2(self.size)
+
+    @property
+    def trim(self) -> int:
+        """k, half the number of greatest records that step 2 leaves out."""
+        return rounded_k(self.epsilon, self.delta, self.beta) if self.k is None else self.k
+
+    @property
+    def next_level(self) -> RecPrefixLevel:
+        """The recursive call of step 4: same parameters, on X′ = {0, …, b}."""
+        return RecPrefixLevel(self.bits + 1, self.epsilon, self.delta, self.beta, self.k, self.base)
+
+    @property
+    def least(self) -> float:
+        """(1540/ε)·ln(4/(βεδ)), the number of records that Lemma 7.14 asks of every call."""
+        return 1540 / self.epsilon * self._log
+
+    @property
+    def _log(self) -> float:
+        return log(4 / (self.beta * self.epsilon * self.delta))
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Lemma 7.14 with probability 1 − 3βN, where every call gets the records that it asks for."""
+        size = records
+        for _ in range(self.calls - 1):
+            size = max(0, size - 2 * self.trim) // 2
+        if self.k is not None or self.base > _PRINTED_BASE or size < self.least:
+            return ()
+        place = "§7.3.2, Lemma 7.14"
+        return (UtilityClaim(DeepPoint(self.trim), all_but(3 * self.beta * self.calls), place),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Observation 7.13."""
+        records = (1 << log_star(self.size)) * 2312 / self.epsilon * self._log
+        return (
+            SampleSize(
+                max(0, math.ceil(records)),
+                "2^{log*|X|}·(2312/ε)·ln(4/(βεδ))",
+                "every call gets the (1540/ε)·ln(4/(βεδ)) records for which Lemma 7.14 holds",
+                "§7.3.2, Observation 7.13",
+            ),
+        )
+
+    def run(self, dataset: Any) -> Program | Draw:
+        S = Multiset.of(dataset)
+        _check_records(S, self.size)
+        if self.size <= self.base:  # step 1
+            return Softmax(_depths(S, self.size), self.epsilon / 2).spending(Claim(self.epsilon))
+        return self._recurse(S)
+
+    def _recurse(self, S: Multiset) -> Program:
+        k, bits = self.trim, self.bits
+        # steps 2, 3: shuffle the n − 2k smallest and pair them; a bijection between the shuffles of neighbours
+        # makes S′ of neighbours neighbours, so this spends nothing
+        lengths = RandomPairing(S.smallest(len(S) - 2 * k), CommonPrefix(bits)).spending(Claim(0.0))
+        z = yield lengths.then(self.next_level.on)  # step 4
+        length = min(z + 1, bits)
+        L = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, length)).on(S)  # step 5
+        if L is BOTTOM:
+            L = 0
+        L0 = L << (bits - length)  # step 6
+        L1 = min(L0 + (1 << (bits - length)) - 1, self.size - 1)
+        if L0 == L1:
+            return L0  # steps 7 and 8 choose between equals
+        big = Laplace(S.at_least(L1), 1 / self.epsilon).spending(Claim(self.epsilon))  # step 7
+        if (yield big >= 3 * k / 2):  # step 8
+            return L1
+        return L0
+
+
+@dataclass(frozen=True)
+class RecPrefix(Mechanism):
+    """RecPrefix as Theorem 7.8 executes it: with β/(3·log*|X|), ε/(2·log*|X|), δ/(2·log*|X|) at every level.
+
+    Success with probability 1 − β needs n ≥ (18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ)) records. At large ε that
+    is too few, down to none from ε = 4·log*|X|/(βδ) on: see FINDINGS.md. Where βεδ ≤ (16·log*|X|/3)^{1/3}, so for every
+    ε ≤ 1, the printed number is at least what Observation 7.13 asks for.
+
+    Args:
+        size: |X| ≥ 1; the records are 0, …, size − 1.
+        epsilon: of the whole, > 0.
+        delta: of the whole, in (0, 1).
+        beta: failure probability of the whole, in (0, 1).
+        k: as in `RecPrefixLevel`.
+        base: as in `RecPrefixLevel`.
+
+    Raises:
+        ParameterError: a parameter outside its range, or a share ε/(2·log*|X|) above 2.
+
+    Source: Stemmer's thesis, Theorem 7.8.
+    """
+
+    size: int = 2**16
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    beta: float = 0.1
+    k: int | None = None
+    base: int = 32
+
+    card: ClassVar[Card] = Card(
+        name="RecPrefix",
+        system="I2",
+        title="RecPrefix: a private interior point by recursion on prefix lengths",
+        paper=THESIS,
+        place="§7.3.2, Theorem 7.8",
+        claim="(ε, δ)-DP under replace-one",
+        inputs="records in {0, …, size − 1}; size = |X|, epsilon, delta, beta of the whole; k, base",
+        output=_OUTPUT,
+        differs=(
+            *_DIFFERS,
+            "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1.",
+            "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
+        ),
+        variants=("RecPrefixLevel",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("size", self.size, least=1)
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.probability("beta", self.beta, open_ends=True)
+        _ = self.level  # checks the rest, and that a level's ε is at most 2
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 7.8."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def levels(self) -> int:
+        """log*|X|, which bounds the recursive calls (Observation 7.12; tested for |X| + 1 prefix lengths, base ≥ 4)."""
+        return max(1, log_star(self.size))
+
+    @property
+    def level(self) -> RecPrefixLevel:
+        """The algorithm with Theorem 7.8's share of the parameters."""
+        t = self.levels
+        return RecPrefixLevel(
+            self.size, self.epsilon / (2 * t), self.delta / (2 * t), self.beta / (3 * t), self.k, self.base
+        )
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Theorem 7.8(2): an interior point with probability 1 − β, from its number of records on."""
+        (size,) = self.sample_sizes
+        if self.k is not None or self.base > _PRINTED_BASE or records < size.records:
+            return ()
+        return (UtilityClaim(InteriorPoint(), all_but(self.beta), size.place),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Theorem 7.8."""
+        t = self.levels
+        records = 18500 / self.epsilon * (1 << t) * t * log(4 * t / (self.beta * self.epsilon * self.delta))
+        return (
+            SampleSize(
+                max(1, math.ceil(records)),
+                "(18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ))",
+                "an interior point with probability at least 1 − β",
+                "§7.3.2, Theorem 7.8(2)",
+            ),
+        )
+
+    def run(self, S: Any) -> Draw:
+        return self.level.on(S)
+
+
+def rounded_k(epsilon: float, delta: float, beta: float) -> int:
+    """k = ⌊(386/ε)·ln(4/(βεδ))⌋, step 2 of RecPrefix; at least 0."""
+    return max(0, math.floor(386 / epsilon * log(4 / (beta * epsilon * delta))))
+
+
+@lru_cache(maxsize=4096)
+def _agreements(drop: int, S: Multiset) -> Scores:
+    counts: dict[int, int] = {}
+    for value, count in S.items:
+        counts[value >> drop] = counts.get(value >> drop, 0) + count
+    return Scores(list(counts.values()), tuple(counts))
+
+
+@lru_cache(maxsize=4096)
+def _depths(S: Multiset, size: int) -> NDArray[np.float64]:
+    """q(S, x) = min(#{x_j ≥ x}, #{x_j ≤ x}) for every x, shape (size,)."""
+    counts = np.zeros(size)
+    for value, count in S.items:
+        counts[value] = count
+    at_most = np.cumsum(counts)
+    depths: NDArray[np.float64] = np.minimum(at_most, len(S) - at_most + counts)
+    depths.flags.writeable = False
+    return depths
+
+
+def _check_records(S: Multiset, size: int) -> None:
+    for value in S.values[:1] + S.values[-1:]:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+            raise DatasetError(f"The records must be whole numbers in 0, …, {size - 1}, not {value!r}.")

@@ -1,0 +1,218 @@
+"""TreeLog: an interior point of a dataset, by recursion on the levels of a random path in a binary tree."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, ClassVar
+
+from dpaudit.language import (
+    ADD_REMOVE_ONE,
+    BOTTOM,
+    Card,
+    Claim,
+    DatasetError,
+    Draw,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Program,
+    Scores,
+    Softmax,
+    ceil_log2,
+    checks,
+    exp,
+    log2,
+    log_star,
+)
+from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
+from dpaudit_algorithms.interior_points.rec_prefix import Agreements
+
+TREE_LOG = "Kaplan, Ligett, Mansour, Naor and Stemmer, Privately Learning Thresholds (COLT 2020)"
+
+
+@dataclass(frozen=True)
+class TreeLog(Mechanism):
+    """TreeLog of 2020.
+
+    A random path from the root of the binary tree over X follows the records' weight; the levels at which weight
+    leaves it are a dataset over {0, …, log|X|}, of which an interior point is found by recursion: a level at which
+    some node has much weight, but not all. One such node is chosen, and one of four leaves under it.
+
+    Args:
+        size: |X| ≥ 1; the records are 0, …, size − 1.
+        epsilon: of every private step, > 0; at most 2 where there is a choosing mechanism (Lemma 7.9).
+        delta: in (0, 1).
+        n: in the claim, ≥ 2: the most records that a dataset may have.
+        t: how many records are left out at either end, and the weight at which the path ends; ≥ 0;
+            ⌈(1/ε)·log₂(1/δ)⌉ without it.
+        beta: of the choosing mechanism, in (0, 1).
+        base: |X| up to which the exponential mechanism is used, ≥ 4 (below, the recursion would not end).
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Kaplan, Ligett, Mansour, Naor and Stemmer 2020, Algorithm 1, cited in the lecture notes on interior points.
+    """
+
+    size: int = 2**16
+    epsilon: float = 0.05
+    delta: float = 1e-13
+    n: int = 20_000
+    t: int | None = None
+    beta: float = 0.1
+    base: int = 4
+
+    card: ClassVar[Card] = Card(
+        name="TreeLog",
+        system="I9",
+        title="TreeLog: a private interior point by recursion on the levels of a random path",
+        paper=TREE_LOG,
+        place="Algorithm 1",
+        claim="(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n})-DP under add/remove-one",
+        inputs="at most n records in {0, …, size − 1}; size = |X|, epsilon, delta of every step; n; t, beta, base",
+        output="a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record",
+        differs=(
+            "n is private under add/remove: the algorithm uses the dataset's own, the claim a bound on it, n ≥ 2.",
+            '"t = Θ((1/ε)·log(1/δ))" is read as ⌈(1/ε)·log₂(1/δ)⌉; t is a parameter, as is the base case |X| = O(1).',
+            "|X| is padded to 2^⌈log₂|X|⌉ for the tree; leaves beyond X are read as its last element.",
+            "The levels are 0 (the root), …, ⌈log₂|X|⌉ (the leaves), one value more than log|X|.",
+            "n ≤ 2t: Ŝ is empty; n ≤ 3t: the path is the root, and D is empty; the recursion goes on with it.",
+            "The choosing mechanism is the thesis's, with a beta of its own; what it claims is for replace-one.",
+            "⊥ from the choosing mechanism: v* is the left-most node of the level.",
+            "A leaf v*, or one whose children are leaves: the four leaves are the one or two different ones.",
+            "The base case chooses in X itself, which is not padded.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("size", self.size, least=1)
+        checks.positive("epsilon", self.epsilon)
+        checks.probability("delta", self.delta, open_ends=True)
+        checks.whole("n", self.n, least=2)
+        checks.probability("beta", self.beta, open_ends=True)
+        checks.whole("base", self.base, least=4)
+        if self.t is not None:
+            checks.whole("t", self.t, least=0)
+        if self.size > self.base and self.epsilon > 2:
+            raise ParameterError(f"The choosing mechanism of step 7 needs epsilon ≤ 2, not {self.epsilon!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n}) under add/remove-one, |X| = 1 with log* = 1."""
+        levels, logs = max(1, log_star(self.size)), log2(self.n)
+        grown = exp(min(700.0, 3 * self.epsilon * levels * logs))
+        delta = min(1.0, 3 * self.delta * self.n * levels * grown)
+        return Claim(5 * self.epsilon * levels * logs, delta, ADD_REMOVE_ONE)
+
+    @property
+    def bits(self) -> int:
+        """⌈log₂|X|⌉, the level of the leaves."""
+        return ceil_log2(self.size)
+
+    @property
+    def trim(self) -> int:
+        """t."""
+        return math.ceil(log2(1 / self.delta) / self.epsilon) if self.t is None else self.t
+
+    @property
+    def calls(self) -> int:
+        """How many calls there are, the first one counted; at most log*|X|, as for RecPrefix."""
+        return 1 if self.size <= self.base else 1 + self.next_level.calls
+
+    @property
+    def next_level(self) -> TreeLog:
+        """The recursive call of step 6, on the levels {0, …, ⌈log₂|X|⌉}."""
+        return replace(self, size=self.bits + 1, t=self.trim)
+
+    def run(self, dataset: Any) -> Program | Draw:
+        S = Multiset.of(dataset)
+        if len(S) > self.n:
+            raise DatasetError(f"The dataset may have at most n = {self.n:,} records, not {len(S):,}.")
+        for value in S.values[:1] + S.values[-1:]:
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < self.size:
+                raise DatasetError(f"The records must be whole numbers in 0, …, {self.size - 1}, not {value!r}.")
+        if self.size <= self.base:  # step 1
+            return self._among(range(self.size), S)
+        return self._recurse(S)
+
+    def _recurse(self, S: Multiset) -> Program:
+        t, bits = self.trim, self.bits
+        trimmed = _trimmed(S, t)  # step 2
+        w = _weights(trimmed, bits)  # step 3: a node of level ℓ is a number of ℓ bits
+        path = [0]  # step 4
+        while len(path) <= bits and w(len(path) - 1, path[-1]) > t:
+            left, right = (w(len(path), 2 * path[-1] + b) for b in (0, 1))
+            b = int(left == 0) if left == 0 or right == 0 else (yield Scores([left, right]).softmax(self.epsilon))
+            path.append(2 * path[-1] + b)
+        D = _levels(tuple(w(level, v) for level, v in enumerate(path)), len(S) - 3 * t)  # step 5
+        level = min((yield self.next_level.on(D)), bits)  # step 6
+        v = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, level)).on(trimmed)  # step 7
+        return self._among(_leaves(0 if v is BOTTOM else v, bits - level, self.size), S)  # steps 8, 9
+
+    def _among(self, points: Iterable[int], S: Multiset) -> Softmax:
+        """The exponential mechanism over some points with min(#≤, #≥)."""
+        chosen = tuple(points)
+        depths = [min(S.at_most(x), S.at_least(x)) for x in chosen]
+        return Scores(depths, chosen).softmax(self.epsilon / 2).spending(Claim(self.epsilon, relation=ADD_REMOVE_ONE))
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """w(v), the number of records under the node v of a level, by two look-ups."""
+
+    bits: int
+    values: tuple[int, ...]
+    below: tuple[int, ...]
+    """How many records come before the i-th value; at last, all."""
+
+    def __call__(self, level: int, v: int) -> int:
+        shift = self.bits - level
+        first, stop = (self.below[bisect_left(self.values, end << shift)] for end in (v, v + 1))
+        return stop - first
+
+
+@lru_cache(maxsize=4096)
+def _weights(S: Multiset, bits: int) -> _Weights:
+    return _Weights(bits, S.values, tuple(accumulate((count for _, count in S.items), initial=0)))
+
+
+@lru_cache(maxsize=4096)
+def _trimmed(S: Multiset, t: int) -> Multiset:
+    """S without its t greatest and t smallest records; empty if there are no more than these."""
+    kept, skip = [], t
+    for value, count in S.smallest(len(S) - t).items:
+        gone = min(skip, count)
+        skip -= gone
+        kept.append((value, count - gone))
+    return Multiset.counted(dict(kept))
+
+
+@lru_cache(maxsize=4096)
+def _levels(weights: tuple[int, ...], size: int) -> Multiset:
+    """D: every level as often as records leave the path there, and its last level, `size` records in all.
+
+    Args:
+        weights: of the nodes of the path, from the root on; the other child of a node has what the next one lacks.
+        size: n − 3t.
+    """
+    D: dict[int, int] = {}
+    room = max(0, size)
+    for level, weight in enumerate(weights):
+        last = level + 1 == len(weights)
+        D[level] = room if last else min(weight - weights[level + 1], room)
+        room -= D[level]
+    return Multiset.counted(D)
+
+
+def _leaves(v: int, height: int, size: int) -> tuple[int, ...]:
+    """The left-most leaf under v, the right-most, the right-most of its left child, the left-most of its right child;
+    different ones, ascending, none beyond the last element of X."""
+    first, stop = v << height, (v + 1) << height
+    middle = (first + stop) // 2
+    inner = {middle - 1, middle} if height else set[int]()
+    return tuple(sorted({min(x, size - 1) for x in {first, stop - 1} | inner}))

@@ -1,0 +1,342 @@
+"""Query release for classes of predicates: one for thresholds, its refinement, and a learner made of two releases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, ClassVar, TypeAlias
+
+from dpaudit.language import (
+    THESIS,
+    Card,
+    Claim,
+    DatasetError,
+    DiscreteLaplace,
+    Goal,
+    Instance,
+    Mechanism,
+    Multiset,
+    ParameterError,
+    Product,
+    Program,
+    SampleSize,
+    UtilityClaim,
+    as_written,
+    cached,
+    checks,
+    exp,
+    log,
+    to_float,
+)
+from dpaudit_algorithms.foundations.composition import claim_of
+from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, GeneralisationError, Thresholds
+
+Answers: TypeAlias = tuple[Fraction, ...]
+"""An answer a_c for every concept c, in the order of the class."""
+PRINTED = Fraction(1, 150)
+"""ε, α and β of Lemma 7.30's release."""
+FIFTH = Fraction(1, 5)
+"""ε, α and β of Lemma 7.30's learner."""
+
+
+def exactly(number: float | Fraction) -> Fraction:
+    """A fraction as it is; of a float the decimal that it was written as."""
+    return number if isinstance(number, Fraction) else as_written(to_float(number))
+
+
+def share(concepts: ConceptClass, concept: Any, dataset: Multiset) -> Fraction:
+    """c(D): the share of the records that satisfy c.  Source: thesis, section 6.6, Q_c."""
+    return Fraction(sum(count for x, count in dataset.items if concepts.label(concept, x)), len(dataset))
+
+
+@dataclass(frozen=True)
+class CloseAnswers(Goal):
+    """|a_c − c(D)| ≤ α for every c of the class.  Source: thesis, Definition 6.20."""
+
+    concepts: ConceptClass
+    alpha: float | Fraction
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        D, alpha = Multiset.of(instance.dataset), exactly(self.alpha)
+        return all(
+            abs(a - share(self.concepts, c, D)) <= alpha for c, a in zip(self.concepts.concepts, output, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return f"all answers within {float(self.alpha):.4g}"
+
+
+@dataclass(frozen=True)
+class ThresholdRelease(Mechanism):
+    """Releases all thresholds on X = {0, …, size − 1}: sums of noisy counts.
+
+    The counts of all elements but the greatest get two-sided geometric noise of scale 2/ε and are moved into
+    {0, …, n}; a_j is the sum of those up to j, over n, and the last answer is 1. Replacing a record moves two of these
+    counts by 1 at most (one, if |X| = 2): ε. If every noise is at most αn/(|X| − 1), all answers are within α.
+
+    Args:
+        epsilon: > 0.
+        size: |X| ≥ 2.
+        alpha: of the utility claim alone, in (0, 1).
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, Definition 6.21 and section 7.6 (the task), Theorem 3.25 (the noise).
+    """
+
+    epsilon: float
+    size: int
+    alpha: float | Fraction = PRINTED
+
+    card: ClassVar[Card] = Card(
+        name="ThresholdRelease",
+        system="L5",
+        title="Query release for thresholds by a noisy histogram",
+        paper=THESIS,
+        place="Definition 6.21, with Theorem 3.25",
+        claim="ε-DP under replace-one",
+        inputs="n ≥ 1 records in {0, …, size − 1}; epsilon > 0, size ≥ 2; alpha enters the utility claim alone",
+        output="a_j for j = 0, …, size − 1: fractions, the share of records ≤ j up to noise",
+        differs=(
+            "The thesis takes any release: this one is ours, made so that its law is finite.",
+            "The noise is two-sided geometric in place of Laplace, and noisy counts are moved into {0, …, n}.",
+            "The number of records is public, so that the last answer is 1.",
+        ),
+        variants=("RefinedRelease", "LearnerFromRelease"),
+    )
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+        checks.whole("size", self.size, least=2)
+        checks.probability("alpha", self.alpha, open_ends=True)
+
+    @property
+    def claim(self) -> Claim:
+        """ε, Theorem 3.25 with k = 2."""
+        return Claim(self.epsilon)
+
+    @property
+    def scale(self) -> float:
+        """2/ε, in records."""
+        return 2 / self.epsilon
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Within α but with probability (|X| − 1)·Pr[|noise| > αn/(|X| − 1)]."""
+        goal = CloseAnswers(Thresholds(self.size), self.alpha)
+        return (UtilityClaim(goal, max(0.0, 1 - self._failure(records)), "by the noise of its counts"),)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        counts = self.size - 1
+        needed = self.scale * log(2 * counts / (float(PRINTED) * (1 + exp(-1 / self.scale))))
+        # every noise at most m, from m + 1 ≥ needed on; n is the least with αn/(|X| − 1) ≥ m
+        records = math.ceil(max(0, math.ceil(needed) - 1) * counts / exactly(self.alpha))
+        return (
+            SampleSize(
+                records,
+                "(|X| − 1)·m/α, m = ⌈(2/ε)·ln(300(|X| − 1)/(1 + e^{−ε/2}))⌉ − 1",
+                f"all answers within {float(self.alpha):.4g} with probability at least 149/150",
+                "by the noise of its counts",
+            ),
+        )
+
+    def _failure(self, records: int) -> float:
+        most = math.floor(exactly(self.alpha) * records / (self.size - 1))
+        tail = 2 * exp(-(most + 1) / self.scale) / (1 + exp(-1 / self.scale))
+        return (self.size - 1) * tail
+
+    def run(self, D: Any) -> Program:
+        records = Multiset.of(D)
+        n, counts = len(records), _counts(self.size, records)
+        noise = yield _noise(self.scale, self.size - 1, n, self.claim)
+        noisy = (min(max(count + int(z), 0), n) for count, z in zip(counts, noise, strict=False))
+        return (*(Fraction(total, n) for total in accumulate(noisy)), Fraction(1))
+
+
+def _counts(size: int, records: Multiset) -> list[int]:
+    """How often each element occurs, shape (|X|,)."""
+    outside = [x for x in records.values if x not in range(size)]
+    if outside or not records.items:
+        raise DatasetError(f"The records must be at least one, in 0, …, {size - 1}, not {outside[:1] or 'none'}.")
+    counts = dict(records.items)
+    return [counts.get(x, 0) for x in range(size)]
+
+
+@cached(maxsize=64)
+def _noise(scale: float, counts: int, records: int, claim: Claim) -> Product:
+    """Cut off where the noisy counts would be: one draw, whatever the dataset, as its values may be many."""
+    return Product((DiscreteLaplace(0, scale).clip(-records, records),) * counts).spending(claim)
+
+
+@dataclass(frozen=True)
+class RefinedRelease(Mechanism):
+    """The α-refinement: on 150αn records, runs Ã on them with (1 − 150α)n copies of min X, and stretches its answers.
+
+    If Ã is α-accurate on n records, this is 1/150-accurate on 150αn: c(D̃) = t/n + 1 − 150α for c(D) = t/(150αn), so
+    that a_c − c(D) = (ã_c − c(D̃))/(150α), from above and from below.
+
+    Args:
+        inner: Ã, a release of answers for a class of concepts that all label min X with 1.
+        alpha: α in (0, 1/150], exactly as written in decimals, or a fraction.
+        least: min X.
+
+    Raises:
+        ParameterError: Ã claims nothing, or alpha outside its range.
+
+    Source: Stemmer's thesis, section 7.6, proof of Theorem 7.29.
+    """
+
+    inner: Mechanism
+    alpha: float | Fraction
+    least: Any = 0
+
+    card: ClassVar[Card] = Card(
+        name="RefinedRelease",
+        system="L5",
+        title="A coarse release of few records from a fine release of many",
+        paper=THESIS,
+        place="§7.6, proof of Theorem 7.29",
+        claim="(ε, δ)-DP if the inner release is; (1/150, β)-accurate on 150αn records if that is (α, β)-accurate on n",
+        inputs="150αn records, such that n is whole; a release of answers for a class with c(min X) = 1; 0 < α ≤ 1/150",
+        output="an answer for every concept, a fraction",
+        differs=("150αn and (1 − 150α)n must be whole: other numbers of records are refused.",),
+        variants=("ThresholdRelease", "LearnerFromRelease"),
+    )
+
+    def __post_init__(self) -> None:
+        claim_of(self.inner)
+        checks.positive("alpha", self.alpha)
+        if exactly(self.alpha) > PRINTED:
+            raise ParameterError(f"alpha must be at most 1/150, not {self.alpha!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """That of Ã: one record of D is one record of D̃."""
+        return claim_of(self.inner)
+
+    def padded(self, records: int) -> int:
+        """n, for 150αn records.
+
+        Raises:
+            DatasetError: it is not whole.
+        """
+        n = records / (150 * exactly(self.alpha))
+        if n.denominator != 1:
+            raise DatasetError(f"With alpha = {self.alpha}, {records} records are 150αn for no whole n.")
+        return n.numerator
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Within 1/150, as often as Ã is within α on n records."""
+        try:
+            n = self.padded(records)
+        except DatasetError:
+            return ()
+        return tuple(
+            UtilityClaim(CloseAnswers(claim.goal.concepts, PRINTED), claim.probability, "§7.6, proof of Theorem 7.29")
+            for claim in self.inner.utility(n)
+            if isinstance(claim.goal, CloseAnswers) and exactly(claim.goal.alpha) <= exactly(self.alpha)
+        )
+
+    def run(self, D: Any) -> Program:
+        records, stretch = Multiset.of(D), 150 * exactly(self.alpha)
+        n = self.padded(len(records))
+        copies = n - len(records)
+        answers = yield self.inner.on(_joined(records, ((self.least, copies),)))  # D̃
+        return tuple((a - 1 + stretch) / stretch for a in answers)  # a_c = (ã_c − 1 + 150α)/(150α)
+
+
+@dataclass(frozen=True)
+class LearnerFromRelease(Mechanism):
+    """A proper learner from a release: two releases, of the positive and of the negative examples.
+
+    D₁ holds x for every example (x, 1) and p₁ for every (x, 0); D₀ the other way round. Every concept labels p₁ with
+    1, so n·c(D₁) = #{(x, 1): c(x) = 1} + #neg and n·c(D₀) = #{(x, 0): c(x) = 1} + #pos, and the number of errors is
+
+        n·err_S(c) = #pos − (n·c(D₁) − #neg) + n·c(D₀) − #pos = n·c(D₀) − n·c(D₁) + #neg.
+
+    The output is the first concept with the least a₀ − a₁. Where both releases are within α₀, its empirical error
+    is at most 4α₀ above the least: 4/150 for Lemma 7.30's release, with probability 1 − 2/150; Theorem 3.17 then gives
+    error ≤ 1/5 with probability 4/5. One example is one record of D₁ and one of D₀: (2ε, 2δ), at (1/150, δ) less than
+    the (1/5, 5δ) of the lemma.
+
+    Args:
+        inner: a release of answers, in the order of the class.
+        concepts: C.
+        p1: an element that every concept labels with 1 (min X for thresholds).
+
+    Raises:
+        ParameterError: the release claims nothing, or a concept labels p1 with 0.
+
+    Source: Stemmer's thesis, section 7.6, Lemma 7.30; the construction, which is cited there and not printed, is ours.
+    """
+
+    inner: Mechanism
+    concepts: ConceptClass
+    p1: Any = 0
+
+    card: ClassVar[Card] = Card(
+        name="LearnerFromRelease",
+        system="L5",
+        title="A private learner from a private query release",
+        paper=THESIS,
+        place="§7.6, Lemma 7.30",
+        claim="(1/5, 5δ)-DP, a (1/5, 1/5)-accurate PAC learner, of a (1/150, δ)-DP, (1/150, 1/150)-accurate release",
+        inputs="n labelled examples (x, y), y in {0, 1}; a release for n records, a class C, p1 with c(p1) = 1 always",
+        output="the name of a concept of C",
+        differs=(
+            "The thesis cites the construction and prints none: this one is ours, of two releases.",
+            "It is (2ε, 2δ)-DP where the release is (ε, δ)-DP, which is less than the lemma allows.",
+            "It needs an element that every concept labels with 1; the lemma speaks of any class.",
+            "The release and the learner take the same number of examples (the lemma: O(n)).",
+        ),
+        variants=("ThresholdRelease", "RefinedRelease"),
+    )
+
+    def __post_init__(self) -> None:
+        claim_of(self.inner)
+        if not all(self.concepts.label(c, self.p1) == 1 for c in self.concepts.concepts):
+            raise ParameterError(f"p1 must be labelled 1 by every concept; {self.p1!r} is not.")
+
+    @property
+    def claim(self) -> Claim:
+        """(2ε, 2δ), two releases."""
+        return claim_of(self.inner).scaled(2)
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Training error ≤ 4α₀ on examples that a concept of C labels, and Lemma 7.30 where Theorem 3.17 gives it."""
+        found = []
+        for claim in self.inner.utility(records):
+            if not isinstance(claim.goal, CloseAnswers):
+                continue
+            alpha, beta = 4 * exactly(claim.goal.alpha), 2 * (1 - claim.probability)
+            few = EmpiricalError(self.concepts, float(alpha))
+            found.append(UtilityClaim(few, max(0.0, 1 - beta), "§7.6, Lemma 7.30, by two releases"))
+            if alpha <= FIFTH / 2 and self._generalises(records, float(FIFTH) - beta):
+                good = GeneralisationError(self.concepts, float(FIFTH))
+                found.append(UtilityClaim(good, 0.8, "§7.6, Lemma 7.30"))
+        return tuple(found)
+
+    def _generalises(self, records: int, beta: float) -> bool:
+        """Theorem 3.17 with α = 1/5: n ≥ (64·VC/α)·ln(512/(αβ))."""
+        return beta > 0 and records >= 64 * self.concepts.vc * 5 * log(512 * 5 / beta)
+
+    def run(self, S: Any) -> Program:
+        examples = Multiset.of(S).items
+        positive, negative = (tuple((x, k) for (x, y), k in examples if y == label) for label in (1, 0))
+        n_positive, n_negative = (sum(k for _, k in part) for part in (positive, negative))
+        a1: Answers = yield self.inner.on(_joined(positive, ((self.p1, n_negative),)))
+        a0: Answers = yield self.inner.on(_joined(negative, ((self.p1, n_positive),)))
+        errors = [zero - one for zero, one in zip(a0, a1, strict=True)]
+        return self.concepts.concepts[errors.index(min(errors))]
+
+
+def _joined(records: Multiset | Sequence[tuple[Any, int]], more: Sequence[tuple[Any, int]]) -> Multiset:
+    """Records with their multiplicities, put together."""
+    counts: dict[Any, int] = {}
+    for value, count in (*(records.items if isinstance(records, Multiset) else records), *more):
+        counts[value] = counts.get(value, 0) + count
+    return Multiset.counted(counts)

@@ -1,0 +1,259 @@
+"""The finite class 𝒢 of A_LearnHalf, numbered, and the errors of all its hypotheses at once.
+
+Hypotheses are numbered by the public part alone: first the one that labels everything 1 (where it is assumed), then
+all single halfspaces of C̃_pub, all pairs, all triples; pairs {i < j} by j, then i, and triples by the largest, …
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.language import PUBLIC, DatasetError, Levels, Multiset
+from dpaudit_algorithms.mixtures.mixtures_geometry import (
+    Family,
+    Point,
+    Vector,
+    checked,
+    constr_half,
+    contains,
+    membership,
+    on,
+)
+
+ASSUMED, STEPS = "assumed", "steps"
+"""Whether 𝒢 contains the hypothesis that labels everything 1: as the text says, or only where step 8 makes it."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """g(x) = 1 iff x is not in the intersection of the halfspaces and Aff; with `flipped`, the other way round.
+
+    Args:
+        halfspaces: (w₀, w₁, …, w_d) each, for Σ wᵢxᵢ ≥ w₀; None for the hypothesis that labels everything 1.
+        equations: of Aff, (e₀, e₁, …, e_d) each.
+        flipped: whether 0 and 1 change places.
+    """
+
+    halfspaces: tuple[Vector, ...] | None
+    equations: tuple[Vector, ...] = ()
+    flipped: bool = False
+
+    def label(self, x: Point) -> int:
+        """g(x)."""
+        inside = (
+            self.halfspaces is not None
+            and on(self.equations, x)
+            and all(contains(halfspace, x) for halfspace in self.halfspaces)
+        )
+        return int(inside == self.flipped)
+
+
+@dataclass(frozen=True)
+class Errors(Levels):
+    """How many records each hypothesis of 𝒢 labels wrongly, less a number `base` that is the same for all: step 9.
+
+    A hypothesis errs on Σ_x n₀(x) records, and on n₁(x) − n₀(x) more for every x that it labels 0, where n_y(x) records
+    are (x, y). So the halfspaces matter as far as they contain different points of the data: equal rows of the matrix
+    of memberships are one row with a multiplicity, and the errors of all pairs are one product of such matrices.
+
+    Args:
+        records: the dataset, triples (x, y, p).
+        dimension: d, 1 to 3.
+        supports, empty_subset: see `constr_half`.
+        all_ones: whether the hypothesis that labels everything 1 is number 0 ("assumed") or not there ("steps").
+        private_label: the label that private records have; with 0 the labels change places before and after.
+    """
+
+    records: Multiset
+    dimension: int
+    supports: str
+    empty_subset: str
+    all_ones: str
+    private_label: int = 1
+
+    def __fingerprint__(self) -> tuple[Any, ...]:
+        return self.records, self.dimension, self.supports, self.empty_subset, self.all_ones, self.private_label
+
+    @cached_property
+    def family(self) -> Family:
+        """C̃_pub and Aff (step 5)."""
+        public = {checked(x, self.dimension) for (x, _, p), _ in self.records.items if p == PUBLIC}
+        return constr_half(tuple(sorted(public)), self.dimension, self.supports, self.empty_subset)
+
+    @cached_property
+    def examples(self) -> tuple[tuple[Point, int, int], ...]:
+        """(x, n₀(x), n₁(x)), x ascending (step 7).
+
+        Raises:
+            DatasetError: a label that is not 0 or 1.
+        """
+        found: dict[Point, list[int]] = {}
+        for (x, y, _), count in self.records.items:
+            if isinstance(y, bool) or y not in (0, 1):
+                raise DatasetError(f"A label must be 0 or 1, not {y!r}.")
+            found.setdefault(checked(x, self.dimension), [0, 0])[y if self.private_label else 1 - y] += count
+        return tuple((x, zero, one) for x, (zero, one) in sorted(found.items()))
+
+    @cached_property
+    def starts(self) -> Ints:
+        K, first = len(self.family.halfspaces), int(self.all_ones == ASSUMED)
+        sizes = [1] * first + [K] * (K > 0)
+        for j in range(2, self.dimension + 1):
+            sizes += [math.comb(k, j - 1) for k in range(j - 1, K)]
+        total = sum(sizes)
+        if total >= 1 << 62:
+            raise DatasetError(f"{K:,} halfspaces have {total:.3g} intersections; use fewer public points.")
+        return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
+
+    @cached_property
+    def tally(self) -> Ints:
+        width = sum(abs(cost) for _, cost in self._inside) + 1
+        found = np.zeros((len(self.starts) - 1, width), dtype=np.int64)
+        for at, (j, k) in enumerate(self._blocks):
+            if j < 3:
+                found[at] = np.bincount(self.block(at), minlength=found.shape[1])
+                continue
+            # pairs of rows as often as they come; every pair of two halfspaces in both orders, and none with itself
+            times = np.bincount(self._row_of[:k]).astype(np.float64)
+            levels = self._pairs_with(int(self._row_of[k]), len(times))
+            both = np.bincount(levels.ravel(), np.outer(times, times).ravel(), minlength=found.shape[1])
+            found[at] = (both - np.bincount(levels.diagonal(), times, minlength=found.shape[1])) / 2
+        return found
+
+    def block(self, at: int) -> Ints:
+        j, k = self._blocks[at]
+        if j == 0:
+            return np.array([self._none])
+        if j == 1:
+            return self._alone[self._row_of]
+        if j == 2:
+            return self._with(int(self._row_of[k]))[self._row_of[:k]]
+        below = self._row_of[:k]
+        two, one = np.tril_indices(k, -1)
+        return self._pairs_with(int(self._row_of[k]), int(below.max()) + 1)[below[two], below[one]]
+
+    @cached_property
+    def base(self) -> int:
+        """Errors at level 0: labelling 0 the points of the data on Aff where it is better, and all others 1."""
+        return self._all_one - self._none
+
+    @property
+    def least(self) -> int:
+        """The fewest errors of a hypothesis of 𝒢, which must not be empty."""
+        return self.base + int(np.flatnonzero(self.tally.any(axis=0))[0])
+
+    def of(self, labels: Ints) -> Ints:
+        """The levels of these hypotheses, shape (labels,); their errors are `base` more."""
+        found = np.empty(len(labels), dtype=np.int64)
+        at = np.searchsorted(self.starts, labels, side="right") - 1
+        kinds = np.array([j for j, _ in self._blocks])[at]
+        for j in np.unique(kinds).tolist():
+            here = np.flatnonzero(kinds == j)
+            if j == 0:
+                found[here] = self._none
+                continue
+            inside = np.ones((len(here), self._rows.shape[1]), dtype=self._cost.dtype)
+            for members in self._members(j, labels[here], at[here]):
+                inside *= self._rows[self._row_of[members]]
+            found[here] = self._none + np.rint(inside @ self._cost).astype(np.int64)
+        return found
+
+    def hypothesis(self, label: int) -> Hypothesis:
+        """What a number stands for."""
+        at = int(np.searchsorted(self.starts, label, side="right")) - 1
+        j = self._blocks[at][0]
+        if j == 0:
+            return Hypothesis(None, (), not self.private_label)
+        members = [int(m[0]) for m in self._members(j, np.array([label]), np.array([at]))]
+        halfspaces = tuple(self.family.halfspaces[i] for i in sorted(members))
+        return Hypothesis(halfspaces, self.family.equations, not self.private_label)
+
+    def _members(self, j: int, labels: Ints, at: Ints) -> Iterator[Ints]:
+        """Which halfspaces the hypotheses of these blocks, of j halfspaces each, intersect."""
+        rest = labels - self.starts[at]
+        if j > 1:
+            yield np.array([k for _, k in self._blocks])[at]
+        if j > 2:
+            pairs = np.arange(len(self.family.halfspaces), dtype=np.int64)
+            pairs = pairs * (pairs - 1) // 2
+            second = np.searchsorted(pairs, rest, side="right") - 1
+            yield second
+            rest = rest - pairs[second]
+        yield rest
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        """(halfspaces in an intersection, the largest of their numbers) of every block."""
+        K = len(self.family.halfspaces)
+        found = [(0, 0)] * (self.all_ones == ASSUMED) + [(1, 0)] * (K > 0)
+        return found + [(j, k) for j in range(2, self.dimension + 1) for k in range(j - 1, K)]
+
+    @property
+    def _all_one(self) -> int:
+        """Errors of labelling everything 1: the records with label 0."""
+        return sum(zero for _, zero, _ in self.examples)
+
+    @cached_property
+    def _none(self) -> int:
+        """The level of labelling everything 1."""
+        return -sum(min(0, cost) for _, cost in self._inside)
+
+    @cached_property
+    def _inside(self) -> list[tuple[Point, int]]:
+        """Points of the data on Aff, and how many more errors there are where they are labelled 0; 0 is left out."""
+        return [(x, one - zero) for x, zero, one in self.examples if one != zero and on(self.family.equations, x)]
+
+    @cached_property
+    def _cost(self) -> Floats:
+        # whose sums are whole numbers without rounding
+        kind = np.float32 if len(self.records) < 1 << 24 else np.float64
+        return np.array([cost for _, cost in self._inside], dtype=kind)
+
+    @cached_property
+    def _distinct(self) -> tuple[Floats, Ints]:
+        found = membership(self.family.halfspaces, [x for x, _ in self._inside])
+        if not found.size:
+            return np.zeros((1, len(self._inside)), dtype=self._cost.dtype), np.zeros(len(found), dtype=np.int64)
+        packed = np.packbits(found, axis=1)
+        _, first, row_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return found[first[order]].astype(self._cost.dtype), place[row_of.reshape(-1)].astype(np.int64)
+
+    @property
+    def _rows(self) -> Floats:
+        """Different rows of the matrix of memberships, shape (rows, points), 0 and 1, as they come first."""
+        return self._distinct[0]
+
+    @property
+    def _row_of(self) -> Ints:
+        """Which of these rows every halfspace has."""
+        return self._distinct[1]
+
+    @cached_property
+    def _alone(self) -> Ints:
+        return self._rounded(self._rows @ self._cost)
+
+    def _with(self, row: int) -> Ints:
+        """Levels of the intersection of one row with every row."""
+        return self._rounded(self._rows @ (self._cost * self._rows[row]))
+
+    def _pairs_with(self, row: int, among: int) -> Ints:
+        """Levels of the intersection of one row with every two of the first rows, shape (among, among)."""
+        rows = self._rows[:among]
+        return self._rounded((rows * (self._cost * self._rows[row])) @ rows.T)
+
+    def _rounded(self, sums: Floats) -> Ints:
+        found: Ints = self._none + np.rint(sums).astype(np.int64)
+        return found

@@ -1,0 +1,302 @@
+"""LearnPoints: a proper learner for point functions by A_dist."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from dpaudit.language import (
+    BOTTOM,
+    THESIS,
+    AnyScores,
+    Card,
+    Claim,
+    DatasetError,
+    Mechanism,
+    Multiset,
+    Program,
+    Quality,
+    SampleSize,
+    Symmetry,
+    Uniform,
+    UtilityClaim,
+    checks,
+    exchanges,
+    exp,
+    log,
+    step_scores,
+)
+from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
+from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.pac.concepts import GeneralisationError, Points
+
+_INPUTS = (
+    "n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; epsilon > 0, 0 < delta < 1, |X| ≥ 1. "
+    "alpha and beta enter the sample size alone"
+)
+_OUTPUT = "j in {0, …, |X| − 1}, which stands for c_j (c_j(x) = 1 iff x = j)"
+
+
+ALPHA = 0.1
+"""The error at which the learner's promise is shown, which holds for every α."""
+
+
+@dataclass(frozen=True)
+class PositiveExamples(Quality):
+    """q(S, x) = how often (x, 1) stands in S, for x in {0, …, domain − 1}; 1-sensitive, of 1-bounded growth.
+
+    Source: Stemmer's thesis, LearnPoints, step 1.
+    """
+
+    domain: int
+    growth = 1
+
+    @property
+    def how_many(self) -> int:
+        return self.domain
+
+    def __call__(self, dataset: Any) -> AnyScores:
+        return _positive(self.domain, Multiset.of(dataset))
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Negative examples count nowhere, so which they are is all the same."""
+        return exchanges("exchange of negative examples", [record for record in domain if record[1] != 1])
+
+
+@lru_cache(maxsize=256)
+def _positive(domain: int, dataset: Multiset) -> AnyScores:
+    counts = {0: 0}
+    for (x, y), count in dataset.items:
+        if not 0 <= x < domain:
+            raise DatasetError(f"The points must lie in 0, …, {domain - 1}; {x!r} does not.")
+        if y == 1:
+            counts[x] = count
+            if x + 1 < domain:
+                counts[x + 1] = 0
+    return step_scores(list(counts), list(counts.values()), domain)
+
+
+@dataclass(frozen=True)
+class LearnPoints(Mechanism):
+    """LearnPoints as printed.  It inherits the refutation of A_dist: see FINDINGS.md and `LearnPointsCorrected`.
+
+    Its accuracy is refuted where δ is large beside β: on a sample without positive examples all qualities are 0, and
+    A_dist's possible outputs are not "ℓ, ⊥" but ⊥ and the solution that ties prefer, which comes out with probability
+    δ^{log₂e}/2 however bad it is. Where δ ≤ β the lemma holds, by the proof at `LearnPointsCorrected`.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+        domain: |X|.
+        log_base: base of A_dist's log(1/δ), see `ADist`.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.2, algorithm LearnPoints and Lemma 6.2.
+    """
+
+    epsilon: float
+    delta: float
+    domain: int
+    log_base: float = 2.0
+
+    card: ClassVar[Card] = Card(
+        name="LearnPoints",
+        system="I5",
+        title="LearnPoints: a proper learner for point functions",
+        paper=THESIS,
+        place="§6.2, Lemma 6.2",
+        claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ)",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=(
+            'A_dist\'s "log(1/δ)" is read to base 2 (log_base = 2).',
+            "A_dist's ties go to the lesser point, whatever the data; broken at random, they would not harm accuracy.",
+        ),
+        variants=("LearnPointsCorrected",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("domain", self.domain, least=1)
+        _ = self.chooser  # A_dist checks the rest
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Lemma 6.2."""
+        return Claim(self.epsilon, self.delta)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """n ≥ (8/(αε))·ln(4/(βδ)) and n ≥ (16/α)·ln(2/β): the proof's numbers, where |X| ≥ 2/(alpha·beta).
+
+        Raises:
+            ParameterError: alpha or beta outside (0, 1).
+        """
+        _check_accuracy(alpha, beta)
+        answers = 8 / (alpha * self.epsilon) * log(4 / (beta * self.delta))
+        return math.ceil(max(answers, 16 / alpha * log(2 / beta)))
+
+    def promise(self, alpha: float, records: int) -> UtilityClaim | None:
+        """Lemma 6.2 for this alpha in (0, 1), with the least β that |X| and so many examples afford; None if it is ≥ 1.
+
+        Raises:
+            ParameterError: alpha outside (0, 1).
+        """
+        answers = 4 / self.delta * exp(-alpha * self.epsilon * records / 8)
+        return _accurate(self.domain, alpha, records, answers, "§6.2, Lemma 6.2")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """Lemma 6.2 with α = 0.1, with the least β that |X| and so many examples afford."""
+        found = self.promise(ALPHA, records)
+        return () if found is None else (found,)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """Those of the proof of Lemma 6.2, at α = 0.1, β = 0.05 (or the least that |X| affords)."""
+        beta = _shown_beta(self.domain)
+        if beta is None:
+            return ()
+        formula = f"max((8/(αε))·ln(4/(βδ)), (16/α)·ln(2/β)), α = {ALPHA:g}, β = {beta:.4g}"
+        return (SampleSize(self.sample_size(ALPHA, beta), formula, _shown(beta), "§6.2, Lemma 6.2, its proof"),)
+
+    @property
+    def chooser(self) -> ADist:
+        """A_dist with the quality of step 1."""
+        return ADist(self.epsilon, self.delta, PositiveExamples(self.domain), self.log_base)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: of the examples, nothing else looks at them."""
+        return self.chooser.symmetries(domain)
+
+    def run(self, S: Any) -> Program:
+        j = yield self.chooser.on(S)  # steps 1 and 2
+        if j is BOTTOM:
+            return Uniform(range(self.domain)).spending(Claim(0.0))  # step 4
+        return j  # step 3
+
+
+@dataclass(frozen=True)
+class LearnPointsCorrected(Mechanism):
+    """LearnPoints on the mended A_dist: (ε, δ)-DP as post-processing of `ADistCorrected`.
+
+    The learner's lemma, (α, β)-PAC for |X| ≥ 2/(αβ), holds with n ≥ (16/α)·ln(2/β), αn/4 ≥ 2 + (2/ε)·ln(1/(βδ)), the
+    gap at which `ADistCorrected` answers with probability 1 − β/2, and δ ≤ β. Let ℓ be the target and a = D(ℓ).
+
+    1. a > α/2: as printed, ℓ comes at least αn/4 times but for e^{−αn/16} ≤ β/2, and then it is the answer but for β/2.
+    2. a ≤ α/2. A concept c_i is bad only if D(i) > α − a, so that there are m ≤ (1 − a)/(α − a) of them. If ℓ does not
+       come, with probability (1 − a)^n, A_dist gives ⊥ or, with probability π = (δ/2)·e^{−ε} ≤ β/2, the solution that
+       ties prefer; if ℓ comes, ⊥ or ℓ. So it fails with probability ≤ Pr[⊥]·m/|X| + (1 − a)^n·π. With x = a/α,
+       m/|X| ≤ (β/2)/(1 − x) and (1 − a)^n ≤ (β/2)^{16x} ≤ 2^{−16x}: at most β/2 times 1/(1 − x) + 2^{−16x}, which is
+       convex, 2 at x = 0 and below 2 at x = 0.45. For x in (0.45, 0.5] ℓ comes 7.2·ln(2/β) > 4.9 times on average, and
+       at least αn/4 times, 5/9 of that at most, with probability 1/2 or more (the median of a binomial is less than 1
+       from its mean); so Pr[⊥] ≤ 1 − (1 − β/2)/2 ≤ 3/4, and it fails with at most (3/4)·β + (β/2)^{8.2} ≤ β.
+
+    Args:
+        epsilon: > 0.
+        delta: in (0, 1).
+        domain: |X|.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: Stemmer's thesis, section 6.2, algorithm LearnPoints, with step 2 on the mended A_dist.
+    """
+
+    epsilon: float
+    delta: float
+    domain: int
+
+    card: ClassVar[Card] = Card(
+        name="LearnPointsCorrected",
+        system="I5",
+        title="LearnPoints on the mended A_dist",
+        paper=THESIS,
+        place="§6.2, Lemma 6.2, mended",
+        claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ), δ ≤ β",
+        inputs=_INPUTS,
+        output=_OUTPUT,
+        differs=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
+        variants=("LearnPoints",),
+    )
+
+    def __post_init__(self) -> None:
+        checks.whole("domain", self.domain, least=1)
+        _ = self.chooser
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Lemma 6.2 on `ADistCorrected`."""
+        return Claim(self.epsilon, self.delta)
+
+    @property
+    def chooser(self) -> ADistCorrected:
+        """The mended A_dist with the quality of step 1."""
+        return ADistCorrected(self.epsilon, self.delta, PositiveExamples(self.domain))
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Labelled examples that make it an (alpha, beta)-PAC learner where |X| ≥ 2/(alpha·beta) and δ ≤ beta.
+
+        Raises:
+            ParameterError: alpha or beta outside (0, 1).
+        """
+        _check_accuracy(alpha, beta)
+        gap = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
+        return math.ceil(max(16 / alpha * log(2 / beta), 4 * gap / alpha))
+
+    def promise(self, alpha: float, records: int) -> UtilityClaim | None:
+        """The lemma above, with the least β that |X|, δ and so many examples afford; None if it is ≥ 1.
+
+        Raises:
+            ParameterError: alpha outside (0, 1).
+        """
+        answers = exp(min(500.0, -self.epsilon / 2 * (alpha * records / 4 - 2))) / self.delta
+        return _accurate(self.domain, alpha, records, max(answers, self.delta), "§6.2, Lemma 6.2, mended")
+
+    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
+        """The lemma above with α = 0.1, with the least β that |X|, δ and so many examples afford."""
+        found = self.promise(ALPHA, records)
+        return () if found is None else (found,)
+
+    @property
+    def sample_sizes(self) -> tuple[SampleSize, ...]:
+        """At α = 0.1, β = 0.05 (or the least that |X| and δ afford)."""
+        beta = _shown_beta(self.domain, self.delta)
+        if beta is None:
+            return ()
+        formula = f"max((16/α)·ln(2/β), (4/α)·(2 + (2/ε)·ln(1/(βδ)))), α = {ALPHA:g}, β = {beta:.4g}"
+        return (SampleSize(self.sample_size(ALPHA, beta), formula, _shown(beta), "§6.2, Lemma 6.2, mended"),)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+        """Those of A_dist: of the examples, nothing else looks at them."""
+        return self.chooser.symmetries(domain)
+
+    def run(self, S: Any) -> Program:
+        j = yield self.chooser.on(S)  # steps 1 and 2, mended
+        if j is BOTTOM:
+            return Uniform(range(self.domain)).spending(Claim(0.0))  # step 4
+        return j  # step 3
+
+
+def _check_accuracy(alpha: float, beta: float) -> None:
+    checks.probability("alpha", alpha, open_ends=True)
+    checks.probability("beta", beta, open_ends=True)
+
+
+def _accurate(domain: int, alpha: float, records: int, beta: float, place: str) -> UtilityClaim | None:
+    """α-good with probability 1 − β, where β is at least what |X| and the Chernoff bound ask for."""
+    checks.probability("alpha", alpha, open_ends=True)
+    beta = max(beta, 2 / (alpha * domain), 2 * exp(-alpha * records / 16))
+    return UtilityClaim(GeneralisationError(Points(domain), alpha), all_but(beta), place) if beta < 1 else None
+
+
+def _shown_beta(domain: int, least: float = 0.0) -> float | None:
+    """The β at which a sample size is shown: 0.05, or what |X| ≥ 2/(αβ) asks for; None where that is ≥ 1."""
+    beta = max(BETA, 2 / (ALPHA * domain), least)
+    return beta if beta < 1 else None
+
+
+def _shown(beta: float) -> str:
+    return f"(α, β)-PAC: generalisation error ≤ {ALPHA:g} with probability at least {1 - beta:.4g}"

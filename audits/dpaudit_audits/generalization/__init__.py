@@ -1,0 +1,1 @@
+"""What to try against `dpaudit_algorithms.generalization`."""

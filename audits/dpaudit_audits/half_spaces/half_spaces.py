@@ -1,0 +1,190 @@
+"""What to try against MakeData (half-spaces paper §3.1, Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import REPLACE_ONE, Claim, Fixed, Mechanism, Multiset, NoisyCopies
+from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, MakeData, MakeDataCorrected, directions
+
+UNIT = Fraction(1, 2)
+"""sin γ of Lemma 11 for X = {−1, 0, 1}: γ = 30°, thirteen angles, of which the last is 360°."""
+COARSE = Fraction(1)
+"""γ = 90°, five angles: a grid that is too coarse for any X, small enough for laws of everything."""
+DIAGONAL = ((1, 1), 1)
+AGAINST = ((-1, -1), 1)
+"""With `DIAGONAL`: two examples that half-spaces explain at two angles alone, 135° and 315°."""
+DOMAIN = tuple(((a, b), y) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0) for y in (-1, 1))
+"""All examples of {−1, 0, 1}² but those of the origin."""
+
+
+@dataclass(frozen=True)
+class Seen(Mechanism):
+    """The copies of a few angles alone: post-processing, so the claim is the inner mechanism's."""
+
+    inner: MakeData | MakeDataCorrected
+    angles: tuple[int, ...]
+
+    @property
+    def claim(self) -> Claim:
+        return self.inner.claim
+
+    def run(self, S: Any) -> NoisyCopies:
+        counts = self.inner.counts(S)
+        return NoisyCopies(tuple(counts[i] for i in self.angles), self.inner.scale, self.inner.cap)
+
+
+def near(mechanism: MakeData | MakeDataCorrected, *added: Any) -> Seen:
+    """The angles at which the examples that a pair differs in count."""
+    return Seen(mechanism, tuple(sorted({i for x, y in added for i in mechanism.counted(x, y)})))
+
+
+def survives(angle: str, wrap: bool) -> bool:
+    """Whether Lemma 12's ε holds in a reading."""
+    return angle == "border" and not wrap
+
+
+def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
+    """Both versions face the same cases; as printed all readings but one fail."""
+    printed = kind is MakeData
+
+    def verdict(kept: bool) -> Verdict:
+        return Verdict.PASS if kept or not printed else Verdict.FAIL
+
+    def cases() -> tuple[Case, ...]:
+        default, pairs = kind(1.0, UNIT), (one(DIAGONAL),)
+        found = [
+            Case("k = 1, as printed", default, pairs, runs=20_000 if printed else 5_000, expected=verdict(False)),
+            Case(
+                "k = 1, at most two copies of the angles near the example",
+                near(kind(1.0, UNIT, cap=2), DIAGONAL),
+                pairs,
+                runs=0,
+                expected=verdict(False),
+            ),
+        ]
+        for angle in ANGLES:
+            for wrap in (False, True):
+                reading = kind(1.0, UNIT, angle, wrap, cap=2)
+                example = max(DOMAIN, key=lambda one: len(reading.counted(*one)))
+                kept = survives(angle, wrap)
+                found.append(
+                    Case(
+                        f"φ(x) is {_SAID[angle]}, {'on the circle' if wrap else 'as numbers'}",
+                        near(reading, example),
+                        (one(example),),
+                        runs=20_000 if printed else 0,
+                        expected=verdict(kept),
+                        note=f"The claim {'survives' if kept else 'does not survive'} in this reading: an example "
+                        f"counts at {reading.sensitivity_on(1)}.",
+                    )
+                )
+        for k in (3, 20) if printed else (20,):
+            fine = kind(1.0, Fraction(1, 2 * k * k))
+            found.append(
+                Case(
+                    f"k = {k}, the angles near one example",
+                    near(fine, DIAGONAL),
+                    (Pair(*_beside(200, DIAGONAL), "one more of 200"),),
+                    runs=20_000,
+                    expected=verdict(False),
+                )
+            )
+        survivor = kind(1.0, COARSE, "border", cap=3)
+        point, three = kind(1.0, COARSE, cap=2), Multiset.counted({DIAGONAL: 3, AGAINST: 3})
+        found += [
+            Case("every pair of 3 examples, φ(x) is the border's", survivor, runs=0, scope=Scope(DOMAIN[:8], 3)),
+            Case(
+                "every pair of 2 examples, φ(x) is x's", point, runs=0, scope=Scope(DOMAIN, 2), expected=verdict(False)
+            ),
+            Case(
+                "φ(x) is the border's, one example replaced",
+                near(kind(1.0, UNIT, "border", cap=6), DIAGONAL, AGAINST),
+                (Pair(three, three.changed(remove=[DIAGONAL], add=[AGAINST]), "an example replaced by its antipode"),),
+                claim=Claim(1.0, relation=REPLACE_ONE),
+                runs=0,
+                expected=Verdict.FAIL,
+                deliberate=True,
+                note="A claim that the text does not make: under replace-one two counts move, and 2ε is needed.",
+            ),
+        ]
+        for g in (2, 3):
+            pair = Pair(Multiset.of([]), Multiset.of([DIAGONAL] * g), f"{g} equal examples")
+            shown = near(kind(1.0, UNIT, cap=g + 1), DIAGONAL)
+            found.append(Case(f"group of {g}", shown, (pair,), shown.claim.group(g), 20_000, expected=verdict(False)))
+            border = near(kind(1.0, UNIT, "border", cap=g + 1), DIAGONAL)
+            found.append(Case(f"group of {g}, φ(x) is the border's", border, (pair,), border.claim.group(g), runs=0))
+        return tuple(found)
+
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        # five angles; examples are taken from the eight directions of {−1, 0, 1}², as many as the domain asks for
+        return kind(1.0, COARSE, cap=2), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
+
+    return Plan(name, cases, small, utility=utility if printed else None)
+
+
+_SAID = {"point": "x's", "border": "the border's", "borders": "both borders'"}
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Lemma 12's second sentence: on samples that are best on an arc, and on a border alone."""
+    found = []
+    for k in (1, 2, 5, 20):
+        mechanism = MakeData(1.0, Fraction(1, 2 * k * k))
+        (claim,) = mechanism.utility(2)
+        arcs = (
+            Fixed(Multiset.of([((1, 0), 1), ((0, 1), 1)]), label="a quarter of the circle is best"),
+            Fixed(Multiset.of(narrow(k)), label="the narrowest arc between two points' borders is best"),
+        )
+        note = "Borders are γ apart or more, so that every arc holds an angle of the grid."
+        found.append(UtilityCase(f"k = {k}, best on an arc", mechanism, claim, arcs, runs=200, exact=False, note=note))
+        found.append(
+            UtilityCase(
+                f"k = {k}, best on a border alone",
+                mechanism,
+                claim,
+                tuple(Fixed(borderline(n), label=f"{n:,} examples on one border") for n in (2, 200)),
+                runs=200,
+                exact=False,
+                expected=Verdict.FAIL,
+                note="Only 135° and 315° are right on both examples, and neither is a multiple of γ.",
+            )
+        )
+    return tuple(found)
+
+
+# --- datasets --------------------------------------------------------------------------------------------------------
+
+
+def one(example: Any) -> Pair:
+    """Nothing against one example."""
+    return Pair(Multiset.of([]), Multiset.of([example]), "one example against none")
+
+
+def borderline(n: int) -> Multiset:
+    """n examples, n even, half of them `DIAGONAL`, half `AGAINST`: every angle but 135° and 315° is wrong on half."""
+    return Multiset.counted({DIAGONAL: n // 2, AGAINST: n // 2})
+
+
+def narrow(k: int) -> list[Any]:
+    """Two examples that are right together on the narrowest arc between the borders of points of {−k, …, k}²."""
+    around = directions(k)[::2]  # of neighbours the cross product is 1, so that the longest are the closest
+    v, w = max(pairwise(around), key=lambda pair: math.prod(math.hypot(*z) for z in pair))
+    return [(w, 1), ((-v[0], -v[1]), 1)]
+
+
+def _beside(n: int, example: Any) -> tuple[Multiset, Multiset]:
+    """n examples that some half-space explains together with one more, and with it."""
+    left = Multiset.counted({example: n - n // 2, ((1, 0), 1): n // 2})
+    return left, left.changed(add=(example,))
+
+
+PLAN = plan("MakeData", MakeData)
+CORRECTED_PLAN = plan("MakeDataCorrected", MakeDataCorrected)

@@ -1,0 +1,326 @@
+"""What to try against half-spaces in d dimensions (half-spaces paper, §3.2): one example against none, in every reading
+of the steps that the paper leaves open; and samples that no direction of the grid explains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import Claim, Fixed, Mechanism, Multiset, Program, Softmax, checks
+from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
+from dpaudit_algorithms.half_spaces.high_dim_half_spaces import AHighH, AHighHCorrected
+from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+
+QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
+"""sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""
+ONE = (((1, 0, 0), -1),)
+"""One example: only angles φ_1 with a negative cosine label it rightly, whatever the others."""
+NARROW = (((0, -1, 1), 1), ((1, -1, -1), 1), ((-1, 1, 0), 1))
+"""Explained by all n with n₃ > n₂, n₁ > n₂ + n₃ and n₂ > n₁, e.g. `NARROW_NORMAL`; by no direction of `TWELFTHS`."""
+NARROW_NORMAL = (-6, -5, -3)
+OPPOSITE = (((1, 1, 1), 1), ((-1, -1, -1), 1))
+"""Explained by the directions perpendicular to (1, 1, 1), which no direction of the grid is."""
+
+
+EXPLAINED = (((0, 1, 0), -1), ((0, 0, 1), 1), ((0, 0, -1), -1))
+"""Explained by n with n₂ < 0 < n₃, e.g. the direction of the grid with φ_1 = π/2, φ_2 = 5π/6."""
+
+
+@dataclass(frozen=True)
+class QuickThresholds(Mechanism):
+    """The exponential mechanism on thresholds of the places 0, …, size − 1: probability ∝ e^{−ε·(wrong examples)/2}."""
+
+    epsilon: float
+    size: int
+
+    def __post_init__(self) -> None:
+        checks.positive("epsilon", self.epsilon)
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.epsilon)
+
+    def run(self, S: Any) -> Softmax:
+        at = np.zeros((2, self.size))
+        for (place, y), count in Multiset.of(S).items:
+            at[y, place] += count
+        wrong = np.cumsum(at[0]) + at[1].sum() - np.cumsum(at[1])
+        return Softmax(-wrong, self.epsilon / 2)
+
+
+@dataclass(frozen=True)
+class FirstAngle(Mechanism):
+    """φ*_1 of A_HighH, which is part of its output: its claim holds if that of the whole does."""
+
+    subject: AHighH
+
+    @property
+    def claim(self) -> Claim:
+        return self.subject.claim
+
+    def run(self, S: Any) -> Program:
+        angle, _ = yield self.subject.coordinate(1, ()).on(Multiset.of(S))
+        return angle
+
+
+def grid_directions(sine: Fraction) -> NDArray[np.float64]:
+    """The unit vectors of all pairs of angles of a grid, rounded, shape (size², 3); for pictures."""
+    angles = AngleGrid(sine).angles
+    first, second = (a.ravel() for a in np.meshgrid(angles, angles, indexing="ij"))
+    return np.stack([np.cos(first), np.sin(first) * np.cos(second), np.sin(first) * np.sin(second)], axis=1)
+
+
+def corners(sample: Sequence[tuple[tuple[int, ...], int]]) -> tuple[tuple[int, ...], ...]:
+    """The extreme rays of {n : y·⟨n, x⟩ ≥ 0 for all (x, y)} in space, as whole numbers, in turn; for pictures."""
+    signed = [tuple(y * c for c in x) for x, y in sample]
+    crossed = [ray for a, b in combinations(signed, 2) for ray in (np.cross(a, b), np.cross(b, a)) if any(ray)]
+    kept = [ray // np.gcd.reduce(ray) for ray in crossed if all(int(np.dot(ray, x)) >= 0 for x in signed)]
+    return tuple(dict.fromkeys(tuple(int(c) for c in ray) for ray in kept))
+
+
+def halfspaces(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> AHighH:
+    """A_HighH with the learner that its budget asks for; one copy of each angle, unless said otherwise."""
+    readings = {"cap": 1} | readings
+    share = epsilon
+    if readings.get("budget") == "theorem":
+        share *= readings.get("constant", 1.0) / math.log2(1 / readings["delta_prime"])
+    return AHighH(epsilon, 0.01, sine, QuickThresholds(share, AngleGrid(sine).size), C, **readings)
+
+
+def cases() -> tuple[Case, ...]:
+    """No reading keeps Theorem 21."""
+    default = halfspaces(TWELFTHS, 13)
+    found = [
+        Case("default", default, _one(), runs=20_000, expected=Verdict.FAIL, note=_WHY),
+        Case("five angles, all kept", halfspaces(QUARTERS, 5), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
+        Case("five angles, C = 3, and Geom", halfspaces(QUARTERS, 3), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
+        Case("k = 3, no cap", halfspaces(FINE, 155, cap=None), _one(), runs=1_000, expected=Verdict.FAIL, note=_WHY),
+        Case(
+            "k = 3, the first angle",
+            FirstAngle(halfspaces(FINE, 114)),
+            _one(),
+            runs=0,
+            expected=Verdict.FAIL,
+            note=_WHY,
+            drawing=angles_of(FINE, plane=False),
+        ),
+    ]
+    for label, readings in READINGS.items():
+        mechanism = halfspaces(TWELFTHS, 13, **readings)
+        found.append(Case(label, mechanism, _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
+    for delta_prime in (0.005, 0.001):
+        mechanism = halfspaces(FINE, 114, budget="theorem", delta_prime=delta_prime)
+        label = f"k = 3, budget of Theorem 21 with δ′ = {delta_prime:g}"
+        found.append(Case(label, FirstAngle(mechanism), _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
+    for k in (2, 3):
+        mechanism = halfspaces(FINE, 114)
+        found.append(
+            Case(
+                f"group of {k}", FirstAngle(mechanism), _one(k), mechanism.claim.group(k), runs=0, expected=Verdict.FAIL
+            )
+        )
+    return tuple(found)
+
+
+_WHY = "φ*_1 jumps with one example, and the labels of many angles with it; S_H has the same law on both sides."
+READINGS: dict[str, dict[str, Any]] = {
+    'ties = "least"': {"ties": "least"},
+    'ties = "last turned"': {"ties": "last turned"},
+    'ties = "least turned"': {"ties": "least turned"},
+    'angle = "border"': {"angle": "border"},
+    'meant = "prefix"': {"meant": "prefix"},
+    "wrap": {"wrap": True},
+    'removed = "counted"': {"removed": "counted"},
+    'removed = "none"': {"removed": "none"},
+    "not turned back": {"turned_back": False},
+}
+"""Label → what differs from the literal reading."""
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Theorem 21's accuracy: on samples that the grid cannot explain, and on one that it can."""
+    missed, why = halfspaces(TWELFTHS, 13), "The best direction of the grid labels one example in so many wrongly."
+    found = [
+        _accurate(label, missed, sample, 10, why)
+        for label, sample in (("three points of a narrow cell", NARROW), ("two opposite points of one label", OPPOSITE))
+    ]
+    # with 111 examples the learner itself is (0.1, 0.05)-accurate: 13·e^{−0.1·111/2} ≤ 0.05
+    why = "A threshold with few wrong labels is no half-space with few, and later angles miss the examples that left."
+    tried: tuple[dict[str, Any], ...] = (
+        {},
+        {"removed": "counted"},
+        {"removed": "none"},
+        {"angle": "border"},
+        {"meant": "prefix"},
+    )
+    for readings in tried:
+        label = ", ".join(f'{name} = "{value}"' for name, value in readings.items()) or "literally"
+        mechanism = halfspaces(TWELFTHS, 111, cap=None, **readings)
+        found.append(_accurate(f"three points that the grid explains, {label}", mechanism, EXPLAINED, 40, why))
+    return tuple(found)
+
+
+def _accurate(label: str, mechanism: AHighH, sample: tuple[Any, ...], copies: int, note: str) -> UtilityCase:
+    S = Multiset.counted(dict.fromkeys(sample, copies))
+    promise = mechanism.utility(len(S))[0]
+    return UtilityCase(label, mechanism, promise, (Fixed(S),), runs=500, exact=False, expected=Verdict.FAIL, note=note)
+
+
+def data_utility() -> tuple[UtilityCase, ...]:
+    """Corollary 18's other sentence, which is Lemma 17: some angle of the output is best among all."""
+    mechanism = MakeHighDimData(1.0, TWELFTHS, cap=1)
+    tried = (
+        ("three points of a narrow cell", NARROW, Verdict.FAIL),
+        ("two opposite points of one label", OPPOSITE, Verdict.FAIL),
+        ("two of the three points", NARROW[:2], Verdict.PASS),
+    )
+    return tuple(
+        UtilityCase(
+            label, mechanism, mechanism.utility(len(S))[0], (Fixed(Multiset.of(S)),), runs=500, expected=expected
+        )
+        for label, S, expected in tried
+    )
+
+
+def data_cases() -> tuple[Case, ...]:
+    """Corollary 18 fails where an example counts at two angles; it holds where it counts at one."""
+    every: tuple[tuple[str, dict[str, Any], tuple[Any, ...], bool], ...] = (
+        ("default", {}, (1, 1, 1), False),
+        ("i = 2", {"i": 2}, (0, 1, 1), False),
+        ('meant = "prefix", i = 2', {"i": 2, "meant": "prefix", "prefix": (1,)}, (0, 1, 1), False),
+        ('angle = "border"', {"angle": "border"}, (1, 1, 1), True),
+        ('angle = "border", i = 2', {"angle": "border", "i": 2}, (1, 1, 1), True),
+    )
+    found = []
+    for label, readings, x, holds in every:
+        mechanism = MakeHighDimData(1.0, QUARTERS, cap=2, **readings)
+        pairs = tuple(Pair((), ((x, y),), f"an example of label {y}, or none") for y in (1, -1))
+        found.append(
+            Case(
+                label,
+                mechanism,
+                pairs,
+                runs=4_000,
+                expected=Verdict.PASS if holds else Verdict.FAIL,
+                note="" if holds else _TWICE,
+            )
+        )
+    circle = MakeHighDimData(1.0, QUARTERS, 2, 3, "border", wrap=True, cap=2)
+    found.append(
+        Case(
+            'angle = "border", i = 2, wrap',
+            circle,
+            (Pair((), (((1, 1, -1), 1),), "an example whose border is near 0, which the grid lists twice"),),
+            runs=0,
+            expected=Verdict.FAIL,
+            note="0 and 2π are one direction on the circle, and count twice.",
+        )
+    )
+    for k in (2, 3):
+        default = MakeHighDimData(1.0, QUARTERS, cap=k + 1)
+        pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
+        found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0, expected=Verdict.FAIL))
+    return tuple(found)
+
+
+_TWICE = "An example counts at the angles on both sides of its own."
+
+
+def data_corrected_cases() -> tuple[Case, ...]:
+    """Noise for as many angles as an example counts at."""
+    found = []
+    every: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("default", {}),
+        ("i = 2", {"i": 2}),
+        ("on the circle", {"i": 2, "wrap": True}),
+    )
+    for label, readings in every:
+        mechanism = MakeHighDimDataCorrected(1.0, QUARTERS, cap=2, **readings)
+        pairs = tuple(Pair((), ((x, y),), f"{x}, {y}") for x in ((1, 1, 1), (1, 1, -1)) for y in (1, -1))
+        found.append(Case(label, mechanism, pairs[:1] if label == "default" else pairs, runs=0 if readings else 20_000))
+    for k in (2, 3):
+        default = MakeHighDimDataCorrected(1.0, QUARTERS, cap=k + 1)
+        pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
+        found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0))
+    return tuple(found)
+
+
+def corrected_cases() -> tuple[Case, ...]:
+    """Exponential mechanisms on the normal's coordinates."""
+    default, plane = AHighHCorrected(1.0, 1), AHighHCorrected(1.0, 1, 2)
+    every = tuple(((a, b), y) for a, b in ((1, 0), (1, 1), (-1, 0), (0, 1)) for y in (1, -1))
+    x, z = ((1, 0, 0), -1), ((1, 1, 1), 1)
+    return (
+        Case(
+            "default",
+            default,
+            (Pair((), (x,), "an example or none"), Pair((z,) * 2, (z, z, x), "two and one more")),
+            runs=500,
+        ),
+        Case("every pair of 2 examples in the plane", plane, runs=0, scope=Scope(every, 2)),
+        *(
+            Case(
+                f"group of {k}", plane, (Pair((), (every[0],) * k, f"{k} examples"),), plane.claim.group(k), runs=2_000
+            )
+            for k in (2, 3)
+        ),
+    )
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """The mended promise on the samples that the grid cannot explain, and in the plane."""
+    found = []
+    for dimension, sample in ((3, NARROW), (3, OPPOSITE), (2, (((1, 1), 1), ((-1, -1), 1)))):
+        mechanism = AHighHCorrected(1.0, 1, dimension, 0.3)
+        n = mechanism.sample_sizes[0].records
+        share = -(-n // len(sample))
+        S = Multiset.counted(dict.fromkeys(sample, share))
+        found.append(
+            UtilityCase(
+                f"{len(sample)} points in {dimension} dimensions, at the number that is enough",
+                mechanism,
+                mechanism.utility(len(S))[0],
+                (Fixed(S),),
+                runs=2_000,
+                exact=dimension == 2,
+            )
+        )
+    return tuple(found)
+
+
+def _one(k: int = 1) -> tuple[Pair, ...]:
+    return (Pair((), ONE * k, "one example, or none" if k == 1 else f"{k} equal examples, or none"),)
+
+
+def _small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    points = [((a, b), y) for a, b in ((1, 0), (1, 1), (0, 1), (-1, 1)) for y in (1, -1)]
+    return AHighHCorrected(1.0, 1, 2), Scope(tuple(points[:domain]), records)
+
+
+def _small_data(
+    kind: type[MakeHighDimData] | type[MakeHighDimDataCorrected],
+) -> Callable[[int, int], tuple[Mechanism, Scope]]:
+    points = [((a, b, c), y) for a, b, c in ((1, 0, 0), (1, 1, 1), (0, 1, 1)) for y in (1, -1)]
+    return lambda domain, records: (kind(1.0, QUARTERS, cap=2), Scope(tuple(points[:domain]), records))
+
+
+def _small_printed(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    points = [((a, b, c), y) for a, b, c in ((1, 0, 0), (1, 1, 1), (0, 1, 1)) for y in (-1, 1)]
+    return halfspaces(QUARTERS, 5), Scope(tuple(points[:domain]), records)
+
+
+DATA_PLAN = Plan("MakeHighDimData", data_cases, _small_data(MakeHighDimData), utility=data_utility)
+DATA_CORRECTED_PLAN = Plan("MakeHighDimDataCorrected", data_corrected_cases, _small_data(MakeHighDimDataCorrected))
+PLAN = Plan("AHighH", cases, _small_printed, utility=utility)
+CORRECTED_PLAN = Plan("AHighHCorrected", corrected_cases, _small, utility=corrected_utility)

@@ -1,0 +1,212 @@
+"""What to try against ReorderSliceCompute (half-spaces paper, Alg. 7): ranks of the extra record, sorters, and inner
+algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import ADD_REMOVE_ONE, Applied, Claim, Mechanism, Multiset
+from dpaudit.plans.plan import Case, Plan, Scope
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.half_spaces.reorder_slice_compute import Alarm, Balance, ReorderSliceCompute
+from dpaudit_algorithms.half_spaces.sorters import ByParity, Farthest, Largest, Listed, Smallest, Sorter
+from dpaudit_algorithms.interior_points.interior_point import Depth
+from dpaudit_audits.foundations.overclaiming import Overclaiming
+
+ONCE = ((Smallest(),), Multiset.of((1,)), 1)
+"""One iteration: sorters, S and m at which the runs on S and on S with the record 0 differ most."""
+TWICE = ((Smallest(), Listed((2, 4, 5, 3, 0, 1))), Multiset.of((1, 2, 3, 4, 5)), 2)
+"""Two iterations: S sees {1, 2}, … and {4, 5}, …; S with the record 0 may see {0, 1}, then {2, 4}: always two away."""
+PARITIES = Multiset.counted({0: 20, 1: 20})
+"""By the parity of their number, 20 zeros or 20 ones come first."""
+MANY = 10.0
+"""A constant for O(·) that nobody would call small."""
+
+
+@dataclass(frozen=True)
+class DeepPoint(Mechanism):
+    """A point of many records on either side, by the exponential mechanism; a record more moves no depth by over 1."""
+
+    epsilon: float
+    domain: int
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
+
+    def run(self, S: Any) -> Applied:
+        return ExponentialMechanism(self.epsilon, Depth(self.domain)).on(S)
+
+
+def seen(sorters: tuple[Sorter, ...], S: Multiset, m: int) -> tuple[Multiset, ...]:
+    """All slices that a run on S may hand to the inner algorithm."""
+    if not sorters:
+        return ()
+    largest = sorters[0](S)
+    slices = set[Multiset]()
+    for taken in range(m, max(m, len(largest)) + 1):
+        slices |= {Multiset.of(largest[:taken]), *seen(sorters[1:], Multiset.of(largest[taken:]), m)}
+    return tuple(sorted(slices, key=lambda T: (len(T), T.items)))
+
+
+def alarming(
+    worst: tuple[tuple[Sorter, ...], Multiset, int],
+    epsilon: float,
+    delta: float,
+    *,
+    start: float = 0.0,
+    delta_prime: float = 1e-4,
+) -> ReorderSliceCompute:
+    """The inner algorithm that says True as rarely as it can on what the run on S sees."""
+    sorters, S, m = worst
+    inner = Alarm(epsilon, seen(sorters, S, m), start, delta)
+    return ReorderSliceCompute(epsilon, delta, len(sorters), m, sorters, inner, delta_prime)
+
+
+def cases() -> tuple[Case, ...]:
+    """The explicit bound holds; Lemma 20's δ does not, nor does the lemma without a condition on sorters."""
+    return (*_kept(), *_printed(), *_on_purpose())
+
+
+def _kept() -> tuple[Case, ...]:
+    orders: tuple[Sorter, ...] = (Smallest(), Farthest(2.5), Largest())
+    default = ReorderSliceCompute(0.5, 0.0, 2, 2, orders[:2], Balance(0.5, 1))
+    leaking = ReorderSliceCompute(0.5, 0.01, 2, 1, orders[:2], Balance(0.5, 2, 0.01))
+    return (
+        Case("default", default, _every_rank(4)[:1], runs=10_000),
+        Case("the extra record at every rank", _slices_of_two(), _every_rank(6), runs=0),
+        *(
+            Case(
+                f"every pair of {records} records, τ = {tau}",
+                ReorderSliceCompute(1.0, 0.0, tau, 1, orders[:tau], Balance(1.0, 2)),
+                runs=0,
+                scope=Scope(tuple(range(domain)), records),
+            )
+            for tau, domain, records in ((1, 4, 5), (2, 4, 4), (3, 3, 3))
+        ),
+        Case("every pair of 5 records, m = 3", default, runs=0, scope=Scope((0, 1, 2, 3), 5)),
+        Case("δ′ in place of τ", _thrice(0.1), _alternating(), runs=0),
+        Case("an inner algorithm that leaks", leaking, _every_rank(4), runs=0),
+        Case(
+            "the inner algorithm finds deep points",
+            ReorderSliceCompute(1.0, 0.0, 2, 2, orders[:2], DeepPoint(1.0, 4)),
+            runs=0,
+            scope=Scope((1, 2, 3, 4), 5),
+        ),
+        Case("the worst alarm, pure, τ = 1", alarming(ONCE, 1.0, 0.0, start=0.05), _first(ONCE), runs=20_000),
+        Case("the worst alarm, pure, τ = 2", alarming(TWICE, 1.0, 0.0, start=0.05), _first(TWICE), runs=0),
+        Case("the worst alarm, leaking, τ = 1", alarming(ONCE, 1.0, 0.01), _first(ONCE), runs=0),
+        Case("the worst alarm, leaking, τ = 2", alarming(TWICE, 1.0, 0.01), _first(TWICE), runs=0),
+        *(
+            Case(f"group of {k}", default, _groups(k), default.claim.group(k), runs=2_000, scope=Scope((0, 1, 2), 4))
+            for k in (2, 3)
+        ),
+    )
+
+
+def _printed() -> tuple[Case, ...]:
+    """Lemma 20 with the constant 10 for its O(·); its δ is what breaks, so that no constant would mend it."""
+    found = []
+    for worst, tau, fails in ((ONCE, 1, (0.8, 1.0)), (TWICE, 2, (1.0,))):
+        for epsilon in (0.6, 0.8, 1.0):
+            mechanism = alarming(worst, epsilon, 0.01)
+            found.append(
+                Case(
+                    f"Lemma 20 with the constant {MANY:g}, τ = {tau}, ε = {epsilon:g}",
+                    mechanism,
+                    _first(worst),
+                    mechanism.lemma_20(MANY),
+                    runs=50_000 if (epsilon, tau) == (1, 1) else 0,
+                    expected=Verdict.FAIL if epsilon in fails else Verdict.PASS,
+                    note="True on S + x with probability about δe^ε(1 + p + …), p = 1 − e^{−ε}; never on S.",
+                )
+            )
+    strange = _strange()
+    return (
+        *found,
+        Case(
+            f"Lemma 20 with the constant 4, a sorter that makes strangers of neighbours, m = {len(PARITIES) // 2}",
+            strange,
+            (_parities(),),
+            strange.lemma_20(4),
+            runs=20_000,
+            expected=Verdict.FAIL,
+            note="Slices share no record, so ε grows with m.",
+        ),
+    )
+
+
+def _on_purpose() -> tuple[Case, ...]:
+    lying = ReorderSliceCompute(
+        0.5, 0.0, 2, 1, (Smallest(),) * 2, Overclaiming(Balance(2.0, 2), Balance(0.5, 2).claim), 0.1
+    )
+    return (
+        Case(
+            "strangers of neighbours, held against the bound for sorters that keep them",
+            _strange(),
+            (_parities(),),
+            runs=20_000,
+            expected=Verdict.FAIL,
+            deliberate=True,
+        ),
+        Case(
+            "an inner algorithm that overclaims",
+            lying,
+            _alternating()[:1],
+            runs=0,
+            expected=Verdict.FAIL,
+            deliberate=True,
+        ),
+    )
+
+
+def _slices_of_two() -> ReorderSliceCompute:
+    return ReorderSliceCompute(0.5, 0.0, 2, 2, (Smallest(), Farthest(2.5)), Balance(0.5, 3))
+
+
+def _thrice(delta_prime: float) -> ReorderSliceCompute:
+    """Three times the same order: what x pushed out of a slice is the first of the next one."""
+    return ReorderSliceCompute(0.5, 0.0, 3, 1, (Smallest(),) * 3, Balance(0.5, 2), delta_prime)
+
+
+def _strange() -> ReorderSliceCompute:
+    inner = Balance(0.5, len(PARITIES) // 2)
+    return ReorderSliceCompute(0.5, 0.0, 1, len(PARITIES) // 2, (ByParity(),), inner, unchecked=True)
+
+
+def _parities() -> Pair:
+    return Pair(PARITIES, PARITIES.changed(add=(1,)), "one record more turns the order round")
+
+
+def _alternating() -> tuple[Pair, ...]:
+    """Even and odd in turn, so that a record in and the next one out move the balance by 2."""
+    return tuple(
+        Pair(Multiset.of(range(1, n)), Multiset.of(range(n)), f"{n} records in turn even and odd, or not the first")
+        for n in (3, 5)
+    )
+
+
+def _every_rank(n: int) -> tuple[Pair, ...]:
+    """The extra record before, inside and after the first slice, and between slices."""
+    every = Multiset.of(range(n))
+    return tuple(Pair(every.changed(remove=(x,)), every, f"the extra record has rank {x}") for x in range(n))
+
+
+def _groups(k: int) -> tuple[Pair, ...]:
+    rest = Multiset.of((3,))
+    return (Pair(rest, rest.changed(add=(0,) * k), f"{k} even records first"),)
+
+
+def _first(worst: tuple[tuple[Sorter, ...], Multiset, int]) -> tuple[Pair, ...]:
+    return (Pair(worst[1], worst[1].changed(add=(0,)), "the extra record comes first"),)
+
+
+def _small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    mechanism = ReorderSliceCompute(1.0, 0.0, 2, 1, (Smallest(), Largest()), Balance(1.0, 1))
+    return mechanism, Scope(tuple(range(domain)), records)
+
+
+PLAN = Plan("ReorderSliceCompute", cases, _small)

@@ -1,0 +1,306 @@
+"""What to try against A_SimpleH (half-spaces paper §3.1, Algorithms 2 and 3) and its mended version."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import Fixed, Mechanism, Multiset, UtilityClaim
+from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
+from dpaudit_algorithms.half_spaces.angles import AngleGrid
+from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, HoldsBest, MakeThrData, directions
+from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleH, ASimpleHCorrected
+from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix
+from dpaudit_algorithms.lower_bounds.thresholds_reductions import ThresholdsFromInteriorPointCorrected
+from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
+from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
+
+EAST, NORTH, WEST, SOUTH = (1, 0), (0, 1), (-1, 0), (0, -1)
+NEVER = "No angle of S_H has a copy more than any other here, so that MakeData spends nothing."
+
+
+def of_grid(k: int) -> Fraction:
+    """sin γ of Lemma 11 for {−k, …, k}."""
+    return Fraction(1, 2 * k * k)
+
+
+def learned(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> ASimpleH:
+    """A_SimpleH over the exponential mechanism on how many examples a threshold is right on."""
+    share = epsilon / 2 if readings.get("budget") == "halves" else epsilon
+    return ASimpleH(epsilon, sine, ExponentialMechanism(share, Consistency(AngleGrid(sine).size)), C, **readings)
+
+
+def enough(sine: Fraction, alpha: float = 0.1, beta: float = 0.05, epsilon: float = 1.0) -> int:
+    """n_Thr of the exponential mechanism: (2/(αε))·ln(|H_γ|/β), by Proposition 3.27."""
+    return math.ceil(2 / (alpha * epsilon) * math.log(AngleGrid(sine).size / beta))
+
+
+def added(example: Any, *before: Any) -> Pair:
+    """A few examples, and one more."""
+    left = Multiset.of(before)
+    return Pair(left, left.changed(add=(example,)), f"{len(left)} examples against {len(left) + 1}")
+
+
+READINGS: tuple[tuple[str, bool, tuple[Pair, ...]], ...] = (
+    ("last", True, (added((SOUTH, -1)),)),
+    ("last", False, (added((NORTH, 1)),)),
+    ("least", True, (added(((-1, -1), 1), (SOUTH, 1)), added((SOUTH, 1)))),
+    ("least", False, (added((SOUTH, 1)),)),
+    ("last turned", True, (added((NORTH, 1)),)),
+    ("last turned", False, (added((WEST, 1), ((-1, -1), -1)),)),
+    ("least turned", True, (added(((-1, -1), -1)),)),
+    ("least turned", False, (added(((-1, -1), -1), (SOUTH, 1)),)),
+)
+"""Which of the best angles is φ*, whether the angle is turned back, and the worst pairs of at most two examples."""
+
+
+def large(n: int, which: str = "last") -> Pair:
+    """n examples that a half-space explains, and one more that it explains too: φ* moves by a quarter of the circle."""
+    base, more = ((EAST, 1), (NORTH, 1)) if which == "last" else ((WEST, 1), (NORTH, 1))
+    left = Multiset.counted({base: n})
+    return Pair(left, left.changed(add=(more,)), f"{n:,} examples against {n + 1:,}")
+
+
+def cases() -> tuple[Case, ...]:
+    """A case for every reading; those that none of them can help come first."""
+    found = []
+    for ties, turned_back, pairs in READINGS:
+        found.append(
+            Case(
+                f"k = 1, φ* {ties}, {'turned back' if turned_back else 'left turned'}",
+                learned(UNIT, 9, cap=1, ties=ties, turned_back=turned_back),
+                pairs,
+                runs=20_000 if "turned" not in ties else 0,
+                expected=Verdict.FAIL,
+                note=f"The claim does not survive in this reading, of C = 9 elements of 13. {NEVER}",
+                drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
+            )
+        )
+    found.append(
+        Case(
+            "k = 1, ε/2 for both parts",
+            learned(UNIT, 9, budget="halves", cap=1),
+            READINGS[0][2],
+            runs=20_000,
+            expected=Verdict.FAIL,
+            note=f"The claim does not survive in this reading either. {NEVER}",
+        )
+    )
+    found += [
+        Case(
+            f"five angles, φ(x) is {angle}, {'on the circle' if wrap else 'as numbers'}",
+            learned(COARSE, 4, angle=angle, wrap=wrap, cap=2),
+            (added((SOUTH, -1)),),
+            runs=0,
+            expected=Verdict.FAIL,
+            note="The claim does not survive in this reading, with MakeData's noise in the law.",
+        )
+        for angle in ANGLES
+        for wrap in (False, True)
+    ]
+    found += [
+        Case(
+            "the example of section 3.1",
+            learned(UNIT, 9, cap=1),
+            (added((SOUTH, 1), (NORTH, 1)),),
+            runs=0,
+            expected=Verdict.FAIL,
+            note="The pair that the text itself gives for a choice of angles that does not protect.",
+        ),
+        Case(
+            "one element kept, every pair of 2 examples",
+            learned(UNIT, 1, cap=1),
+            runs=0,
+            scope=Scope(DOMAIN[2:8], 2),
+            note="The claim survives for C ≤ 2 on this grid: the learner protects what little it is given.",
+        ),
+        Case(
+            "three elements kept, every pair of 2 examples",
+            learned(UNIT, 3, cap=1),
+            runs=0,
+            scope=Scope(DOMAIN[2:8], 2),
+            expected=Verdict.FAIL,
+            note=f"The fewest with which the claim fails. {NEVER}",
+        ),
+        *(_large(angle) for angle in ANGLES),
+        Case(
+            "k = 3, φ* least, 200 examples",
+            learned(of_grid(3), enough(of_grid(3)), ties="least"),
+            (large(200, "least"),),
+            runs=800,
+            expected=Verdict.FAIL,
+            note="n_Thr examples for the learner, as its accuracy asks for.",
+        ),
+        Case(
+            "k = 20, 200 examples",
+            learned(of_grid(20), enough(of_grid(20))),
+            (large(200),),
+            runs=300,
+            expected=Verdict.FAIL,
+            note="5,027 angles; n_Thr examples for the learner, as its accuracy asks for.",
+            drawing=angles_of(of_grid(20)),
+        ),
+        *(
+            Case(
+                f"k = 3, A_Thr = {learner.name}",
+                ASimpleH(1.0, of_grid(3), learner, cap=1),
+                (large(200),),
+                runs=0,
+                expected=Verdict.FAIL,
+                note="Its n_Thr is more than there are elements of S_H, so that all are taken and there is no anchor.",
+            )
+            for learner in learners(AngleGrid(of_grid(3)).size)
+        ),
+    ]
+    group = learned(UNIT, 9, 0.5, cap=1)
+    for g in (2, 3):
+        pair = Pair(Multiset.of([]), Multiset.of([(SOUTH, -1)] * g), f"{g} equal examples")
+        found.append(Case(f"group of {g}", group, (pair,), group.claim.group(g), 0, expected=Verdict.FAIL))
+    return tuple(found)
+
+
+def _large(angle: str) -> Case:
+    return Case(
+        f"k = 3, φ(x) is {angle}, 200 examples",
+        learned(of_grid(3), enough(of_grid(3)), angle=angle),
+        (large(200),),
+        runs=800,
+        expected=Verdict.FAIL,
+        note="As printed, without a bound on copies; n_Thr examples for the learner, as its accuracy asks for.",
+        drawing=angles_of(of_grid(3)) if angle == "point" else None,
+    )
+
+
+def learners(size: int) -> tuple[Mechanism, ...]:
+    """Learners of thresholds of the catalogue with their own numbers of examples, (1, ·)-DP, on `size` places."""
+    inner = RecPrefix(size, 0.5, 1e-6, 0.1, base=size)
+    return (
+        LearnThresholds(size),
+        LearnThresholdsCorrected(size),
+        ThresholdsFromInteriorPointCorrected(inner, 2 * size, 0.5, 0.1, 0, size - 1),
+    )
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Lemma 13 and Theorem 14, on samples that are best on a border alone and on an arc."""
+    found = []
+    for k, C in ((1, enough(UNIT)), (3, enough(of_grid(3)))):
+        size, sine = AngleGrid(of_grid(k)).size, of_grid(k)
+        lemma = UtilityClaim(HoldsBest(sine), 1.0, "§3.1, Lemma 13")
+        quarter = Multiset.counted({(EAST, 1): 100, (NORTH, 1): 100})
+        mechanism = learned(sine, C)
+        (theorem,) = mechanism.utility(200)
+        for label, S, best in (
+            ("best on a border alone", borderline(200), False),
+            ("best on a quarter of the circle", quarter, True),
+        ):
+            found.append(
+                UtilityCase(
+                    f"Lemma 13, k = {k}, {label}",
+                    MakeThrData(sine, C),
+                    lemma,
+                    (Fixed(((2,) * size, S), label="two copies of each angle"),),
+                    runs=200,
+                    expected=Verdict.PASS if best else Verdict.FAIL,
+                )
+            )
+            found.append(
+                UtilityCase(
+                    f"Theorem 14, k = {k}, {label}",
+                    mechanism,
+                    theorem,
+                    (Fixed(S, label="200 examples"),),
+                    runs=200,
+                    exact=False,
+                    expected=Verdict.FAIL,
+                    note="All of S_Thr has the label 1, so that every threshold beyond φ* is right on it."
+                    if best
+                    else "Every angle of the grid is wrong on half of the examples.",
+                )
+            )
+    return tuple(found)
+
+
+def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """Thirteen angles of one copy each; examples of the eight directions, as many as the domain asks for."""
+    return learned(UNIT, 9, cap=1), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
+
+
+# --- mended ----------------------------------------------------------------------------------------------------------
+
+
+def corrected_cases() -> tuple[Case, ...]:
+    """The same pairs."""
+    default, full = ASimpleHCorrected(1.0, 1e-6, 1, 20), ASimpleHCorrected(1.0, 1e-6, 1, 200)
+    deep = ASimpleHCorrected(1.0, 1e-6, 20, 200)
+    pairs = tuple(pair for _, _, tried in READINGS for pair in tried)
+    found = [
+        Case("k = 1, the printed version's pairs", default, tuple(dict.fromkeys(pairs)), runs=0),
+        Case(
+            "k = 1, 200 examples", full, (large(200), large(200, "least")), runs=10_000, drawing=angles_of(None)
+        ),
+        Case("every pair of 2 examples", default, runs=0, scope=Scope(DOMAIN, 2)),
+        Case(
+            "k = 20, two calls, 200 examples",
+            deep,
+            (large(200),),
+            runs=2_000,
+            exact=False,
+            note="2,048 normals, in two half-circles of 1,024: RecConcave makes two calls.",
+        ),
+    ]
+    for g in (2, 3):
+        pair = Pair(Multiset.of([]), Multiset.of([(SOUTH, -1)] * g), f"{g} equal examples")
+        found.append(Case(f"group of {g}", default, (pair,), default.claim.group(g), runs=0))
+    return tuple(found)
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """Samples of just enough examples: best on a border alone, and such that all other normals are just too bad."""
+    found = []
+    for k, epsilon, alpha in ((1, 1.0, 0.1), (3, 1.0, 0.2), (20, 4.0, 0.5)):
+        n = ASimpleHCorrected(epsilon, 1e-6, k, 1, alpha).sample_sizes[0].records
+        n += n % 2
+        mechanism = ASimpleHCorrected(epsilon, 1e-6, k, n, alpha)
+        (claim,) = mechanism.utility(n)
+        sources = (
+            Fixed(borderline(n), label="best on a border alone"),
+            Fixed(barely(k, n, alpha), label="all but one normal barely too bad"),
+        )
+        one_call = isinstance(mechanism.optimiser(0), ExponentialMechanism)
+        found.append(
+            UtilityCase(
+                f"k = {k}, {n:,} examples", mechanism, claim, sources, runs=2_000 if one_call else 500, exact=one_call
+            )
+        )
+    return tuple(found)
+
+
+def barely(k: int, n: int, alpha: float) -> Multiset:
+    """n examples that few half-spaces explain, on which all others are wrong on just more than αn."""
+    wrong = math.floor(alpha * n) + 1
+    here = directions(k)[2]  # the second direction of the grid; its border is at one normal
+    opposite = (-here[0], -here[1])
+    counts = {(here, 1): wrong, (opposite, 1): wrong}
+    rest = n - 2 * wrong
+    if rest > 0:
+        counts[(0, 0), 1] = rest
+    else:
+        counts = {(here, 1): n - n // 2, (opposite, 1): n // 2}
+    return Multiset.counted(counts)
+
+
+PLAN = Plan("ASimpleH", cases, small, utility=utility)
+
+
+def corrected_small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+    """Eight normals on either half-circle; examples of the eight directions, as many as the domain asks for."""
+    return ASimpleHCorrected(1.0, 1e-6, 1, max(1, records)), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
+
+
+CORRECTED_PLAN = Plan("ASimpleHCorrected", corrected_cases, corrected_small, utility=corrected_utility)

@@ -1,0 +1,141 @@
+"""What to try against LearnPoints (thesis §6.2) and its version on the mended A_dist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import Mechanism, Multiset, UtilityClaim
+from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
+from dpaudit.results.model import Verdict
+from dpaudit_algorithms.pac.concepts import Examples, Points, Truth
+from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
+
+EXAMPLES = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def cases() -> tuple[Case, ...]:
+    """As printed: A_dist's violation shows through the random concept."""
+    default = LearnPoints(1.0, 1e-6, 256)
+    return (
+        Case("default", default, pairs=(_positive(22, 1),), expected=Verdict.FAIL),
+        Case("fewest records at |X| = 2", LearnPoints(1.0, 1e-6, 2), (_positive(21, 1),), expected=Verdict.FAIL),
+        Case(
+            "every pair of 22 positive examples",
+            LearnPoints(1.0, 1e-6, 2),
+            runs=0,
+            scope=Scope(((0, 1), (1, 1)), 22),
+            expected=Verdict.FAIL,
+        ),
+        Case("group of 2", default, (_positive(24, 2),), default.claim.group(2), expected=Verdict.FAIL),
+        Case("group of 3", default, (_positive(26, 3),), default.claim.group(3), expected=Verdict.FAIL),
+    )
+
+
+def corrected_cases() -> tuple[Case, ...]:
+    """On the mended A_dist."""
+    default = LearnPointsCorrected(1.0, 1e-6, 256)
+    small = LearnPointsCorrected(1.0, 0.05, 2)
+    return (
+        Case("default", default, pairs=(_positive(32, 1), _positive(22, 1))),
+        Case("every pair of 32 positive examples", default, runs=0, scope=Scope(((0, 1), (1, 1)), 32)),
+        Case("every pair of 7 examples, δ = 0.05", small, runs=0, scope=Scope(EXAMPLES, 7)),
+        Case("group of 2", default, (_positive(34, 2),), default.claim.group(2)),
+        Case("group of 3", default, (_positive(36, 3),), default.claim.group(3)),
+    )
+
+
+def utility() -> tuple[UtilityCase, ...]:
+    """Lemma 6.2 where δ ≤ β, and where δ is large."""
+    smallest, usual = LearnPoints(1.0, 0.9, 4), LearnPoints(1.0, 0.25, 400)
+    ties = "Without a positive example all qualities are 0, and A_dist gives the solution that ties prefer, here 0."
+    return (
+        *_accurate(LearnPoints),
+        UtilityCase(
+            "four points, all examples at the one that ties prefer",
+            smallest,
+            _promise(smallest, 0.99, n := smallest.sample_size(0.99, 0.51)),
+            (Examples(Points(4), Truth((0,), (1,), 1), n),),
+            expected=Verdict.FAIL,
+            note=ties,
+        ),
+        UtilityCase(
+            "400 points, α = 0.1, β = 0.05, δ = 1/4",
+            usual,
+            _promise(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
+            (Examples(Points(400), Truth((0,), (1,), 1), n),),
+            runs=100_000,
+            expected=Verdict.FAIL,
+            note=ties,
+        ),
+    )
+
+
+def corrected_utility() -> tuple[UtilityCase, ...]:
+    """The mended lemma, on the same distributions: it asks for δ ≤ β."""
+    large, usual = LearnPointsCorrected(1.0, 0.5, 400), LearnPointsCorrected(1.0, 0.25, 400)
+    return (
+        *_accurate(LearnPointsCorrected),
+        *(
+            UtilityCase(
+                f"δ = {learner.delta:g}, all examples at the point that ties prefer",
+                learner,
+                _promise(learner, 0.1, n := learner.sample_size(0.1, learner.delta)),
+                (Examples(Points(400), Truth((0,), (1,), 1), n),),
+            )
+            for learner in (large, usual)
+        ),
+    )
+
+
+def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[UtilityCase, ...]:
+    """Targets that just must be found, targets that need not be, and as many bad concepts as there may be."""
+    found, random = kind(4.0, 0.01, 40), kind(4.0, 0.01, 50)
+    n, m = found.sample_size(0.5, 0.1), random.sample_size(0.2, 0.2)
+    # D(target) just above α, just above α/2 where it must be found, at α/2 and below where it need not
+    heavy = ((49, 51), (74, 26), (75, 25), (99, 1))
+    light = Truth((0, 1, 2, 3), (1, 1, 1, 1), 49), Truth((*range(8), 49), (11,) * 8 + (10,), 49)
+    return (
+        UtilityCase(
+            "target of 51, 26, 25 and 1 per cent, the rest at one point",
+            found,
+            _promise(found, 0.5, n),
+            tuple(Examples(Points(40), Truth((0, 39), weights, 39), n) for weights in heavy),
+        ),
+        UtilityCase(
+            "all points bad that may be",
+            random,
+            _promise(random, 0.2, m),
+            tuple(Examples(Points(50), truth, m) for truth in light),
+            runs=1_000,
+            exact=False,
+            note="Too many samples of so many points for a law.",
+        ),
+    )
+
+
+def _promise(learner: LearnPoints | LearnPointsCorrected, alpha: float, records: int) -> UtilityClaim:
+    claim = learner.promise(alpha, records)
+    assert claim is not None
+    return claim
+
+
+def _positive(records: int, moved: int) -> Pair:
+    """All examples (0, 1), against `moved` of them (1, 1)."""
+    left, right = Multiset.counted({(0, 1): records}), Multiset.counted({(0, 1): records - moved, (1, 1): moved})
+    return Pair(left, right, f"{records} positive examples of one point, {moved} moved to another")
+
+
+def _small(
+    kind: type[LearnPoints] | type[LearnPointsCorrected],
+) -> Callable[[int, int], tuple[Mechanism, Scope]]:
+    """δ is so large that few records pass A_dist's threshold."""
+
+    def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
+        return kind(1.0, 0.05, domain), Scope(tuple((x, y) for x in range(domain) for y in (0, 1)), records)
+
+    return small
+
+
+PLAN = Plan("LearnPoints", cases, _small(LearnPoints), utility=utility)
+CORRECTED_PLAN = Plan("LearnPointsCorrected", corrected_cases, _small(LearnPointsCorrected), utility=corrected_utility)

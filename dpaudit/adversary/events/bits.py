@@ -1,0 +1,102 @@
+"""The bits of a double: textbook noise in floating point leaks through the lowest of them.
+
+Sums of a number and a noise land on the grid of the larger of the two, so which doubles can come out at all depends
+on the number (I. Mironov, "On significance of the least significant bits for differential privacy", CCS 2012).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.outputs.columns import Encoder, Floats, Values, flat
+
+LOW_BITS = 12
+"""Mantissa bits, from the lowest, that have columns of their own."""
+_ZERO = -2000.0
+"""Stands for the exponent and the lowest set bit of 0, below those of any other double."""
+_PER_NUMBER = 4 + LOW_BITS
+
+
+@dataclass(frozen=True)
+class Bits(Encoder):
+    """The bits of the first `places` floats of an output.
+
+    Columns per float: the exponent of its lowest set bit, both exponents as one code, its own exponent, the number of
+    zeros that end its mantissa, and the lowest mantissa bits. Where an output has fewer floats the columns are −1e4.
+    """
+
+    places: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        names: list[str] = []
+        for i in range(self.places):
+            of = "of the output" if self.places == 1 else f"of output[{i}]"
+            names += [f"lowest set bit {of}", f"exponent and lowest set bit {of}", f"exponent {of}",
+                      f"zeros that end the mantissa {of}"]
+            names += [f"mantissa bit {k} {of}" for k in range(LOW_BITS)]
+        return tuple(names)
+
+    @property
+    def tables(self) -> tuple[int, ...]:
+        """Columns whose values are few enough to be counted one by one."""
+        return tuple(_PER_NUMBER * i + k for i in range(self.places) for k in (0, 1))
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """Columns that are worth a threshold: the lowest set bits."""
+        return tuple(_PER_NUMBER * i for i in range(self.places))
+
+    def encode(self, values: Values) -> Floats:
+        numbers = _floats(values, self.places)
+        blocks = [_columns(numbers[:, i]) for i in range(self.places)]
+        return np.hstack(blocks) if blocks else np.empty((len(values), 0))
+
+
+def lowest_set_bit(numbers: Floats) -> NDArray[np.int64]:
+    """The k of the largest 2^k of which a double is a multiple; −2000 for 0. Shape as given."""
+    mantissa, exponent = np.frexp(numbers)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    zeros = np.frexp((whole & -whole).astype(np.float64))[1].astype(np.int64) - 1
+    return np.where(whole == 0, int(_ZERO), exponent.astype(np.int64) - 53 + zeros)
+
+
+def _columns(numbers: Floats) -> Floats:
+    known = ~np.isnan(numbers)
+    filled = np.where(known, numbers, 0.0)
+    lowest = lowest_set_bit(filled).astype(np.float64)
+    mantissa, exponent = np.frexp(filled)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    own = np.where(whole == 0, _ZERO, exponent).astype(np.float64)
+    # both exponents lie within ±2100
+    code = own * 10_000 + lowest
+    low = [((whole >> k) & 1).astype(np.float64) for k in range(LOW_BITS)]
+    columns = np.column_stack([lowest, code, own, lowest - own + 53, *low])
+    columns[~known] = -1e4
+    return columns
+
+
+def _floats(values: Values, places: int) -> Floats:
+    """The floats of every output, in order, NaN where there are fewer."""
+    if isinstance(values, np.ndarray):
+        rows = values.reshape(len(values), -1)
+        found = np.full((len(rows), places), np.nan)
+        width = min(places, rows.shape[1])
+        found[:, :width] = rows[:, :width]
+        return found
+    found = np.full((len(values), places), np.nan)
+    for r, value in enumerate(values):
+        numbers = [part for part in flat(value) if isinstance(part, float) and math.isfinite(part)][:places]
+        found[r, : len(numbers)] = numbers
+    return found
+
+
+def most_floats(values: Sequence[Hashable]) -> int:
+    """The largest number of floats in one of the outputs."""
+    numbers = (sum(isinstance(part, float) and math.isfinite(part) for part in flat(value)) for value in values)
+    return max(numbers, default=0)

@@ -1,0 +1,232 @@
+"""Events: sets of outputs, as atoms and intervals of a score."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.interpret import Outputs, outcomes
+from dpaudit.language import Span
+from dpaudit.outputs.canonical import real_shape, shown
+from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
+from dpaudit.outputs.plain_json import abridged, jsonable
+
+Interval = tuple[float, float]
+"""(low, high] on the real score; ends may be infinite."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Outputs that are one of `atoms`, are whole numbers in `spans`, or have a score in one of the `intervals`.
+
+    Without an axis only outputs that hold floats have a score, with an axis all that it can read.
+
+    Args:
+        atoms: outcomes that are counted (numbers from discrete draws, ⊥, strings, tuples).
+        intervals: disjoint, ascending; a real output's score is itself, for vectors weights · output.
+        weights: shape (d,) for real vectors; None for numbers.
+        rule: (operator, threshold) when the atoms are those of a half-line, for the sentence.
+        axis: what scores the outputs instead, when it was learned or is more than a weighted sum.
+        spans: disjoint, ascending; whole numbers that are too many to be listed among the atoms.
+    """
+
+    atoms: frozenset[Hashable] = frozenset()
+    intervals: tuple[Interval, ...] = ()
+    weights: tuple[float, ...] | None = None
+    rule: tuple[str, float] | None = None
+    axis: Axis | None = None
+    spans: tuple[Span, ...] = ()
+
+    def count(self, outputs: Outputs) -> int:
+        """How many of the runs fell in the event."""
+        lone = self.axis is None and not self.intervals and not self.spans
+        if lone and len(self.atoms) < len(outputs.counts):
+            hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)
+        elif outputs.counts:
+            times = np.fromiter(outputs.counts.values(), dtype=np.int64, count=len(outputs.counts))
+            hits = int(times[self.marks(list(outputs.counts))].sum())
+        else:
+            hits = 0
+        return hits + sum(int(np.count_nonzero(self.marks(values))) for values in outputs.uncounted)
+
+    def marks(self, values: Values) -> NDArray[np.bool_]:
+        """Which of some outcomes are inside: an array of reals, shape (r, *d), or outcomes of any kind.
+
+        Whether one is inside depends on that outcome alone: not on the others, nor on whether it stands in an array.
+        """
+        inside = np.zeros(len(values), dtype=np.bool_)
+        if self.intervals and len(values):
+            inside |= _inside(self.scores(values), self.intervals)
+        if isinstance(values, np.ndarray):
+            return inside | self._listed_among(values)
+        if self.atoms:
+            inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
+        if self.spans:
+            inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
+        return inside
+
+    def _listed_among(self, reals: Floats) -> NDArray[np.bool_]:
+        """Which rows of an array of reals are atoms, or whole numbers in spans."""
+        if reals.ndim == 1:
+            inside = np.isin(reals, self._numbers) if self._numbers else np.zeros(len(reals), dtype=np.bool_)
+            if self.spans:
+                inside |= np.fromiter(map(self._spanned, reals.tolist()), dtype=np.bool_, count=len(reals))
+            return inside
+        if not any(isinstance(atom, tuple) and len(atom) == reals.shape[1] for atom in self.atoms):
+            return np.zeros(len(reals), dtype=np.bool_)
+        return np.fromiter((row in self.atoms for row in outcomes(reals)), dtype=np.bool_, count=len(reals))
+
+    @cached_property
+    def _numbers(self) -> tuple[float, ...]:
+        """The atoms that a float can equal: 1 and 1.0 are one atom, as they are to Python."""
+        numbers = [(_float(atom), atom) for atom in self.atoms if isinstance(atom, int | float)]
+        return tuple(number for number, atom in numbers if number == atom)
+
+    def _spanned(self, value: Hashable) -> bool:
+        """Whether one of the spans holds it; a span of a law, which no span of the event cuts, goes by its start."""
+        if isinstance(value, Span):
+            value = value.start
+        if not isinstance(value, int | float) or value in (math.inf, -math.inf):
+            return False
+        at = bisect_right(self.spans, value, key=lambda span: span.start) - 1
+        return at >= 0 and value in self.spans[at]
+
+    def scores(self, values: Values) -> NDArray[np.float64]:
+        """Where outcomes lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
+        if self.axis is not None:
+            return self.axis.scores(values)
+        if isinstance(values, np.ndarray):
+            return score(values, self.weights)
+        return np.array([_lone_score(value, self.weights) for value in values], dtype=np.float64)
+
+    @property
+    def axis_name(self) -> str:
+        """What the intervals are about, as the subject of a sentence."""
+        if self.axis is not None:
+            return self.axis.name
+        return "output" if self.weights is None else "weights · output"
+
+    @property
+    def description(self) -> str:
+        """A sentence a person reads: "output is one of {⊥}", "output > 3.2"."""
+        parts = []
+        if self.rule is not None:
+            parts.append(f"output {self.rule[0]} {self.rule[1]:.6g}")
+            others = [a for a in self.atoms if isinstance(a, bool) or not isinstance(a, int | float)]
+            if others:
+                parts.append(_listed(others))
+        elif self.atoms or self.spans:
+            parts.append(_listed(list(self.atoms), self.spans))
+        if self.intervals and self.rule is None:
+            parts.append(" or ".join(_interval(self.axis_name, low, high) for low, high in self.intervals[:4]))
+            if len(self.intervals) > 4:
+                parts[-1] += f" or {len(self.intervals) - 4} more intervals"
+        return ", or ".join(parts) if parts else "no output"
+
+    @property
+    def spec(self) -> Any:
+        """JSON form; three or more consecutive whole numbers are a range [first, last], an axis stands in "score"."""
+        ranges, others = _ranges(self.atoms, self.spans)
+        spec: dict[str, Any] = {
+            "atoms": [jsonable(a, abridge=True) for a in _ordered(others)],
+            "ranges": [list(ends) for ends in ranges],
+            "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
+            "weights": None if self.weights is None else list(self.weights),
+        }
+        if self.axis is not None and self.axis != Column(Numbers()):
+            ends = [end for pair in self.intervals for end in pair if np.isfinite(end)]
+            spec["score"] = {**self.axis.spec, "threshold": ends[0] if len(ends) == 1 else None}
+        return spec
+
+
+def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDArray[np.float64]:
+    """Real outputs, shape (r, *d), on one axis, shape (r,): their sum, or weights · output; NaN where sizes differ."""
+    if reals.ndim == 1 and weights is None:
+        return reals
+    rows = reals.reshape(len(reals), -1)
+    if weights is not None and len(weights) != rows.shape[1]:
+        return np.full(len(rows), np.nan)
+    # column by column: a product of matrices may round differently for other numbers of rows
+    on_axis = np.zeros(len(rows))
+    for at in range(rows.shape[1]):
+        on_axis += rows[:, at] if weights is None else weights[at] * rows[:, at]
+    return on_axis
+
+
+def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
+    """The score of an outcome that stands alone, as if it stood in an array of reals; NaN for one that is no real."""
+    shape = real_shape(value)
+    return math.nan if shape is None else float(score(np.array(value, dtype=np.float64)[None], weights)[0])
+
+
+def _float(number: float) -> float:
+    """A number as a float; infinite where it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDArray[np.bool_]:
+    ends = np.array(intervals)
+    at = np.searchsorted(ends[:, 0], scores, side="left") - 1
+    inside: NDArray[np.bool_] = (at >= 0) & (scores <= ends[np.maximum(at, 0), 1])
+    return inside
+
+
+def _listed(atoms: list[Any], spans: tuple[Span, ...] = ()) -> str:
+    ranges, others = _ranges(frozenset(atoms), spans)
+    # an atom stands for itself, a range by its first number for all of it
+    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (abridged(shown(a)), 1) for a in others}
+    ordered = [names[a] for a in _ordered(list(names))]
+    texts = [text for text, _ in ordered]
+    if len(texts) > 8:
+        hidden = sum(size for _, size in ordered[6:])
+        return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
+    return f"output is {texts[0]}" if len(atoms) == 1 and not spans else f"output is one of {{{', '.join(texts)}}}"
+
+
+def _ranges(atoms: frozenset[Any], spans: tuple[Span, ...] = ()) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Spans and runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
+    whole = sorted(a for a in atoms if isinstance(a, int) and not isinstance(a, bool))
+    ranges: list[tuple[int, int]] = []
+    others = [a for a in atoms if not isinstance(a, int) or isinstance(a, bool)]
+    for _, run in groupby(enumerate(whole), lambda at: at[1] - at[0]):
+        members = [a for _, a in run]
+        if len(members) >= 3:
+            ranges.append((members[0], members[-1]))
+        else:
+            others += members
+    return sorted([*ranges, *((span.start, span.stop - 1) for span in spans)]), others
+
+
+def _ordered(atoms: list[Any]) -> list[Any]:
+    """In one order, whatever theirs was; sets are compared by their text, for `<` means something else there."""
+    try:
+        if all(map(_comparable, atoms)):
+            return sorted(atoms)
+    except TypeError:
+        pass
+    return sorted(atoms, key=lambda a: (type(a).__name__, shown(a)))
+
+
+def _comparable(atom: Any) -> bool:
+    return all(map(_comparable, atom)) if type(atom) is tuple else isinstance(atom, int | float | str | bytes)
+
+
+def _interval(name: str, low: float, high: float) -> str:
+    if low == math.nextafter(high, -math.inf):
+        return f"{name} = {high:.17g}" if float(f"{high:.6g}") != high else f"{name} = {high:.6g}"
+    if np.isinf(low) and np.isinf(high):
+        return f"{name} is any number"
+    if np.isinf(low):
+        return f"{name} ≤ {high:.6g}"
+    return f"{name} > {low:.6g}" if np.isinf(high) else f"{low:.6g} < {name} ≤ {high:.6g}"

@@ -1,0 +1,138 @@
+"""Which scales are worth counting on, for the outputs at hand: numbers, vectors, anything else, and bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dpaudit.adversary.events.bits import Bits, most_floats
+from dpaudit.adversary.events.blocks import FOLDS, Block, Sample, capped
+from dpaudit.adversary.events.classifiers import linear, mean_linear, table, trees
+from dpaudit.adversary.events.mixed import Mixed
+from dpaudit.adversary.events.scales import Scale, cut
+from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
+
+FITTED = 400_000
+"""Runs a side on which weights and trees are learned."""
+BOOSTED_FROM = 1_000
+"""Runs a side below which trees show noise alone."""
+FEATURED_ATOMS = 12
+"""From so many atoms on, classifiers look at what they are made of."""
+NUMBERS = 8
+"""From so many different whole numbers on, half-lines are tried."""
+LEARNED = 1.5
+"""Nats that a learned score costs, trees twice: there is more that could seem to differ."""
+PLACES = 8
+"""Floats of an output whose bits are looked at."""
+LOOKED_AT = 20_000
+"""Outputs from which an encoder of mixed ones is made."""
+
+
+def fitted(
+    atoms: Block, rows: Sequence[Block], *, log_ratio: Callable[[Floats], Floats] | None, bits: bool
+) -> list[Scale]:
+    """Scales for some runs, learned on FITTED of them a side, still without hits.
+
+    Args:
+        atoms: all outputs that are counted.
+        rows: those that hold reals, every block of one side; at least one output in all.
+        log_ratio: the mechanism's own ln(density on the left : on the right).
+        bits: scales of the bits of doubles, and no others.
+    """
+    some = capped(rows, FITTED)
+    blocks = [atoms, *some] if len(atoms.values) else some
+    if bits:
+        return _bits(blocks)
+    scales: list[Scale] = []
+    if log_ratio is not None:
+        density = Density(log_ratio)
+        scales += cut(Sample.of(density, blocks), "density", Column(density))
+    shapes = {block.shape for block in rows}
+    numbers = sum(not isinstance(value, bool) and not math.isnan(as_number(value)) for value in atoms.values)
+    if shapes & {(), (1,), None} or numbers >= NUMBERS:
+        plain = Numbers()
+        scales += cut(Sample.of(plain, blocks), "half-line", Column(plain), both=True, binned=True, unscored=True)
+    encoder = _encoder(atoms, some, shapes)
+    if encoder is not None and encoder.names:
+        scales += _features(Sample.of(encoder, blocks))
+    return scales
+
+
+def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | None]) -> Encoder | None:
+    """What reads the parts of the outputs; None where they have none."""
+    parted = shapes - {(), (1,)}
+    if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
+        left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
+        return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
+    if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
+        blocks = [atoms, *rows] if len(atoms.values) else rows
+        return Mixed.of([value for block in blocks for value in block.listed(LOOKED_AT // len(blocks) + 1)])
+    return None
+
+
+def _features(sample: Sample) -> list[Scale]:
+    """Single columns, a logistic regression on each group of them, trees on the totals and on all."""
+    encoder = sample.encoder
+    totals = set(encoder.totals)
+    varied = [j for j in encoder.single if np.ptp(sample.columns[:, j]) > 0]
+    varied_totals = sum(j in totals for j in varied)
+    scales: list[Scale] = []
+    for j in varied:
+        # one column is one choice among all of its kind
+        kind = varied_totals if j in totals else len(varied) - varied_totals
+        scales += cut(sample, "half-line", Column(encoder, j), cost=math.log(kind), both=True)
+    if sample.fewest == 0:
+        return scales
+    groups = [js for js in encoder.groups.values() if len(js) > 1]
+    for js in groups:
+        members = tuple(linear(encoder, js, sample.columns, sample.without(fold)) for fold in range(FOLDS))
+        scales += cut(sample, "logistic", mean_linear(members), members, cost=LEARNED + math.log(len(groups)))
+    if 1 < len(encoder.totals) < len(encoder.names):
+        # few columns that say most: cheap enough to leave out one fold at a time
+        scales += _boosted(sample, "boosting", encoder.totals, FOLDS)
+    return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2)
+
+
+def _bits(blocks: Sequence[Block]) -> list[Scale]:
+    """Lowest set bits, tables of the exponents, and trees on all bits."""
+    places = max(_places(block) for block in blocks)
+    if not places:
+        return []
+    encoder = Bits(min(places, PLACES))
+    sample = Sample.of(encoder, blocks)
+    scales: list[Scale] = []
+    for j in encoder.ordered:
+        scales += cut(
+            sample, "bits", Column(encoder, j), cost=math.log(len(encoder.ordered)), both=True, stepped=True
+        )
+    for j in encoder.tables:
+        members = tuple(table(encoder, j, sample.columns, sample.without(fold)) for fold in range(FOLDS))
+        whole = table(encoder, j, sample.columns, sample.whole)
+        scales += cut(sample, "bits", whole, members, cost=math.log(len(encoder.tables)))
+    return scales + _boosted(sample, "bits", tuple(range(len(encoder.names))), 2)
+
+
+def _places(block: Block) -> int:
+    """Floats in one output, at most."""
+    if isinstance(block.values, np.ndarray):
+        return math.prod(block.values.shape[1:])
+    return most_floats(block.values[:1_000])
+
+
+def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> list[Scale]:
+    """Trees on some columns, learned on all folds but those of one part of `parts`, and counted on that part."""
+    if sample.fewest < BOOSTED_FROM:
+        return []
+    columns = sample.columns[:, js]
+    each = FOLDS // parts
+    left_out = [tuple(range(i * each, (i + 1) * each)) for i in range(parts)]
+    models = [trees(columns, sample.without(*folds)) for folds in left_out]
+    if any(model is None for model in models):
+        return []
+    members = tuple(
+        member for model in models for member in (Boosted(sample.encoder, js, (model,)),) * each
+    )
+    axis = Boosted.on(sample.encoder, js, models, sample.columns[:1_000])
+    return cut(sample, family, axis, members, cost=2 * LEARNED)

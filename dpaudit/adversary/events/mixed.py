@@ -1,0 +1,257 @@
+"""Outputs of no fixed form, read place by place: tuples of varying length, symbols beside numbers, strings."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from itertools import repeat, zip_longest
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.interpret import outcomes
+from dpaudit.language import Bottom
+from dpaudit.outputs.canonical import Raised, shown
+from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, flat, sums
+
+POSITIONS = 48
+"""Places of a tuple that are read; later ones count for the totals alone."""
+SYMBOLS = 12
+"""The most frequent symbols have columns of their own; the others share what is left."""
+
+
+LARGEST = 1e150
+"""Numbers beyond it count as it: their sums and differences would not be finite."""
+CHUNK = 1 << 16
+"""Outputs that are encoded at once: every one takes hundreds of bytes on the way."""
+_PLAIN = frozenset({float, int, bool, str, type(None), Bottom})
+_NUMBERS = frozenset({float, int, bool})
+_WHOLE = frozenset({int, bool})
+_WORDS = frozenset({float, str, type(None), Bottom})
+"""Types of which no leaf but a float is equal to a number."""
+_Column = tuple[Sequence[Any], frozenset[type]]
+"""What stands in one place of every output, and its types."""
+
+
+@dataclass(frozen=True)
+class Mixed(Encoder):
+    """Anything hashable, read place by place: numbers, symbols, how many of each, and where each comes first.
+
+    Args:
+        places: how many places are read.
+        symbols: the known symbols, by their text.
+        kept: the columns that differed when the encoder was made.
+    """
+
+    places: int
+    symbols: tuple[str, ...]
+    middles: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
+    kept: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[Hashable]) -> Mixed:
+        """What the given outputs show."""
+        parts = _leaves(values)
+        leaves = _columns(parts)
+        seen: Counter[str] = Counter()
+        for column, _ in leaves:
+            # by type too: 1 and True are one key otherwise
+            for (_, leaf), times in Counter((type(leaf), leaf) for leaf in column if type(leaf) is not float).items():
+                if (symbol := _symbol(leaf)) is not None:
+                    seen[symbol] += times
+        places = min(len(leaves), POSITIONS)
+        symbols = tuple(s for s, _ in sorted(seen.items(), key=lambda at: (-at[1], at[0]))[:SYMBOLS])
+        numbers = _placed(leaves, places)
+        middles, scales = [], []
+        for placed in numbers.T:
+            known = placed[~np.isnan(placed)]
+            middle = float(np.median(known)) if len(known) else 0.0
+            scale = float(np.abs(known - middle).mean()) if len(known) else 0.0
+            middles.append(middle)
+            scales.append(scale if scale > 0 else 1.0)
+        whole = cls(places, symbols, tuple(middles), tuple(scales))
+        columns = whole._all(parts)
+        differ = np.flatnonzero(np.ptp(columns, axis=0) > 0) if len(columns) else np.arange(0)
+        return cls(places, symbols, tuple(middles), tuple(scales), tuple(differ.tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        every = self._all_names()
+        return tuple(every[i] for i in self.kept)
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        whole = tuple(range(len(self.kept)))
+        counted = self.totals
+        placed = tuple(i for i in whole if i not in counted)
+        groups = {"places": placed, "totals": counted, "features": whole}
+        return {name: columns for name, columns in groups.items() if columns}
+
+    def encode(self, values: Values) -> Floats:
+        if isinstance(values, np.ndarray):
+            values = outcomes(values)
+        kept = list(self.kept)
+        chunks = [self._all(_leaves(values[at : at + CHUNK]))[:, kept] for at in range(0, len(values), CHUNK)]
+        return np.vstack(chunks) if chunks else np.empty((0, len(kept)))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        return tuple(i for i, column in enumerate(self.kept) if column >= self._totals)
+
+    @property
+    def _totals(self) -> int:
+        """The first column that is about the whole output."""
+        return self.places * (3 + len(self.symbols))
+
+    def _all_names(self) -> list[str]:
+        places = range(self.places)
+        names = [f"number at {i}" for i in places] + [f"squashed number at {i}" for i in places]
+        names += [f"a number at {i}" for i in places]
+        names += [f"{s} at {i}" for s in self.symbols for i in places]
+        names += ["length", "numbers", "sum", "largest", "smallest", "sum of squashed numbers"]
+        return names + [f"how many {s}" for s in self.symbols] + [f"first place of {s}" for s in self.symbols]
+
+    def _all(self, parts: Sequence[tuple[Any, ...]]) -> Floats:
+        leaves = _columns(parts)
+        numbers = _placed(leaves, self.places)
+        known = ~np.isnan(numbers)
+        z = np.clip((numbers - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
+        squashed = np.where(known, np.tanh(SHARP * z), 0.0)
+        plain = np.where(known, numbers, np.asarray(self.middles))
+        codes = self._codes(leaves)
+        is_symbol = [codes[:, : self.places] == i for i in range(len(self.symbols))]
+        every = [codes == i for i in range(len(self.symbols))]
+        counts = [where.sum(axis=1, dtype=np.float64) for where in every]
+        # a symbol that comes first beyond the places that are read counts as one that never comes
+        first = [
+            np.where(where.any(axis=1), np.minimum(where.argmax(axis=1), self.places), float(self.places))
+            for where in every
+        ]
+        empty = ~known.any(axis=1)
+        totals = [
+            np.fromiter(map(len, parts), dtype=np.float64, count=len(parts)),
+            known.sum(axis=1, dtype=np.float64),
+            sums(np.where(known, numbers, 0.0)),
+            np.where(empty, 0.0, np.where(known, numbers, -np.inf).max(axis=1, initial=-np.inf)),
+            np.where(empty, 0.0, np.where(known, numbers, np.inf).min(axis=1, initial=np.inf)),
+            sums(squashed),
+        ]
+        blocks = [plain, squashed, known.astype(np.float64), *(s.astype(np.float64) for s in is_symbol)]
+        return np.hstack([*blocks, np.column_stack([*totals, *counts, *first])])
+
+    def _codes(self, columns: Sequence[_Column]) -> NDArray[np.int64]:
+        """The number of the known symbol in every place, −1 where none is, shape (r, ≥ places); one column or more."""
+        code = {symbol: i for i, symbol in enumerate(self.symbols)}
+        found = [_codes(leaves, kinds, code) for leaves, kinds in columns]
+        # outputs may all be shorter than those that the encoder was made from
+        found += [np.full(len(columns[0][0]), -1)] * (self.places - len(columns))
+        return np.column_stack(found)
+
+
+def _columns(parts: Sequence[tuple[Any, ...]]) -> list[_Column]:
+    """The leaves place by place, NaN where an output has ended, each with the types that are in it."""
+    columns = list(zip_longest(*parts, fillvalue=math.nan)) or [(math.nan,) * len(parts)]
+    return [(column, frozenset(map(type, column))) for column in columns]
+
+
+def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
+    """The leaves of every output; tuples of plain values are their own."""
+    plain = all(
+        type(value) is tuple
+        and _PLAIN.issuperset(map(type, value))
+        and not (math.inf in value or -math.inf in value)
+        for value in values
+    )
+    return values if plain else [flat(value) for value in values]  # type: ignore[return-value]
+
+
+def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) -> NDArray[np.int64]:
+    """The numbers of the known symbols in one place."""
+    if kinds == {float}:
+        return np.full(len(leaves), -1)
+    if kinds <= _WHOLE:
+        try:
+            different, at = np.unique(np.array(leaves, dtype=np.int64), return_inverse=True)
+        except OverflowError:
+            return np.fromiter((code.get(str(int(leaf)), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
+        whole: NDArray[np.int64] = np.array([code.get(str(n), -1) for n in different.tolist()], dtype=np.int64)[at]
+        return whole
+    if kinds <= _WORDS:
+        known = {leaf: code.get(_symbol(leaf) or "", -1) for leaf in set(leaves) if type(leaf) is not float}
+        return np.fromiter(map(known.get, leaves, repeat(-1)), dtype=np.int64, count=len(leaves))
+    # 1, True and 1.0 are equal, so leaves of these types must not be looked up by value
+    symbols = {id(leaf): leaf for leaf in leaves if type(leaf) is not float}
+    codes = {at: code.get(_symbol(leaf) or "", -1) for at, leaf in symbols.items()}
+    return np.fromiter((codes.get(id(leaf), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
+
+
+def _symbol(leaf: Any) -> str | None:
+    """The text of a leaf that is no float; whole numbers are symbols too."""
+    if isinstance(leaf, float):
+        return None
+    # what is equal is read alike
+    if isinstance(leaf, int):
+        return str(int(leaf))
+    if isinstance(leaf, Fraction) and leaf.denominator == 1:
+        return str(leaf.numerator)
+    if isinstance(leaf, Decimal) and leaf.is_finite() and leaf == leaf.to_integral_value():
+        return str(int(leaf))
+    # the text of any other object might show its address
+    return shown(leaf) if isinstance(leaf, _SYMBOLS) else type(leaf).__name__
+
+
+_SYMBOLS = (str, bytes, Enum, type(None), frozenset, Raised)
+
+
+def unread(value: Hashable) -> str | None:
+    """The type of a part of an outcome that no encoder reads, if there is one; the outcome can be counted, no more."""
+    if type(value) in _PLAIN and type(value) is not int:
+        return None
+    leaves = (leaf for leaf in flat(value) if type(leaf) is not float and not isinstance(leaf, _SYMBOLS))
+    return next((type(leaf).__name__ for leaf in leaves if math.isnan(as_number(leaf))), None)
+
+
+def _placed(columns: Sequence[_Column], places: int) -> Floats:
+    """The numbers of every output in their places, infinite ones as ±LARGEST, NaN elsewhere, shape (r, places)."""
+    numbers = np.full((len(columns[0][0]), places), np.nan)
+    for i, (leaves, kinds) in enumerate(columns[:places]):
+        if kinds <= _NUMBERS:
+            try:
+                numbers[:, i] = np.array(leaves, dtype=np.float64)
+            except OverflowError:
+                numbers[:, i] = [_number(leaf) for leaf in leaves]
+        elif kinds <= _WORDS:
+            if float in kinds or any(type(leaf) is str and len(leaf) > 1 for leaf in leaves):
+                numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
+        else:
+            numbers[:, i] = [leaf if type(leaf) is float else _number(leaf) for leaf in leaves]
+    clipped: Floats = np.clip(numbers, -LARGEST, LARGEST)
+    return clipped
+
+
+def _number(leaf: Any) -> float:
+    return math.nan if leaf is None else _written(leaf) if isinstance(leaf, str | bytes) else as_number(leaf)
+
+
+def _written(text: str | bytes) -> float:
+    """The number that a text is, NaN if it is none; a single letter is a symbol."""
+    try:
+        return as_number(float(text)) if len(text) > 1 else math.nan
+    except ValueError:
+        return math.nan
+
+
+def hidden_texts(value: Hashable) -> set[str | bytes]:
+    """The texts among the parts of an outcome that are no numbers: only those that come often are read."""
+    if isinstance(value, str | bytes | PurePath):
+        return set()  # read letter by letter
+    leaves = {leaf for leaf in flat(value) if isinstance(leaf, str | bytes)} - {"inf", "-inf"}
+    return {leaf for leaf in leaves if math.isnan(_written(leaf))}

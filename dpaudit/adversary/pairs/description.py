@@ -1,0 +1,133 @@
+"""Descriptions of data, for `--data`: a small language of record types, written like hypothesis strategies.
+
+    integers(0, 100)   floats(0, 1)   booleans()   sampled_from(["a", "b"])   tuples(integers(0, 9), booleans())
+    lists(integers(0, 9), 0, 3)   just("public")
+
+A column of floats can hold NaN, ±inf and −0.0 even if its range is bounded, and no comparison with the ends of the
+range finds a NaN. So `floats` has them, unless `allow_nan=False`, `allow_infinity=False` or `allow_negative_zero=False`
+says that the mechanism never meets them. Elsewhere write `nan`, `inf` and `-inf`, as in `sampled_from([0.0, nan])`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
+from dpaudit.errors import DatasetError
+from dpaudit.language.records import as_record
+
+LONGEST_LIST = 1000
+"""Entries of one record: beyond it one dataset is a text of megabytes."""
+
+
+def parse_records(text: str) -> Records:
+    """Read a description of data.
+
+    Raises:
+        DatasetError: it is none, with the forms that are known.
+    """
+    try:
+        return _build(ast.parse(text.strip(), mode="eval").body, text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        if isinstance(error, DatasetError):
+            raise
+        raise _unknown(text) from None
+
+
+def _build(node: ast.expr, text: str) -> Records:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise _unknown(text)
+    if node.keywords and node.func.id != "floats":
+        raise _unknown(text)
+    if node.func.id == "tuples" and node.args:
+        return Tuples(tuple(_build(arg, text) for arg in node.args))
+    if node.func.id == "lists" and len(node.args) == 3:
+        return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text)
+    if node.func.id != "floats" and any(map(_too_large, ast.walk(node))):
+        raise DatasetError(f"--data {text!r}: a number is too large for a float; write inf if that is meant.")
+    values = [_literal(arg) for arg in node.args]
+    match node.func.id, values:
+        case "integers", [int(low), int(high)] if low < high:
+            if not -(2**63) <= low < high < 2**63:
+                raise DatasetError(f"--data {text!r}: integers must fit into 64 bits; choose a smaller range.")
+            return Integers(int(low), int(high))
+        case "floats", [int() | float() as low, int() | float() as high] if low < high:
+            if not math.isfinite(float(high) - float(low)):
+                raise DatasetError(f"--data {text!r}: the range of floats must be finite; choose a smaller one.")
+            return Floats(float(low), float(high), **_allowed(node.keywords, text))
+        case "booleans", []:
+            return SampledFrom((False, True))
+        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
+            return SampledFrom(records)
+        case "just", [value]:
+            return Just(*_records([value], text))
+    raise _unknown(text)
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value of a literal, in which `nan` and `inf` may stand.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return ast.literal_eval(_NAMED_FLOATS.visit(node))
+
+
+def _too_large(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, float) and math.isinf(node.value)
+
+
+class _NamedFloats(ast.NodeTransformer):
+    """`nan` and `inf` as constants."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(float(node.id)) if node.id in ("nan", "inf") else node
+
+
+_NAMED_FLOATS = _NamedFloats()
+
+
+def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
+    """The arguments of `floats` that leave out what its range does not."""
+    found: dict[str, bool] = {}
+    for keyword in keywords:
+        value = _literal(keyword.value)
+        if keyword.arg not in _ALLOW or not isinstance(value, bool) or keyword.arg in found:
+            raise DatasetError(f"--data {text!r}: floats takes {', '.join(_ALLOW)}, each True or False.")
+        found[keyword.arg] = value
+    return found
+
+
+_ALLOW = ("allow_nan", "allow_infinity", "allow_negative_zero")
+
+
+def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
+    match lengths:
+        case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
+            if most > LONGEST_LIST:
+                raise DatasetError(f"--data {text!r}: a list has at most {LONGEST_LIST:,} entries; choose fewer.")
+            return Lists(entry, least, most)
+    raise _unknown(text)
+
+
+def _records(choices: Any, text: str) -> tuple[Any, ...]:
+    """Lists become tuples, at any depth; what no dataset can hold is refused."""
+    found: list[Any] = []
+    for choice in choices:
+        if isinstance(choice, list | tuple):
+            found.append(_records(choice, text))
+        elif choice is None or isinstance(choice, bool | int | str | float):
+            found.append(as_record(choice))
+        else:
+            raise _unknown(text)
+    return tuple(found)
+
+
+def _unknown(text: str) -> DatasetError:
+    return DatasetError(
+        f"--data {text!r} describes no data; use integers(low, high), floats(low, high), booleans(), "
+        "sampled_from([…]) of different records, just(record), or tuples(…) and lists(…, least, most) of these, "
+        "with low < high and 0 ≤ least ≤ most."
+    )

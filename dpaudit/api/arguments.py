@@ -1,0 +1,178 @@
+"""What the functions of `dpaudit.api.functions` take, made into what a request holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dpaudit.errors import UsageError
+from dpaudit.language import Claim, Dataset, Mechanism, relation_named
+from dpaudit.plans.jobs import jobs_of
+from dpaudit.plans.request import DEFAULT_RUNS, Request
+from dpaudit.results.datasets import as_dataset
+from dpaudit.results.stream import Event
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.stated import stated_claim as own_claim
+from dpaudit.subjects.target import instantiate, load_object, with_parameters
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Target: TypeAlias = str | Callable[..., Any] | Mechanism
+"""A catalogue name or file.py:object, a function, or a mechanism."""
+ClaimLike: TypeAlias = Claim | float | tuple[float, float]
+"""A claim, ε, or (ε, δ)."""
+
+
+def pair_of(given: Any) -> tuple[Dataset, Dataset]:
+    """The two datasets of `pair=`.
+
+    Raises:
+        UsageError: they are not two.
+        DatasetError: one is no dataset.
+    """
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise UsageError("pair must hold two datasets, as in pair=([0, 1, 1], [0, 1, 0]).")
+    return as_dataset(given[0]), as_dataset(given[1])
+
+
+def stated_claim(
+    claim: ClaimLike | None, epsilon: float | None, delta: float | None, relation: str | None
+) -> dict[str, Any]:
+    """The claim as fields of a request.
+
+    Raises:
+        UsageError: it is given twice, or is none.
+    """
+    if claim is None:
+        return {"epsilon": epsilon, "delta": delta, "relation": relation}
+    if epsilon is not None or delta is not None or (relation is not None and isinstance(claim, Claim)):
+        raise UsageError("The claim is given twice; leave epsilon, delta and relation out, or the claim.")
+    if isinstance(claim, Claim):
+        if claim.rho is not None:
+            return {"claim": claim}
+        return {"epsilon": claim.epsilon, "delta": claim.delta, "relation": claim.relation.name}
+    numbers = tuple(claim) if isinstance(claim, tuple | list) else (claim, 0.0)
+    if len(numbers) != 2 or not all(isinstance(n, Real) and not isinstance(n, bool) for n in numbers):
+        raise UsageError(f"A claim is ε, (ε, δ) or a dpaudit.Claim, not {claim!r}.")
+    return {"epsilon": float(numbers[0]), "delta": float(numbers[1]), "relation": relation}
+
+
+def refuse_half(target: object, stated: dict[str, Any], *, placed: bool) -> None:
+    """A function knows no datasets, and its claim only where it states one: say so in Python's words.
+
+    Raises:
+        UsageError: one of them is missing.
+    """
+    if isinstance(target, str | Mechanism | type) or not callable(target):
+        return
+    name = getattr(target, "__name__", type(target).__name__)
+    if stated.get("claim") is None and stated["epsilon"] is None and getattr(target, "claim", None) is None:
+        raise UsageError(f"What does {name} claim? Give ε, (ε, δ) or a dpaudit.Claim as the second argument.")
+    if not placed:
+        raise UsageError(
+            f"On which datasets should {name} be tried? Give pair=([0, 1, 1], [0, 1, 0]), or "
+            "data='integers(0, 100)' and size=20 to let dpaudit find pairs."
+        )
+
+
+SEARCH_SHARE = 1 / 3
+"""Of a time limit what a search through a strategy may take; the rest is the audit's, however soon the search ends."""
+
+
+def on_found_pairs(
+    request: Request,
+    target: Target,
+    data: SearchStrategy[Any],
+    *,
+    size: int | None,
+    placed: bool,
+    kept_for: str | None = None,
+    tell: Callable[[Event], object] | None = None,
+) -> Request:
+    """The request on the pairs that a search through a Hypothesis strategy found worst; the audit's runs are fresh.
+
+    Args:
+        request: without data.
+        target: as given.
+        data: a strategy of records, or of pairs.
+        size: records of a dataset, at most.
+        placed: whether a pair or a game is given too.
+        kept_for: for whom Hypothesis's example database keeps the worst pairs, a test for instance; None to keep
+            nothing and to begin with nothing, so that the pairs are a function of the request.
+        tell: is called with how far the search is.
+
+    Raises:
+        UsageError: what does not go with a strategy is given too, it is none, or it gives no pair.
+    """
+    # whoever has a strategy has imported this; it need not be installed
+    hypothesis = sys.modules.get("hypothesis.strategies")
+    if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
+        raise UsageError(f"data is a description such as 'integers(0, 100)' or a Hypothesis strategy, not {data!r}.")
+    if placed:
+        raise UsageError("data says how to find datasets; leave pair and game out.")
+    if request.groups is not None:
+        raise UsageError(
+            "Chains of groups are made from a description of records, such as data='integers(0, 100)'. With a "
+            f"strategy, leave groups out and give relation='replace-one:{request.groups}'."
+        )
+    from dpaudit.strategies import database_key, find_pairs
+
+    subject, claim = _searched(request, target)
+    found = find_pairs(
+        subject,
+        data,
+        claim.relation,
+        claim,
+        seed=request.seed,
+        runs=request.runs or DEFAULT_RUNS,
+        key=None if kept_for is None else database_key(target, claim, where=kept_for),
+        size=size,
+        call_seconds=request.call_seconds,
+        seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
+        tell=tell,
+    )
+    if not found:
+        raise UsageError(f"The strategy {data!r} gives no two datasets that are {claim.relation.name} neighbours.")
+    left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
+    return replace(request, pairs=tuple(found), seconds=left)
+
+
+def _searched(request: Request, target: Target) -> tuple[Mechanism | Callable[..., Any], Claim]:
+    """What is to be run, with the parameters that are asked for, and the claim to break.
+
+    Raises:
+        UsageError and its kinds: an unknown name, no claim, parameters refused.
+    """
+    subject: Any = target
+    if isinstance(target, str):
+        if ":" not in target and not target.endswith(".py"):
+            first = jobs_of(request)[0]
+            return first.target.subject, first.claim
+        subject, _ = load_object(target)
+    subject = adapted(subject)
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+    return subject, request.claim or _claimed(request, subject)
+
+
+def _claimed(request: Request, subject: Mechanism | Callable[..., Any]) -> Claim:
+    """The claim by parts, of which a mechanism's own is changed."""
+    name = getattr(subject, "__name__", type(subject).__name__)
+    own: Claim | None = subject.claim if isinstance(subject, Mechanism) else own_claim(subject, name)
+    if own is None:
+        if request.epsilon is None:
+            raise UsageError("Against which claim are pairs searched for? Give ε, (ε, δ) or a dpaudit.Claim.")
+        own = Claim(request.epsilon)
+    if request.epsilon is None and request.delta is None and request.relation is None:
+        return own
+    return Claim(
+        own.epsilon if request.epsilon is None else request.epsilon,
+        own.delta if request.delta is None else request.delta,
+        own.relation if request.relation is None else relation_named(request.relation),
+    )

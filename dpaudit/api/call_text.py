@@ -1,0 +1,73 @@
+"""The call that made a result, as text: what to type in Python to get it again."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset
+from dpaudit.results.model import Result
+
+_LEFT_OUT = frozenset({"jobs", "progress"})
+"""What the result does not depend on."""
+_LONGEST = 400
+"""Characters of one argument; a longer one is not written out."""
+
+
+def call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+    """E.g. "dpaudit.audit(noisy_count, 1.0, pair=([0, 1, 1], [0, 1, 0]), seed=0)".
+
+    Args:
+        function: one of those in `dpaudit.api.functions`.
+        given: its arguments by name; those that are what they are by default are left out, but for the seed.
+    """
+    words: list[str] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = given[name]
+        if name in _LEFT_OUT or (name != "seed" and _same(value, parameter.default)):
+            continue
+        text = _target(value) if not words else _shown(value)
+        positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        words.append(text if positional else f"{name}={text}")
+    return f"dpaudit.{function.__name__}({', '.join(words)})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _target(value: Any) -> str:
+    if isinstance(value, str | Mechanism):
+        return repr(value)
+    return getattr(value, "__name__", type(value).__name__)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Result):
+        return "…"
+    if isinstance(value, Claim):
+        text = _claim(value)
+    elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(side, tuple | Multiset) for side in value):
+        text = f"({', '.join(_written(list(side)) if isinstance(side, tuple) else repr(side) for side in value)})"
+    else:
+        text = repr(value)
+    return text if len(text) <= _LONGEST else "…"
+
+
+def _written(record: Any) -> str:
+    """Records as Python reads them: `nan` and `inf` are no names of its own."""
+    if isinstance(record, float) and not math.isfinite(record):
+        return f"float({str(record)!r})"
+    if isinstance(record, list | tuple):
+        inner = ", ".join(map(_written, record))
+        return f"[{inner}]" if isinstance(record, list) else f"({inner},)" if len(record) == 1 else f"({inner})"
+    return repr(record)
+
+
+def _claim(claim: Claim) -> str:
+    relation = "" if claim.relation == REPLACE_ONE else f", relation=relation_named({claim.relation.name!r})"
+    if claim.rho is not None:
+        return f"dpaudit.Claim.zcdp({claim.rho!r}, epsilon={claim.epsilon!r}{relation})"
+    return f"dpaudit.Claim({claim.epsilon!r}, {claim.delta!r}{relation})"

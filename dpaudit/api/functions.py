@@ -1,0 +1,421 @@
+"""The functions for use from Python; everything else is a name in its own package."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
+
+from dpaudit.api.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse_half, stated_claim
+from dpaudit.api.call_text import call_text
+from dpaudit.api.outcomes import Interrupted, refusal
+from dpaudit.api.result import Result
+from dpaudit.engine import orchestrator
+from dpaudit.engine.prior_evidence import evidence_of
+from dpaudit.errors import DpauditError, with_options_named
+from dpaudit.language import Mechanism
+from dpaudit.plans.request import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, Everything, Request, Seek, Versus
+from dpaudit.results import model
+from dpaudit.results.stream import CheckFinished
+from dpaudit.subjects.adapters import adapted
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from dpaudit.report.progress import Watch
+
+
+class Settings(TypedDict, total=False):
+    """The keyword arguments of `audit`, for functions that pass them on."""
+
+    epsilon: float | None
+    delta: float | None
+    relation: str | None
+    pair: tuple[Any, Any] | None
+    data: str | SearchStrategy[Any] | None
+    size: int | None
+    groups: int | None
+    runs: int | None
+    seconds: float | None
+    call_seconds: float | None
+    alpha: float
+    seed: int
+    jobs: int
+    parameters: dict[str, Any] | None
+    certify: bool
+    bits: bool
+    min_power: float
+    black_box: bool
+    evidence: model.Result | None
+    only: str | None
+    game: str | None
+    progress: bool | None
+
+
+_P = ParamSpec("_P")
+_OTHERWISE = {"time": "seconds", "call_time": "call_seconds", "param": "parameters", "n": "sizes"}
+"""Options of the command line whose arguments are called otherwise here."""
+
+
+def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
+    """Names arguments where the engine's sentences, errors and reasons, name options of the command line."""
+    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
+
+    def named(key: str) -> str | None:
+        argument = _OTHERWISE.get(key, key)
+        if argument not in defaults:
+            return None
+        return f"{argument}=True" if defaults[argument] is False else argument
+
+    @wraps(function)
+    def said(*args: _P.args, **kwargs: _P.kwargs) -> Result:
+        __tracebackhide__ = True
+        try:
+            found = function(*args, **kwargs)
+        except DpauditError as error:
+            error.args = (with_options_named(str(error), named), *error.args[1:])
+            raise
+        audits = [replace(one, reason=with_options_named(one.reason, named)) for one in found.audits]
+        return replace(found, audits=audits)
+
+    return said
+
+
+@_in_pythons_words
+def audit(
+    target: Target,
+    claim: ClaimLike | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    pair: tuple[Any, Any] | None = None,
+    data: str | SearchStrategy[Any] | None = None,
+    size: int | None = None,
+    groups: int | None = None,
+    runs: int | None = None,
+    seconds: float | None = None,
+    call_seconds: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    seed: int = 0,
+    jobs: int = 1,
+    parameters: dict[str, Any] | None = None,
+    certify: bool = False,
+    bits: bool = False,
+    min_power: float = DEFAULT_MIN_POWER,
+    black_box: bool = False,
+    evidence: model.Result | None = None,
+    only: str | None = None,
+    game: str | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
+
+    Args:
+        target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
+            OpenDP, diffprivlib or python-dp (`dpaudit.subjects.adapters`).
+        claim: ε, (ε, δ) or a `Claim`; where it is None, the target's own: mechanisms and objects of libraries state
+            one, and a function may (`f.claim`).
+        epsilon, delta, relation: the claim by parts, of which a mechanism's own is changed. Relations are "replace-one"
+            and "add-remove-one", for groups of k with ":k"; one may stand beside a `claim` of numbers.
+        pair: two datasets (sequences of records, or multisets) to tell apart.
+        data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
+            A Hypothesis strategy of records, or of pairs (`dpaudit.strategies.neighbours`), may stand for the
+            description; the pairs that its search finds worst are audited on fresh runs.
+        groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to so many: one
+            audit for each.
+        runs: runs a side and pair at most; a refutation stops earlier.
+        seconds: time limit.
+        call_seconds: how long one call of a function f(dataset, rng) may take; that it took longer is an outcome, as an
+            exception is. The clock decides about it, so results are not reproducible to the last count. POSIX only,
+            in the main thread.
+        alpha: family-wise error over everything tried, in (0, 0.5).
+        seed: same seed, same result.
+        jobs: worker processes.
+        parameters: fields of the mechanism to change.
+        certify: use all runs, also after a refutation, to sharpen the bound on ε.
+        bits: let what the low bits of doubles give away count in the verdict.
+        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
+            probability 0.9; `math.inf` asks for nothing.
+        black_box: use runs alone: no exact law, no density of the mechanism's own.
+        evidence: an earlier result, with another seed, whose e-values are carried over.
+        only: "privacy" or "utility" for one of them alone.
+        game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
+
+    Returns:
+        The result; `result.verdict` is the verdict.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+    """
+    given = dict(locals())
+    datasets = None if pair is None else pair_of(pair)
+    described = data if isinstance(data, str) else None
+    subject = adapted(target)
+    stated = stated_claim(claim, epsilon, delta, relation)
+    refuse_half(subject, stated, placed=any(given[name] is not None for name in ("pair", "data", "game")))
+    request = Request(
+        targets=(subject,),
+        seed=seed,
+        alpha=alpha,
+        runs=runs,
+        seconds=seconds,
+        call_seconds=call_seconds,
+        jobs=jobs,
+        pair=datasets,
+        data=described,
+        size=None if data is not None and described is None else size,
+        parameters=parameters or {},
+        certify=certify,
+        bits=bits,
+        min_power=min_power,
+        black_box=black_box,
+        carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
+        only=only,
+        game=game,
+        groups=groups,
+        call=call_text(audit, {**given, "pair": datasets}),
+        **stated,
+    )
+    if data is not None and not isinstance(data, str):
+        with _watched(progress) as watch:
+            request = on_found_pairs(
+                request, subject, data, size=size, placed=pair is not None or game is not None, tell=watch.on
+            )
+    return _run(request, progress)
+
+
+def assert_private(
+    target: Target,
+    claim: ClaimLike | None = None,
+    *,
+    allow_inconclusive: bool = False,
+    **settings: Unpack[Settings],
+) -> Result:
+    """Audit a claim, and raise where it is refuted: for a test in any test runner.
+
+    Args:
+        target, claim: as of `audit`.
+        allow_inconclusive: also return where nothing was refuted but the budget could not decide. A mechanism that
+            crashes never passes.
+        settings: the keyword arguments of `audit`. Of a catalogue name only the privacy is audited.
+
+    Returns:
+        The result, no audit of which fails.
+
+    Raises:
+        PrivacyViolation: refuted; an AssertionError with the claim, the certified ε, the pair and the event.
+        InconclusiveAudit: undecided; an AssertionError with the reason, which says what to change.
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+    """
+    __tracebackhide__ = True
+    if isinstance(target, str):
+        settings = {"only": "privacy", **settings}
+    result = audit(target, claim, **settings)
+    if (error := refusal(result, allow_inconclusive=allow_inconclusive)) is not None:
+        raise error
+    return result
+
+
+@_in_pythons_words
+def verify(
+    target: str | Mechanism,
+    *,
+    domain: int | None = None,
+    size: int = 4,
+    groups: int = 1,
+    data: str | None = None,
+    ordered: bool = False,
+    symmetries: bool = True,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    seconds: float | None = None,
+    jobs: int = 1,
+    parameters: dict[str, Any] | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Prove or refute a claim on a small scope, by the exact laws of all its datasets in interval arithmetic.
+
+    Args:
+        target: a catalogue name, or a mechanism that has a law.
+        domain: points of the domain, 8 without it; for a mechanism of your own the records are 0, …, domain − 1.
+        size: records of a dataset.
+        groups: group privacy too, up to groups of so many; one audit for each.
+        data: instead of a domain, what records are, e.g. "integers(0, 3)".
+        ordered: whether a mechanism of your own looks at the order of the records.
+        symmetries: use those that the mechanism declares; without them every law is computed.
+        epsilon, delta, relation: the claim; the mechanism's own where None.
+        seconds: time limit.
+        jobs: worker processes.
+        parameters: fields of the mechanism to change.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
+
+    Returns:
+        The result; `result.audit.proof` holds the interval for the worst ε.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+    """
+    given = dict(locals())
+    return _run(
+        Request(
+            targets=(target,),
+            seconds=seconds,
+            jobs=jobs,
+            epsilon=epsilon,
+            delta=delta,
+            relation=relation,
+            data=data,
+            parameters=parameters or {},
+            every=Everything(domain, size, groups, ordered, symmetries),
+            call=call_text(verify, given),
+        ),
+        progress,
+    )
+
+
+@_in_pythons_words
+def compare(
+    name: str,
+    *,
+    sizes: Sequence[int] = (),
+    parameters: dict[str, Any] | None = None,
+    runs: int | None = None,
+    seconds: float | None = None,
+    alpha: float = DEFAULT_ALPHA,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: bool | None = None,
+) -> Result:
+    """Compare algorithms for one task on the same inputs, with the same claim.
+
+    Args:
+        name: of a registered comparison, e.g. "interior-points".
+        sizes: numbers of records; the comparison's own without them.
+        parameters: its fields to change, e.g. {"epsilon": 0.5}.
+        runs: on each kind of inputs, and a side of each pair.
+        seconds: time limit.
+        alpha: family-wise error over everything tried.
+        seed: same seed, same result.
+        jobs: worker processes.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
+
+    Returns:
+        The result; its `contest` is the table, whose rows name places in `utility` and `audits`.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+    """
+    given = dict(locals())
+    return _run(
+        Request(
+            targets=(name,),
+            seed=seed,
+            alpha=alpha,
+            runs=runs,
+            seconds=seconds,
+            jobs=jobs,
+            versus=Versus(name, tuple(sizes), tuple((parameters or {}).items())),
+            call=call_text(compare, given),
+        ),
+        progress,
+    )
+
+
+@_in_pythons_words
+def worst(
+    target: str | Mechanism,
+    *,
+    domain: int | None = None,
+    size: int = 32,
+    case: str | None = None,
+    scores: bool = False,
+    realised: bool = False,
+    data: str | None = None,
+    ordered: bool = False,
+    pairs: int = DEFAULT_COMPARED,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    relation: str | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    parameters: dict[str, Any] | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Search for the pair of the largest exact ε, where there are too many pairs to verify them all.
+
+    Args:
+        target: a catalogue name, or a mechanism that has a law.
+        domain: points of the domain, 8 without it; for algorithms of the catalogue.
+        size: records of a dataset, at most.
+        case: begin with the mechanism and the pairs of this case of the catalogue, in place of a small domain.
+        scores: vary the scores that the mechanism chooses by, by at most 1 each, instead of records.
+        realised: only such scores as two neighbouring datasets have.
+        data: what records are, e.g. "integers(0, 3)"; a mechanism of your own needs it.
+        ordered: whether a mechanism of your own looks at the order of the records.
+        pairs: compare the laws of so many, at most.
+        epsilon, delta, relation: the claim; the mechanism's own where None.
+        seconds: time limit.
+        seed: same seed, same result.
+        parameters: fields of the mechanism to change.
+        progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
+
+    Returns:
+        The result; `result.audit.epsilon_exact` is what the worst pair needs at the claimed δ.
+
+    Raises:
+        DpauditError: of one of its kinds, for anything that cannot be used as given.
+        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+    """
+    given = dict(locals())
+    return _run(
+        Request(
+            targets=(target,),
+            seed=seed,
+            seconds=seconds,
+            epsilon=epsilon,
+            delta=delta,
+            relation=relation,
+            data=data,
+            parameters=parameters or {},
+            seek=Seek(domain, size, case, scores, realised, pairs, ordered),
+            call=call_text(worst, given),
+        ),
+        progress,
+    )
+
+
+def _watched(progress: bool | None) -> Watch:
+    # only here, so that worker processes, which import this module, do without
+    from dpaudit.report.progress import Watch, display_for
+
+    return Watch(display_for(progress))
+
+
+def _run(request: Request, progress: bool | None) -> Result:
+    """Run, and show how far it is.
+
+    Raises:
+        Interrupted: with what had ended.
+    """
+    stream = orchestrator.check(request)
+    with _watched(progress) as watch:
+        event = next(stream)
+        while not isinstance(event, CheckFinished):
+            try:
+                watch.on(event)
+                event = next(stream)
+            except KeyboardInterrupt:
+                # where it came while something was shown, the engine ends the stream with what is finished
+                event = stream.throw(KeyboardInterrupt)
+    result = Result.of(event.result)
+    if result.interrupted:
+        raise Interrupted(result)
+    return result

@@ -1,0 +1,474 @@
+"""The command line: `dpaudit check`, `verify`, `worst`, `compare` and the commands around them.
+
+stdout carries the result, stderr the progress and what went wrong. Exit codes: 0 no FAIL, 1 some FAIL, 2 usage,
+configuration or a report that could not be written, 3 some INCONCLUSIVE, 4 a mechanism or dpaudit itself crashed,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dpaudit import config
+from dpaudit.cli.cards import card_rows, sizes_block
+from dpaudit.cli.doctor import findings
+from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
+from dpaudit.cli.options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
+from dpaudit.cli.requests import check_request, compare_request, parameter, verify_request, worst_request
+from dpaudit.cli.run import code_of, compared, finish, run, written
+from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
+from dpaudit.engine import orchestrator, store
+from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
+from dpaudit.language.checks import whole
+from dpaudit.plans import registry
+from dpaudit.plans.jobs import instance_of
+from dpaudit.plans.request import Request
+from dpaudit.report import files
+from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
+from dpaudit.report.event_log import EventLog
+from dpaudit.report.files import Outputs
+from dpaudit.results.plain import flat
+from dpaudit.results.stream import told
+from dpaudit.subjects.target import with_parameters
+from dpaudit.subjects.user_errors import described
+
+app = typer.Typer(
+    name="dpaudit",
+    help="Audit claims of differential privacy.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+NOWHERE = Outputs()
+
+# typer carries click inside itself from 0.20 or so on; its base error is the ancestor of BadParameter in either form
+ClickError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        say(f"dpaudit {orchestrator.environment()['dpaudit']}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
+    ] = False,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Show the settings of [tool.dpaudit] that hold here, and exit.")
+    ] = False,
+) -> None:
+    """Audit claims of differential privacy."""
+    if show_config:
+        say(f"{shown_config(config.read())}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        say(WELCOME)
+        raise typer.Exit(2)
+    # whoever asks for help is not told off for his settings
+    if context.invoked_subcommand in SETTLED and not {"-h", "--help"} & set(sys.argv):
+        context.default_map = defaults(config.read(), typer.main.get_command(app), context.invoked_subcommand)
+
+
+@app.command("example")
+def example_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to write it.")] = "noisy_count.py",
+) -> None:
+    """Write a noisy count with a bug, to try dpaudit on."""
+    say(f"{write_example(Path(file))}\n")
+
+
+@app.command("doctor")
+def doctor_command() -> None:
+    """Say what is installed, what is missing and for what, and whether it computes what it must."""
+    ill = 0
+    for finding in findings():
+        say(f"{finding}\n")
+        ill += finding.good is False
+    say(f"{ill} to mend.\n" if ill else "All that is needed is there and works.\n")
+    raise typer.Exit(2 if ill else 0)
+
+
+@app.command("list")
+def list_command(
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and their correct look-alikes.")
+    ] = False,
+) -> None:
+    """List every algorithm with its claim and source."""
+    group = registry.CORPUS if corpus else registry.ALGORITHMS
+    cards = [registry.algorithm(name).card for name in registry.names(group)]
+    if corpus:
+        specimens = [(c, c.specimen) for c in cards if c is not None and c.specimen is not None]
+        show(
+            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in specimens])
+        )
+        return
+    rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]
+    show(render_list(rows))
+
+
+@app.command("show")
+def show_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.", autocompletion=algorithms)],
+    n: Annotated[
+        bool, typer.Option("--n", help="Work out the sample sizes that its source prints, instead of the card.")
+    ] = False,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
+    ] = None,
+) -> None:
+    """Show an algorithm's card: its source, claim, inputs, and how the text here reads the printed one."""
+    found = registry.canonical_name(name)
+    kind, plan = registry.algorithm(found), registry.plan(found)
+    if kind.card is None:
+        raise UsageError(f"{found} has no card.")
+    if param and not n:
+        raise UsageError("--param goes with --n.")
+    if not n:
+        show(render_card(card_rows(kind, kind.card, plan)))
+        return
+    mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
+    if not mechanism.sample_sizes:
+        raise UsageError(f"No sample size is printed for {found}.")
+    show(sizes_block(mechanism, mechanism.sample_sizes))
+
+
+@app.command("check")
+@with_outputs
+def check_command(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="What to check; several names may follow.",
+            autocompletion=algorithms,
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
+    corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
+    epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
+    relation: Relation = None,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="LEFT RIGHT", help="Two datasets as JSON lists, or @FILE @FILE."),
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="Records where a search begins (default 10).")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(metavar="NAME:N", help="Play a game against it, e.g. digit:2 (interior points), with no pair."),
+    ] = None,
+    groups: Annotated[
+        int | None, typer.Option(help="Audit group privacy instead, by chains of neighbours, up to groups of so many.")
+    ] = None,
+    param: Changed = None,
+    runs: Annotated[int | None, typer.Option(help="Runs a side and pair at most; a refutation stops earlier.")] = None,
+    time: Seconds = None,
+    call_time: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="A call of a function that takes longer is an outcome, as an error is."),
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
+    ] = False,
+    bits: Annotated[
+        bool, typer.Option("--bits/--no-bits", help="Let what the low bits of doubles give away count.")
+    ] = False,
+    min_power: Annotated[
+        float, typer.Option(help="PASS needs samples that would have refuted so many times the claimed ε.")
+    ] = 2.0,
+    black_box: Annotated[
+        bool, typer.Option("--black-box", help="Use runs alone: no exact law, no density of the mechanism's own.")
+    ] = False,
+    evidence: Annotated[
+        str | None,
+        typer.Option(metavar="RESULTS.json", help="Carry over the e-values of an earlier result with another seed."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
+    privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
+    utility: Annotated[
+        bool, typer.Option("--utility", help="Try promises of utility alone (error, success probability).")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
+    request = check_request(
+        targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, call_time, alpha,
+        certify, bits, min_power, black_box, evidence, seed, jobs, privacy, utility, game, groups,
+    )
+    if expect and any(":" in target for target in request.targets if isinstance(target, str)):
+        raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
+    datasets = [side[1:] for side in pair or () if side.startswith("@")]
+    # evidence may accumulate in one file: --json may write where --evidence read
+    earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
+    files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
+    finish(request, outputs, quiet=quiet, expect=expect)
+
+
+@app.command("verify")
+@with_outputs
+def verify_command(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="What to verify; must have a law.",
+            autocompletion=algorithms,
+        ),
+    ],
+    domain: Annotated[
+        int | None, typer.Option(help="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Records of a dataset.")] = 4,
+    groups: Annotated[int, typer.Option(help="Verify group privacy too, up to groups of so many.")] = 3,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
+    ] = False,
+    no_symmetries: Annotated[
+        bool, typer.Option("--no-symmetries", help="Compute every law, whatever symmetries the mechanism declares.")
+    ] = False,
+    epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
+    relation: Relation = None,
+    param: Changed = None,
+    time: Seconds = None,
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+) -> None:
+    """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
+    request = verify_request(
+        targets, domain, size, groups, data, ordered, no_symmetries, epsilon, delta, relation, param, time, jobs
+    )
+    files.refuse_unwritable(outputs, _sources(request))
+    finish(request, outputs, quiet=quiet)
+
+
+@app.command("worst")
+@with_outputs
+def worst_command(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME|module:object|file.py:object", help="Must be a mechanism with a law.",
+            autocompletion=algorithms,
+        ),
+    ],
+    domain: Annotated[int | None, typer.Option(help="Points of the domain (default 8).")] = None,
+    size: Annotated[int, typer.Option(help="Records of a dataset, at most.")] = 32,
+    case: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Begin with this case of the catalogue: its mechanism, its pairs."),
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Vary the scores that it chooses by: any quality of sensitivity 1.")
+    ] = False,
+    realised: Annotated[bool, typer.Option("--realised", help="Only scores that datasets have.")] = False,
+    data: Annotated[
+        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
+    ] = False,
+    pairs: Annotated[int, typer.Option(help="Compare the laws of so many pairs, at most.")] = 2000,
+    epsilon: Annotated[float | None, typer.Option(help="Hold the worst pair against this ε.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Maximise ε at this δ.")] = None,
+    relation: Relation = None,
+    param: Changed = None,
+    time: Seconds = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+) -> None:
+    """Search for the pair of the largest exact ε, where there are too many to verify them all."""
+    request = worst_request(
+        targets, domain, size, case, scores, realised, data, ordered, pairs, epsilon, delta, relation, param, time,
+        seed,
+    )
+    files.refuse_unwritable(outputs, _sources(request))
+    finish(request, outputs, quiet=quiet)
+
+
+@app.command("compare")
+@with_outputs
+def compare_command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=contests)
+    ],
+    n: Annotated[str | None, typer.Option("--n", metavar="N,N,…", help="Numbers of records.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change epsilon, delta, …; repeatable.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs on each kind of inputs, and a side of a pair.")] = None,
+    time: Seconds = None,
+    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
+    seed: Annotated[int, typer.Option(help="Same seed, same result (but for times).")] = 0,
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+) -> None:
+    """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
+    request = compare_request(name, n, param, runs, time, alpha, seed, jobs)
+    files.refuse_unwritable(outputs)
+    finish(request, outputs, quiet=quiet)
+
+
+@app.command("report")
+@with_outputs
+def report_command(
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    expect: Annotated[
+        bool, typer.Option("--expect", help="Verdicts that the catalogue expects are in order, in what is written.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
+    workers = os.cpu_count() or 1 if jobs is None else whole("--jobs", jobs, least=1)
+    files.refuse_unwritable(outputs, [results])
+    result = files.read(results)
+    out = OutConsole()
+    if not outputs.named:
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet).show(result)
+    with EventLog(outputs) as log:
+        for event in told(result):
+            log.on(event)
+    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=workers)
+    failures += out.failures
+    for failure in failures:
+        complain(str(failure))
+    raise typer.Exit(code_of(failures, 0))
+
+
+@app.command("replay")
+@with_outputs
+def replay_command(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="The id that a report ends with.")],
+    jobs: Jobs = None,
+    outputs: Outputs = NOWHERE,
+    quiet: Quiet = False,
+) -> None:
+    """Run one stored audit again, from the same seed, and say whether it came out the same."""
+    kept = store.get(identifier)
+    request = _parsed(kept.command, jobs)
+    files.refuse_unwritable(outputs, _sources(request))
+    with EventLog(outputs) as log:
+        result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
+    failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.carried_from)
+    for failure in failures:
+        complain(str(failure))
+    if result.interrupted:
+        raise typer.Exit(130)
+    if not result.every:
+        raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
+    same, sentence = compared(result, kept.audit)
+    print(flat(sentence), file=sys.stderr)
+    raise typer.Exit(code_of(failures, result.exit_code if same else 4))
+
+
+def main() -> None:
+    """Entry point: every mistake of a user is one sentence on stderr."""
+    code: object = 0
+    settle_terminal()
+    try:
+        # by hand, because typer's own way to run a command says nothing when it is interrupted
+        command: Any = typer.main.get_command(app)
+        if "_DPAUDIT_COMPLETE" in os.environ:
+            # a shell asks what may follow; typer answers, and ends with its own exit code
+            command.main(prog_name="dpaudit")
+        with command.make_context("dpaudit", sys.argv[1:]) as context:
+            command.invoke(context)
+    except typer.Exit as ended:
+        code = ended.exit_code
+    except SystemExit as ended:
+        if "_DPAUDIT_COMPLETE" in os.environ:
+            raise
+        # somebody else's code, where nobody expects it to end the process: an exit code of its own would say anything
+        complain(str(MechanismError(f"Something called sys.exit({ended.code!r}) while dpaudit ran.")))
+        code = 4
+    except DpauditError as error:
+        complain(str(error))
+        code = error.exit_code
+    except ClickError as error:
+        complain(_sentence(error))
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        complain("Interrupted.")
+        code = 130
+    except BrokenPipeError:
+        # the reader of stdout has gone (`| head`); nothing more can be said there
+        files.drop(sys.stdout)
+        code = 0
+    except Exception as error:
+        if unwritable(error):
+            complain(f"Cannot write to stdout: {getattr(error, 'strerror', error)}.")
+            files.drop(sys.stdout)
+            sys.exit(2)
+        if isinstance(error, OSError) and error.filename is not None:
+            complain(f"Cannot use {os.fsdecode(error.filename)!r}: {error.strerror or error}.")
+            sys.exit(2)
+        # a bug of dpaudit's own: still one sentence, and how to see the rest
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        complain(str(InternalError(described(error))))
+        code = 4
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # what its buffer held is lost, and Python itself would end with a code that says nothing
+        files.drop(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            complain(f"Cannot write to stdout: {error.strerror or error}.")
+            code = code or 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _parsed(command: str, jobs: int | None) -> Request:
+    """The request of a stored command line, read by the same parser that read it first."""
+    _, name, *words = shlex.split(command)
+    group: Any = typer.main.get_command(app)
+    values = {**group.commands[name].make_context(name, words).params, "jobs": jobs}
+    if name == "worst":
+        return worst_request(**values)
+    if name == "compare":
+        return compare_request(**values)
+    return verify_request(**values) if name == "verify" else check_request(**values)
+
+
+def _sources(request: Request) -> list[str]:
+    """The files of the functions and mechanisms that are checked."""
+    return [target.rpartition(":")[0] for target in request.targets if isinstance(target, str) and ".py:" in target]
+
+
+def _sentence(error: Exception) -> str:
+    """What a parsing error says, with the option that it is about."""
+    text = str(getattr(error, "format_message", lambda: str(error))())
+    # an empty word that nothing asked for would be shown as nothing
+    text = text.replace("()", "('')")
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+if __name__ == "__main__":
+    main()

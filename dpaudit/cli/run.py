@@ -1,0 +1,168 @@
+"""Run a request for the command line: show what comes, write the reports, keep the audits, find the exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json as json_module
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+
+import typer
+from rich.console import Console
+
+from dpaudit import config
+from dpaudit.cli.terminal import OutConsole, complain
+from dpaudit.engine import orchestrator, store
+from dpaudit.engine.resumed import resumed
+from dpaudit.errors import ReportError, UsageError
+from dpaudit.plans.request import Request
+from dpaudit.report import files
+from dpaudit.report.console import ConsoleReporter
+from dpaudit.report.contest import contest_block
+from dpaudit.report.event_log import EventLog
+from dpaudit.report.faults import exit_code
+from dpaudit.report.files import Outputs
+from dpaudit.results import json_form
+from dpaudit.results.model import Result
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
+from dpaudit.subjects.call_time import BY_THE_CLOCK
+from dpaudit.subjects.stated import OWN_RANDOMNESS
+from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
+
+
+def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = False) -> None:
+    """Run, show, write, keep, and exit with the code that the result asks for."""
+    stdout_taken = outputs.take_stdout
+    with EventLog(outputs) as log:
+        result, failures = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
+    if request.versus is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
+        out = OutConsole()
+        out.print(contest_block(result))
+        failures += out.failures
+    # first: drawing a report may take minutes, in which much may happen
+    try:
+        _keep(result)
+    except UsageError as error:
+        complain(str(error))
+    failures += written(
+        result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs, evidence=request.carried_from
+    )
+    for failure in failures:
+        complain(str(failure))
+    if result.interrupted:
+        if quiet and stdout_taken:
+            complain("Interrupted; the results of the audits that had ended are written.")
+        raise typer.Exit(130)
+    raise typer.Exit(code_of(failures, exit_code(result, expect=expect)))
+
+
+def code_of(failures: Sequence[ReportError], code: int) -> int:
+    """The exit code: that of the verdicts, but 2 where a report could not be written, and 4 where anything crashed."""
+    codes = {failure.exit_code for failure in failures}
+    return 4 if 4 in (code, *codes) else 2 if codes else code
+
+
+def written(
+    result: Result, outputs: Outputs, log: EventLog, *, quiet: bool, expect: bool = False, jobs: int = 1,
+    evidence: str | None = None,
+) -> list[ReportError]:
+    """Write the reports; what could not be written, the log of events among it, which is closed."""
+    progress = None if quiet else Console(stderr=True)
+    failures = files.write(result, outputs, expect=expect, jobs=jobs, progress=progress, evidence=evidence)
+    return failures if log.failure is None else [log.failure, *failures]
+
+
+def run(
+    request: Request, log: EventLog, *, quiet: bool, stdout_taken: bool, only: str | None = None
+) -> tuple[Result, list[ReportError]]:
+    """Run, show and log: the result, and why it could not be shown to the end where it could not."""
+    # what the report tells to type must not depend on the folder it is typed in
+    request = replace(request, spelled=frozenset(config.read().values))
+    out = OutConsole(stderr=stdout_taken)
+    one = supervised()
+    before = one.before if one is not None else None
+    known = resumed(before)
+    if before is not None:
+        log.go_on(before.lines)
+    with (
+        contextlib.closing(orchestrator.check(request, only=only, resumed=known)) as stream,
+        ConsoleReporter(out, Console(stderr=True), quiet=quiet) as reporter,
+    ):
+        event = next(stream)
+        while True:
+            try:
+                if known.told(event):
+                    reporter.count(event)
+                else:
+                    log.on(event)
+                    if not (stdout_taken and quiet):
+                        reporter.on(event)
+                if one is not None:
+                    _tell(one, event, log.written, kept=known.told(event))
+                if isinstance(event, CheckFinished):
+                    return event.result, out.failures
+                event = next(stream)
+            except KeyboardInterrupt:
+                if isinstance(event, CheckFinished):
+                    return replace(event.result, interrupted=True), out.failures
+                # it came while something was shown: the engine ends the stream with what is finished
+                event = stream.throw(KeyboardInterrupt)
+
+
+def _tell(one: Supervised, event: Event, lines: int, *, kept: bool) -> None:
+    """Tell the supervisor what runs now, and what has ended."""
+    match event:
+        case CheckStarted():
+            one.tell(phase=AUDITING)
+        case AuditStarted():
+            one.running(replay=event.replay, name=f"{event.name} ({event.case})" if event.case else event.name)
+        case AuditFinished():
+            one.running()
+            if not kept:
+                one.keep(pickle.dumps((event.audit, event.seconds)))
+        case CheckFinished():
+            one.tell(phase=WRITING)
+    one.tell(lines=lines)
+
+
+def _keep(result: Result) -> None:
+    texts = audit_texts(result)
+    store.put(
+        store.Stored(audit.replay, audit.name, result.command, text)
+        for audit, text in zip(result.every, texts, strict=True)
+    )
+
+
+def audit_texts(result: Result) -> list[str]:
+    """Every audit as JSON, for comparing one run with another."""
+    value = json_form.to_object(result)
+    # where a mechanism's text stands, and what an interrupted run left in the cache, is no part of what was found
+    found = [{**audit, "location": None} for audit in (*value["audits"], *value["utility"])]
+    for audit in found:
+        if audit.get("proof"):
+            audit["proof"] = {**audit["proof"], "cache": ""}
+    return [json_module.dumps(audit) for audit in found]
+
+
+def compared(result: Result, kept: str) -> tuple[bool, str]:
+    """Whether a replayed audit came out as the kept one (its JSON), and what to say of it.
+
+    Of a function whose randomness is its own the verdict is all that can be the same.
+    """
+    if audit_texts(result) == [kept]:
+        return True, "Reproduced: the same result."
+    (audit,) = result.every
+    old = json_module.loads(kept)
+    before, now = old["verdict"], audit.verdict.value
+    if any(OWN_RANDOMNESS in note for note in audit.notes):
+        why = f"{audit.name} draws its randomness itself"
+    elif any(BY_THE_CLOCK in note for note in (*audit.notes, *old["notes"])):
+        why = f"the clock decides which calls of {audit.name} take too long"
+    else:
+        return False, "NOT reproduced: the result differs."
+    if before == now:
+        return True, f"Not reproduced: {why}, so that the numbers differ; the verdict is {now} again."
+    return False, (
+        f"NOT reproduced: the verdict was {before} and is {now}; {why}, so that no two audits of it have the same runs."
+    )

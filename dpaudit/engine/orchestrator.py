@@ -1,0 +1,471 @@
+"""The engine: from a request to a stream of events that ends in a result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Generator, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeAlias
+
+from dpaudit.engine.prior_evidence import carry_keys, carry_notes, untouched
+from dpaudit.engine.resumed import Resumed
+from dpaudit.engine.verdict import decide
+from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
+from dpaudit.evidence import chains, loss_pictures, pictures, sampled, search, sequential, worst_pair
+from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
+from dpaudit.evidence.by_law import by_law
+from dpaudit.evidence.exact import Comparison, claim_record, pair_record
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.law_table import forget
+from dpaudit.evidence.ledger_rows import ledger_rows
+from dpaudit.evidence.side_by_side import Found, Work, portable, side_by_side
+from dpaudit.evidence.utility import UtilityJob, try_promise, undecided, utility_jobs
+from dpaudit.outputs.canonical import Raised
+from dpaudit.plans.alpha_shares import of_night, shares
+from dpaudit.plans.chain_jobs import all_jobs
+from dpaudit.plans.command import command_line
+from dpaudit.plans.contest import recorded, timed
+from dpaudit.plans.job import Job
+from dpaudit.plans.jobs import contest_of
+from dpaudit.plans.location import location_of
+from dpaudit.plans.request import Request
+from dpaudit.results.drawing import Drawing
+from dpaudit.results.model import (
+    AssumptionRecord,
+    Audit,
+    EvidenceKind,
+    FloatingPoint,
+    LedgerRow,
+    Result,
+    SequentialEvidence,
+    Spending,
+    Timings,
+    UtilityAudit,
+)
+from dpaudit.results.plots import OutputPlot
+from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
+from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
+from dpaudit.subjects.runner import WORTH_A_POOL, Runner
+from dpaudit.subjects.user_errors import blamed, described, sentence
+
+PAIRS_EXAMINED = 8
+"""Pairs of a search on which every call must fail before a function is said to fail always."""
+
+Steps: TypeAlias = Generator[Event, None, Found]
+NOTHING_DONE = Resumed()
+IMPORTS_GRACE = 2.0
+"""Seconds beyond the time limit for imports: where they end, every audit says that it had no time."""
+
+
+def check(
+    request: Request, *, only: str | None = None, resumed: Resumed = NOTHING_DONE
+) -> Generator[Event, None, None]:
+    """Audit everything that a request names.
+
+    Args:
+        request: what to check.
+        only: the replay id of the one case to run; its share of α stays as it was.
+        resumed: what an earlier process did of this request; its events are yielded again, but nothing is run again.
+
+    Yields:
+        Events, the last of which is `CheckFinished` with the result. An interrupt (KeyboardInterrupt) ends the
+        stream with what was finished until then.
+
+    Raises:
+        UsageError and its kinds, before anything is run; TimeLimitError, if the time limit comes before that.
+    """
+    started, clock = datetime.now(UTC) - timedelta(seconds=resumed.seconds), time.monotonic() - resumed.seconds
+    runner = Runner(request.jobs, request.seconds, clock)
+    try:
+        # this imports what is named, which may never end
+        with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):
+            jobs = all_jobs(request) if request.only != "utility" else []
+            promises = utility_jobs(request)
+    except TimeLimitError as error:
+        raise TimeLimitError("The time limit ran out before any audit could begin; nothing was run.") from error
+    every: list[Job | UtilityJob] = [*jobs, *promises]
+    tests = sum(job.tests for job in every)
+    # before anything runs: a cache that a mechanism fills is no other mechanism
+    keys = carry_keys(jobs, request, only=only)
+    notes = carry_notes(jobs, request, keys)
+    every = [job for job in every if only in (None, job.replay)]
+    audits: list[Audit] = []
+    utility: list[UtilityAudit] = []
+    seconds: dict[str, float] = {}
+
+    def result(*, interrupted: bool = False) -> Result:
+        timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
+        command = command_line(request)
+        found = Result(
+            request.seed, request.alpha, audits, environment(), command, timings, interrupted, utility=utility
+        )
+        return found if request.versus is None else recorded(contest_of(request.versus), request.versus, found)
+
+    try:
+        yield CheckStarted(len(every), request.seed, request.alpha)
+        # every case spends as much of the family-wise error as it has tests
+        work = [
+            Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "")
+            for job in every
+            for key in [keys.get(job.replay)]
+        ]
+        while work:
+            if work[0].job.replay in resumed.ended or work[0].job.replay in resumed.lost:
+                steps = _done(work.pop(0), request, resumed)
+                yield from _recorded(steps, audits, utility, seconds)
+                continue
+            if resumed.interrupted:
+                raise KeyboardInterrupt
+            several = request.every is None and runner.jobs > 1 and len(work) > 1
+            if several and time.monotonic() - clock > WORTH_A_POOL and all(portable(one.job) for one in work):
+                steps = _side_by_side(work, request, runner)
+                work = []
+            else:
+                steps = _timed(work.pop(0), request, runner)
+            yield from _recorded(steps, audits, utility, seconds)
+        last = result()
+        if request.versus is not None:
+            last = timed(contest_of(request.versus), request.versus, last)
+    except KeyboardInterrupt:
+        yield CheckFinished(result(interrupted=True))
+        return
+    finally:
+        runner.close()
+        forget()
+    yield CheckFinished(last)
+
+
+def run(request: Request) -> Result:
+    """`check`, and its result alone.
+
+    Raises:
+        UsageError and its kinds, before anything is run; KeyboardInterrupt if interrupted.
+    """
+    for event in check(request):
+        if isinstance(event, CheckFinished):
+            if event.result.interrupted:
+                raise KeyboardInterrupt
+            return event.result
+    raise AssertionError("the stream ended without a result")
+
+
+def environment() -> dict[str, str]:
+    """Versions that a result depends on."""
+    found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+def _recorded(
+    steps: Iterator[Event], audits: list[Audit], utility: list[UtilityAudit], seconds: dict[str, float]
+) -> Generator[Event, None, None]:
+    """The steps, and what ends in them put down."""
+    for event in steps:
+        if isinstance(event, AuditFinished):
+            if isinstance(event.audit, Audit):
+                audits.append(event.audit)
+            else:
+                utility.append(event.audit)
+            seconds[event.audit.replay] = event.seconds
+        yield event
+
+
+def _done(work: Work, request: Request, resumed: Resumed) -> Iterator[Event]:
+    """What an earlier process did of a case: its result, or how it ended that process."""
+    yield _started(work.job)
+    if (found := resumed.ended.get(work.job.replay)) is not None:
+        yield AuditFinished(*found)
+    else:
+        error = MechanismError(resumed.lost[work.job.replay])
+        yield AuditFinished(_gave_up(request, work, error), 0.0)
+
+
+def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, None, None]:
+    begun = time.monotonic()
+    audit = yield from _audit(work, request, runner)
+    yield AuditFinished(audit, time.monotonic() - begun)
+
+
+def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
+    """Several cases at once; what is told of them is told in their order."""
+    ended: dict[int, tuple[Found, float]] = {}
+    found = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
+    for place, one in enumerate(work):
+        yield _started(one.job)
+        while place not in ended:
+            what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
+            yield Progress(len(ended), len(work), what, None)
+            at, audit, spent = next(found)
+            ended[at] = audit, spent
+        yield AuditFinished(*ended[place])
+
+
+def _alone(request: Request, work: Work, runner: Runner) -> Found:
+    """One case to its end, untold."""
+    steps = _audit(work, request, runner)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            audit: Found = end.value
+            return audit
+
+
+def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
+    if isinstance(work.job, UtilityJob):
+        return undecided(work.job, request, str(error), crashed=True)
+    notes = [work.note] if work.note else []
+    return _result(work.job, request, Findings(crash=str(error), crashed=True, notes=notes), Runner(), work)
+
+
+def _started(job: Job | UtilityJob) -> AuditStarted:
+    if isinstance(job, UtilityJob):
+        return AuditStarted(job.name, job.case.label, job.claim, 1, job.replay)
+    return AuditStarted(job.target.name, job.case.label, str(job.claim), 1, job.replay)
+
+
+def _audit(work: Work, request: Request, runner: Runner) -> Steps:
+    """One case: exact evidence where there is a law, sampled evidence where runs are asked for, one verdict."""
+    job = work.job
+    yield _started(job)
+    if isinstance(job, UtilityJob):
+        night = max((carried.night for carried in request.carried.values()), default=1)
+        return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
+    found = Findings(notes=[work.note] if work.note else [])
+    if request.call_seconds is not None and job.target.mechanism is not None:
+        found.notes.append(OF_FUNCTIONS_ALONE)
+    try:
+        if job.tests and job.case.pairs:
+            # before the search: a function that fails in every call, or keeps its answers, is told at once
+            found.assumptions = _examined(job, request, runner)
+        if job.hunt is not None:
+            job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+        elif job.walk is not None:
+            job = yield from chains.find_chain(job, runner, found, seed=request.seed)
+        elif job.records is not None:
+            job = yield from search.find_pairs(job, runner, found, seed=request.seed)
+        yield from by_law(job, found, runner)
+        if job.tests and refutation(found.assumptions) is None:
+            yield from _sampled(job, request, work, found, runner)
+    except TimeLimitError:
+        found.cut_short = True
+    except DpauditError as error:
+        found.crash = sentence(str(error))
+        found.crashed = isinstance(error, MechanismError)
+    except Exception as error:
+        # a bug of dpaudit's own must not take the other audits' results with it
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.crash = str(InternalError(described(error)))
+        found.crashed = True
+    return _result(job, request, found, runner, work)
+
+
+def _sampled(
+    job: Job, request: Request, work: Work, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
+    counted = job.case.bits or request.bits
+    if not found.assumptions and job.case.pairs:
+        found.assumptions = _examined(job, request, runner)
+        if refutation(found.assumptions) is not None:
+            return
+    carried = request.carried.get(work.key)
+    night, before = (carried.night, carried.alpha) if carried is not None else (1, 1.0)
+    parts = shares(work.alpha, certify=request.certify, bits=counted, night=night, carried=before)
+    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried, key=work.key)
+    out = found.collected = sampled.Collected(state)
+    fresh = started(job.target, found.assumptions)
+    try:
+        spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+        if state.refuted and job.records is not None:
+            yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+        yield from sampled.certify(
+            job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
+        )
+    except KeyboardInterrupt:
+        if fresh is not None:
+            fresh.close()
+            fresh = None
+        raise
+    finally:
+        # also of samples that a time limit or a crash cut short: what was refuted rests on them
+        found.assumptions += state.monitor.conclude(job.target.name, job.claim)
+        found.assumptions = repeated(state.monitor, fresh, found.assumptions)
+        if refutation(found.assumptions) is not None:
+            # no bound holds, so none is shown
+            found.searched += state.runs
+            found.collected = None
+    if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
+        raise always_fails(job.target.name, state.monitor.firsts[0])
+    found.notes += [*remarks(found.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
+    if state.refuted and out.best is not None and request.data is not None:
+        found.notes += search.described_exceptions(out.best.pair, request.data)
+
+
+def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionRecord]:
+    """The assumptions that a few calls test, on the first pair on which not every call fails.
+
+    Raises:
+        MechanismError: every call fails, also on other pairs where they are to be searched for.
+    """
+    *tried, last = job.case.pairs[: 1 if job.records is None else PAIRS_EXAMINED]
+    with runner.limited(), blamed(job.target.name):
+        for pair in tried:
+            with contextlib.suppress(MechanismError):
+                return examine(job.target, pair, runs=job.runs, seed=request.seed)
+        return examine(job.target, last, runs=job.runs, seed=request.seed)
+
+
+def _limits(job: Job, out: sampled.Collected) -> list[str]:
+    """What these runs could not have seen."""
+    best = out.best
+    delta = job.claim.delta
+    if best is None or not 0 < delta < 3 / best.evidence.n:
+        return []
+    return [
+        f"δ = {delta:.3g} is below what {best.evidence.n:,} runs a side can see (3/N = {3 / best.evidence.n:.2g}): a "
+        "violation by events that rare goes unseen; an exact law would show it."
+    ]
+
+
+def _result(job: Job, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
+    verdict, kind, reason = decide(job, found, request)
+    collected = found.collected
+    state = collected.sequential if collected is not None and collected.sequential.runs else None
+    best = collected.best if collected is not None else None
+    weighed = best.evidence if best is not None else None
+    # the evidence that the verdict was made from is the one that is pictured
+    exact_first = found.worst is not None and (kind is not EvidenceKind.SAMPLED or weighed is None)
+    worst = found.worst
+    pair = event = None
+    if exact_first and worst is not None:
+        pair, event = worst.pair, worst.event
+    elif weighed is not None:
+        pair, event = weighed.pair, weighed.event
+    elif state is not None:
+        pair = pair_record(state.strongest.pair, job.claim)
+    elif job.case.pairs:
+        pair = pair_record(job.case.pairs[0], job.claim)
+    lower = [c.evidence for c in collected.certified] if collected is not None else []
+    rows, course = _ledger(job, found, runner)
+    # counts and laws stand in one picture where they are of one pair
+    counted = weighed if worst is None or (best is not None and found.worst_pair == best.pair) else None
+    pictured = worst is not None or weighed is not None
+    drawing = _drawing(job, found)
+    return Audit(
+        name=job.target.name,
+        case=job.case.label,
+        mechanism=repr(job.target.subject) if job.target.mechanism is not None else job.target.name,
+        title=job.card.title if job.card is not None else job.target.name,
+        source=job.target.source,
+        differs=list(job.card.differs) if job.card is not None else [],
+        verdict=verdict,
+        evidence=kind,
+        reason=reason,
+        claim=claim_record(job.claim),
+        epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
+        epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
+        epsilon_exact=worst.epsilon if worst is not None else None,
+        delta_exact=found.delta,
+        detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
+        confidence=1 - request.alpha,
+        runs=found.searched + (state.runs if state is not None else 0),
+        pair=pair,
+        event=event,
+        replay=job.replay,
+        expected=job.expected.value if job.expected is not None else None,
+        scope=found.scope,
+        sampled=lower,
+        exact=found.exact,
+        profile_plot=pictures.profile(job.claim, worst, found.comparison, counted) if pictured else None,
+        output_plot=_outputs(found),
+        bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
+        ledger=rows,
+        notes=found.notes + ([job.case.note] if job.case.note else []),
+        crashed=found.crashed,
+        sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
+        floating_point=_floating_point(state) if state is not None else None,
+        evidence_plot=pictures.evidence(state) if state is not None else None,
+        proof=found.proof,
+        spending=course,
+        chain=chains.concluded(found.chain, verdict),
+        drawing=drawing,
+        location=location_of(job.target.subject),
+        tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, found.comparison, counted) if pictured else None,
+        loss_plot=loss_pictures.loss_plot(job.claim, found.comparison),
+        assumptions=found.assumptions,
+    )
+
+
+def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:
+    carried = state.carried
+    return SequentialEvidence(
+        log_e=state.log_e,
+        log_peak=float(state.peaks[state.at]),
+        alpha=state.shares.sequential,
+        refuted_at=state.refuted_at,
+        runs=max(runs for runs, _ in state.trail) if state.trail else 0,
+        epsilon_lower=state.epsilon_lower,
+        carried=carried.log_e if carried is not None else 0.0,
+        key=state.key,
+        seeds=sorted({request.seed, *(carried.seeds if carried is not None else ())}),
+    )
+
+
+def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
+    looked = [track for track in state.tracks if track.bits_witness is not None]
+    if not looked:
+        return None
+    track = max(looked, key=lambda t: float(t.bits_process.log_peaks[state.at]))
+    assert track.bits_witness is not None
+    return FloatingPoint(
+        leaks=state.leaks,
+        log_e=state.bits_peak,
+        alpha=state.shares.bits or state.shares.sequential,
+        runs=track.bits_runs,
+        event=sampled.event_record(track.bits_witness.event),
+        counted=state.counted,
+    )
+
+
+def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
+    if found.crashed or found.cut_short:
+        return [], None
+    try:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            return ledger_rows(job, found)
+    except DpauditError:
+        return [], None
+
+
+def _drawing(job: Job, found: Findings) -> Drawing | None:
+    if job.case.drawing is None or found.crashed:
+        return None
+    try:
+        return pictures.drawing(job.case.drawing, found)
+    except Exception as error:
+        # the verdict stands without its picture
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        found.notes.append(f"Its picture could not be drawn ({described(error)}).")
+        return None
+
+
+def _outputs(found: Findings) -> OutputPlot | None:
+    best = found.collected.best if found.collected is not None else None
+    if isinstance(found.comparison, Comparison):
+        return pictures.exact_outputs(found.comparison, found.worst_event)
+    if best is not None and best.shown is not None:
+        return pictures.sampled_outputs(*best.shown, best.witness.event)
+    return None

@@ -1,0 +1,733 @@
+"""What the statistics assume of a function, tested: independent samples, an output that varies, an input left alone.
+
+Clopper–Pearson bounds, score tests and e-values hold for independent samples of one distribution. A function can break
+that (it caches its answer, resamples stored values, draws one noise for all outputs of a call); then no bound holds.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+import re
+import site
+import sys
+import sysconfig
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import copysign
+from pathlib import Path
+from types import MethodType, ModuleType
+from typing import Any
+
+import cloudpickle
+import cloudpickle.cloudpickle as internals
+import numpy as np
+from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
+from scipy.stats import chi2, kruskal
+
+from dpaudit.adversary import Pair
+from dpaudit.errors import DpauditError, MechanismError, OutputError
+from dpaudit.evidence.kept_state import is_examined, played
+from dpaudit.interpret import Outputs, outcomes
+from dpaudit.language import Claim
+from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
+from dpaudit.outputs.columns import as_number, flat
+from dpaudit.outputs.failures import raised
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.form import Form, Forms
+from dpaudit.results.records import AssumptionRecord
+from dpaudit.stats import clopper_pearson
+from dpaudit.subjects.call_time import BY_THE_CLOCK
+from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
+from dpaudit.subjects.runner import Unit
+from dpaudit.subjects.stated import is_reproducible
+from dpaudit.subjects.target import Target, copied
+
+SEEDS = 2
+"""Generators that a function is called with on each dataset, in two orders."""
+AT_ONCE = 32
+"""Outputs that a vectorised function is asked for in such a call."""
+CALLS = 16
+"""Calls of a vectorised function on each dataset, between which its outputs are compared."""
+MOST_AT_ONCE = 1_000
+"""Outputs of such a call at most."""
+RARE = 10
+"""Outputs of a call, on the average, that must differ from the most frequent value."""
+SHARED = 1e-12
+"""Error of that test for each dataset, by an approximation that may be off by some orders of magnitude."""
+PARTS = 8
+"""Parts of an output that are looked at for it."""
+LARGEST = 1 << 26
+"""Bytes of a function's copy beyond which no copy is made."""
+REPEATS_FROM = 20
+"""Different values from which a dataset's outputs are looked at for values that repeat."""
+KEPT = 20_000
+"""Values of each dataset that are kept to look for repeats."""
+SIGNIFICANT = 40
+"""Bits of a mantissa from which a value seems to be from a continuous distribution."""
+FAILED_CALLS = 5
+"""Calls on each dataset that must all raise before a function is said to fail in every call."""
+
+EARLIEST, LATEST = 6, 6
+"""Units of samples at the beginning and at the end of an audit that are repeated in a fresh process."""
+AT_MOST = 500
+"""Outputs of a unit of a vectorised function that is repeated."""
+SIGNS = 0.001
+"""Error of the bound on what the signs of zeros show."""
+FORMS = 0.001
+"""Error of the bounds on what the forms of outputs show, together."""
+MOST = 700.0
+"""No exponential is taken of more."""
+DIGITS = 9
+"""Significant digits in which outputs of two processes must agree: they may add numbers up in other orders."""
+
+DETERMINISTIC = (
+    "On each dataset the output never varied: the function is deterministic. Does it seed a generator, or draw no "
+    "noise?"
+)
+_UNCOPIED = "Not tested: its state cannot be copied."
+_OWN = "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
+_COPY = "The same seeds give the same outputs in another order and in a fresh copy of the function."
+VARIES, INDEPENDENT, TYPES, SEEDED, INPUT = "varies", "independent", "types", "seeded", "input"
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What one call gave: its outcome, whether it used the generator, and whether it changed its input."""
+
+    outcome: Hashable
+    used: bool
+    changed: bool
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.outcome, Raised)
+
+
+def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[AssumptionRecord]:
+    """Call a function a few times on both datasets, as it is when loaded and in another order, and compare.
+
+    Of a mechanism in dpaudit's language a few samples are drawn: its interpreters check that it is a function of its
+    draws, and what is left to test is whether runs on one dataset influence those on the other.
+
+    Args:
+        target: what is audited; its own state is left as it is where it can be copied.
+        pair: two datasets.
+        runs: samples of each dataset that the audit draws; a quarter of them show whether calls share noise.
+        seed: of the generators.
+
+    Raises:
+        MechanismError: it raises in every call.
+    """
+    if target.mechanism is not None:
+        return _of_mechanism(target, pair, seed=seed)
+    fresh = copies(target)
+    if not is_reproducible(target.subject):
+        return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness is its own.")]
+    if fresh is None:
+        return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
+    plan = [(side, at) for at in range(SEEDS) for side in (0, 1)]
+    forth, back = _played(fresh(), pair, plan, seed), _played(fresh(), pair, plan[::-1], seed)
+    if forth is None or back is None:
+        return [AssumptionRecord(INDEPENDENT, None, "Not tested: a copy of the function does not run.")]
+    if all(call.failed for call in forth.values()):
+        _refuse_if_always_failing(fresh(), pair, seed)
+    records = []
+    same = all(_alike(forth[key], back[key]) for key in plan)
+    if same:
+        records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
+    else:
+        records.append(_influence(fresh, pair, forth, back, seed))
+    if target.vectorised and (found := _one_noise(forth) or _shared_noise(fresh(), pair, runs, seed)) is not None:
+        records = [found]
+    records.append(_seeded(fresh, pair, forth, seed))
+    changed = any(call.changed for call in forth.values())
+    text = "It changes its input; every call gets a fresh copy." if changed else "It leaves its input as it is."
+    records.append(AssumptionRecord(INPUT, not changed, text))
+    return records
+
+
+def _of_mechanism(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
+    fresh = copies(target) if is_examined(target) else None
+    if fresh is None:
+        return []
+    forth, back = (played(fresh(), pair, swapped=swapped, seed=seed) for swapped in (False, True))
+    if forth is None or back is None:
+        return []
+    if _agree(forth, back):
+        return [AssumptionRecord(INDEPENDENT, True, _COPY)]
+    return [AssumptionRecord(INDEPENDENT, False, (
+        "Runs on one dataset influence those on the other: the same seeds in another order give other outputs, so no "
+        "bound on ε holds; let the program be a function of its dataset and draws, and keep no state between runs."
+    ))]
+
+
+def _seeded(
+    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], seed: int
+) -> AssumptionRecord:
+    """Whether the generator that it is given is all its randomness."""
+    if not any(call.used for call in forth.values()):
+        return AssumptionRecord(
+            SEEDED, False, "It never used the generator that it is given: its randomness is its own, or it has none."
+        )
+    other = _played(fresh(), pair, list(forth), seed, word=1)
+    if other is not None and all(_alike(other[key], call) for key, call in forth.items()):
+        return AssumptionRecord(SEEDED, True, "It uses the generator that it is given.")
+    return AssumptionRecord(SEEDED, False, (
+        "Part of its randomness is not that of the generator that it is given, such as that of random or numpy.random: "
+        "other runs give other numbers."
+    ))
+
+
+def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
+    """A process in which calls of a function can be repeated; None where that would not test anything."""
+    if target.call_seconds is not None:
+        # the clock decides which calls take too long, and another process has another one
+        return None
+    known = {record.name: record for record in records}
+    if INDEPENDENT in known and known[INDEPENDENT].text == _UNCOPIED:
+        return fresh_process(target)
+    tested = all(name in known and known[name].holds for name in (INDEPENDENT, SEEDED))
+    return fresh_process(target) if tested else None
+
+
+def repeated(
+    monitor: Monitor, fresh: FreshProcess | None, records: Sequence[AssumptionRecord]
+) -> list[AssumptionRecord]:
+    """The records, with what a fresh process says of independence; it is ended.
+
+    Args:
+        monitor: has seen the audit's samples.
+        fresh: a process for calls of the same function.
+        records: of the audit until now.
+    """
+    found = None
+    if fresh is not None:
+        found = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
+        fresh.close()
+    elif {_UNCOPIED, DETERMINISTIC} <= {record.text for record in records}:
+        found = AssumptionRecord(INDEPENDENT, False, (
+            "On each dataset the output never varied, and the state of the function cannot be copied to see whether a "
+            "noise is drawn once and kept; take locks and other objects that do not pickle out of its globals."
+        ))
+    return [found if found and record.name == INDEPENDENT else record for record in records]
+
+
+def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord | None:
+    """What units of samples that are repeated in a fresh process show, if their outputs are other ones there."""
+    # from the last to the first: what the first call leaves for all others comes of another seed then
+    seeds, outputs = [unit for unit, _ in units[::-1]], [outputs for _, outputs in units[::-1]]
+    there = fresh.repeat(seeds)
+    if there is None or _agree(outputs, there):
+        # results say the same where there can be no fresh process: they do not depend on the machine
+        return None
+    # what depends on earlier calls differs here and not in another process; what was drawn at import the other way
+    # round; randomness that is not that of rng differs in both
+    if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):
+        return AssumptionRecord(INDEPENDENT, None, _OWN)
+    return AssumptionRecord(INDEPENDENT, False, (
+        "The same seeds give other outputs in a fresh process: the output depends on earlier calls, or on what was "
+        "drawn once for this process (at import, or the order of a set of strings), so the samples are not independent "
+        "and no bound on ε holds; draw all noise from rng in every call, keep nothing between calls, and set "
+        "PYTHONHASHSEED where the order of a set takes part."
+    ))
+
+
+def _agree(some: Sequence[Outputs], others: Sequence[Outputs] | None) -> bool:
+    return others is not None and list(map(_rounded, some)) == list(map(_rounded, others))
+
+
+def _rounded(outputs: Outputs) -> Counter[str]:
+    """How often each outcome came, as a text in which floats are rounded."""
+    found: Counter[str] = Counter()
+    for outcome, times in outputs.each():
+        found[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", likeness(outcome))] += times
+    return found
+
+
+_FLOAT = re.compile(r"\d+\.\d+(e[-+]?\d+)?|\d+e[-+]?\d+")
+
+
+def refutation(records: Sequence[AssumptionRecord]) -> AssumptionRecord | None:
+    """The record that says that no bound may rest on the samples, if one does."""
+    return next((record for record in records if record.name == INDEPENDENT and record.holds is False), None)
+
+
+def remarks(records: Sequence[AssumptionRecord]) -> list[str]:
+    """What a reader of the report should know, besides the verdict's reason."""
+    return [
+        record.text for record in records
+        if (record.name in (SEEDED, INPUT) and record.holds is False) or record.text == DETERMINISTIC
+    ]
+
+
+@dataclass
+class Monitor:
+    """Watches the samples of one audit: do they vary, do continuous values repeat, do types that are equal mix."""
+
+    firsts: list[Hashable] = field(default_factory=lambda: [None, None])
+    still: list[bool] = field(default_factory=lambda: [True, True])
+    """Whether all outputs on a dataset were its first one; of several pairs, on all of them."""
+    values: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = field(default_factory=lambda: ([], []))
+    kept: list[int] = field(default_factory=lambda: [0, 0])
+    failures: list[Counter[Raised]] = field(default_factory=lambda: [Counter(), Counter()])
+    totals: list[int] = field(default_factory=lambda: [0, 0])
+    kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
+    mixed: str | None = None
+    places: list[Kinds] = field(default_factory=list)
+    """The kinds of what stands in each place of outputs with parts, beside numbers that never repeat."""
+    minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
+    """Outputs with −0.0 in them."""
+    forms: tuple[Forms, Forms] = field(default_factory=lambda: (Forms(), Forms()))
+    earliest: list[tuple[Unit, Outputs]] = field(default_factory=list)
+    latest: deque[tuple[Unit, Outputs]] = field(default_factory=partial(deque, maxlen=LATEST))
+
+    @property
+    def units(self) -> list[tuple[Unit, Outputs]]:
+        """Units of samples that can be repeated, and what they gave."""
+        return [*self.earliest, *self.latest]
+
+    def note(self, unit: Unit, outputs: Outputs) -> None:
+        """A unit of samples and its outputs; of calls one after another the first few can be repeated."""
+        if outputs.first is not None:
+            unit, outputs = replace(unit, runs=outputs.first.runs), outputs.first
+        if unit.runs <= AT_MOST:
+            (self.earliest if len(self.earliest) < EARLIEST else self.latest).append((unit, outputs))
+
+    def see(self, sides: Sequence[Outputs]) -> None:
+        """Samples of both datasets of a pair."""
+        for side, outputs in enumerate(sides):
+            self._vary(side, outputs)
+            self.totals[side] += outputs.runs
+            self.forms[side].merge(outputs.forms)
+            for outcome, times in outputs.counts.items():
+                if isinstance(outcome, Raised):
+                    self.failures[side][outcome] += times
+                self._kind(outcome)
+            for outcome in outputs.others:
+                self._kind(outcome)
+                leaves = flat(outcome)
+                self._placed(leaves)
+                zeros = (one for one in leaves if type(one) is float and one == 0)
+                self.minus_zeros[side] += any(copysign(1, zero) < 0 for zero in zeros)
+            for block in outputs.blocks:
+                minus = (block == 0) & np.signbit(block)
+                self.minus_zeros[side] += int(minus.reshape(len(block), -1).any(axis=1).sum())
+                self._whole(block)
+                if self.kept[side] < KEPT and block.ndim == 1:
+                    self.values[side].append(block[: KEPT - self.kept[side]])
+                    self.kept[side] += len(self.values[side][-1])
+
+    @property
+    def constant(self) -> bool:
+        """Whether all outputs were one and the same, on both datasets."""
+        return all(self.still) and all(self.totals) and self.firsts[0] == self.firsts[1]
+
+    def _vary(self, side: int, outputs: Outputs) -> None:
+        if not self.still[side] or not outputs.runs:
+            return
+        if not self.totals[side]:
+            self.firsts[side] = next(outputs.each())[0]
+        first = self.firsts[side]
+        self.still[side] = (
+            set(outputs.counts) <= {first}
+            and set(outputs.others) <= {first}
+            and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
+        )
+
+    def _whole(self, block: NDArray[np.float64]) -> None:
+        """The kinds of those reals that an integer may equal."""
+        whole = block[(block == np.floor(block)).reshape(len(block), -1).all(axis=1)]
+        for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
+            self._kind(outcome)
+
+    def _placed(self, leaves: Sequence[Any]) -> None:
+        """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
+        self.places += [Kinds(zeros=False) for _ in range(len(leaves) - len(self.places))]
+        for kinds, leaf in zip(self.places, leaves, strict=False):
+            if type(leaf) not in (float, str):
+                self._kind(leaf, kinds)
+
+    def _kind(self, outcome: Hashable, kinds: Kinds | None = None) -> None:
+        kinds = kinds or self.kinds
+        if self.mixed is None and len(kinds.known) < KEPT:
+            try:
+                kinds.see(outcome)
+            except OutputError as error:
+                self.mixed = str(error)
+
+    def conclude(self, name: str, claim: Claim) -> list[AssumptionRecord]:
+        """What the samples say of the assumptions."""
+        records: list[AssumptionRecord] = []
+        if all(self.totals):
+            records.append(self._varies())
+        mixed = self.mixed or self._signs(claim) or self._forms(claim)
+        if mixed is not None:
+            records.append(AssumptionRecord(TYPES, False, mixed))
+        repeated = self._repeated()
+        if repeated is not None:
+            records.append(AssumptionRecord(INDEPENDENT, False, (
+                f"The value {repeated!r} came more than once among outputs that look continuous, never on the other "
+                "dataset: the samples seem to be drawn from stored values and not to be independent, so no bound on ε "
+                f"holds. Let every call of {name} draw its noise afresh from rng."
+            )))
+        return records
+
+    def _signs(self, claim: Claim) -> str | None:
+        """Why the signs of zeros are not what the claim allows; events do not see them."""
+        if not all(self.totals) or not any(self.minus_zeros) or claim.delta >= 1:
+            return None
+        for one, other in ((0, 1), (1, 0)):
+            low = clopper_pearson.epsilon_lower(
+                self.minus_zeros[one], self.totals[one], self.minus_zeros[other], self.totals[other],
+                delta=claim.delta, alpha=SIGNS,
+            )
+            if low > claim.epsilon:
+                return (
+                    "The outputs include 0.0 and -0.0, with other probabilities than the claim allows; Python calls "
+                    "them equal and an attacker can tell them apart; return x + 0.0."
+                )
+        return None
+
+    def _forms(self, claim: Claim) -> str | None:
+        """Why the forms of outputs, which events do not see, are not what the claim allows."""
+        if not all(self.totals) or not any(forms.special for forms in self.forms) or claim.delta >= 1:
+            return None
+        tests = []
+        for which in (lambda forms: forms.whole, lambda forms: forms.words):
+            some, others = map(which, self.forms)
+            for one in {**some.counts, **others.counts}:
+                ends = [(n := kept.counts.get(one, 0), n + kept.missed) for kept in (some, others)]
+                tests.append((one, *ends))
+        plain = [total - forms.special for total, forms in zip(self.totals, self.forms, strict=True)]
+        tests.append((Form("plain"), (plain[0], plain[0]), (plain[1], plain[1])))
+        worst, most = None, claim.epsilon
+        for one, *ends in tests:
+            for this, that in ((0, 1), (1, 0)):
+                x, y = ends[this][0], min(ends[that][1], self.totals[that])
+                n, m = self.totals[this], self.totals[that]
+                if x / n - claim.delta <= math.exp(min(claim.epsilon, MOST)) * y / m:
+                    continue
+                low = clopper_pearson.epsilon_lower(x, n, y, m, delta=claim.delta, alpha=FORMS / (2 * len(tests)))
+                if low > most:
+                    worst, most = (one, ends[0][0] / self.totals[0], ends[1][0] / self.totals[1]), low
+        return None if worst is None else self._said(*worst)
+
+    def _said(self, one: Form, here: float, there: float) -> str:
+        """A sentence about a form that breaks the claim, and its shares on D and D′."""
+        shares = f"{100 * here:.3g} % of the samples on D and {100 * there:.3g} % on D′"
+        if one.of != "value":
+            what = "The word" if one.of == "word" else "The message"
+            text = repr(_short_text(one.text))
+            return (
+                f"{what} {text} of its {one.error} came in {shares}, with other probabilities than the claim allows; "
+                "an attacker reads messages and an event does not; keep data out of messages of exceptions."
+            )
+        what = "values of Python alone" if one.text == "plain" else f"of the form {one.text!r}"
+        return (
+            f"The outputs are {what} in {shares}, with other probabilities than the claim allows; an attacker sees "
+            "types of outputs that an event does not see; return one type."
+        )
+
+    def _varies(self) -> AssumptionRecord:
+        if self.constant:
+            text = f"Every one of {sum(self.totals):,} samples was {_short(self.firsts[0])}."
+            return AssumptionRecord(VARIES, False, text)
+        if all(self.still):
+            return AssumptionRecord(VARIES, True, DETERMINISTIC)
+        return AssumptionRecord(VARIES, True, "Its output varies.")
+
+    def failure_notes(self) -> list[str]:
+        """How often calls raised, on D and on D′; nothing where none did."""
+        if not any(self.failures):
+            return []
+        kinds = sorted({*self.failures[0], *self.failures[1]}, key=lambda outcome: outcome.error)
+        parts = [
+            f"{kind!r} {self.failures[0][kind]:,} of {self.totals[0]:,} times on D and {self.failures[1][kind]:,} of "
+            f"{self.totals[1]:,} on D′ (as in {kind.where.rstrip('.')})"
+            for kind in kinds
+        ]
+        by_the_clock = f" {BY_THE_CLOCK}" if any(isinstance(kind, TookLonger) for kind in kinds) else ""
+        return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(parts)}.{by_the_clock}"]
+
+    def _repeated(self) -> float | None:
+        """A value that shows that outputs are drawn from a store; None where none does.
+
+        Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
+        a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
+        """
+        sides = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
+        for side, other in (sides, sides[::-1]):
+            values, counts = np.unique(side, return_counts=True)
+            if len(values) < REPEATS_FROM:
+                continue
+            full = _significant_bits(values) >= SIGNIFICANT
+            repeats = values[full & (counts > 1)]
+            stored = len(repeats) > 0 and full.mean() > 0.9 and not np.isin(repeats, other).any()
+            if stored and not _on_lattice(values[full]):
+                return float(repeats[0])
+        return None
+
+
+def _significant_bits(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    mantissa = np.abs(np.frexp(values)[0] * 2.0**53).astype(np.int64)
+    lowest = mantissa & -mantissa
+    return np.where(mantissa == 0, 0, 54 - np.frexp(lowest.astype(np.float64))[1]).astype(np.int64)
+
+
+def _on_lattice(values: NDArray[np.float64]) -> bool:
+    """Whether values are a + k·b for whole numbers k, up to rounding: discrete noise, scaled and shifted."""
+    gaps = np.diff(values)
+    step = float(gaps.min())
+    if step <= 1e-12 * float(np.abs(values).max()):
+        return False
+    places = (values - values[0]) / step
+    error = np.abs(places - np.round(places))
+    return bool(np.median(error) < 1e-3 and np.quantile(error, 0.9) < 0.01)
+
+
+def _refuse_if_always_failing(target: Target, pair: Pair, seed: int) -> None:
+    calls = _played(target, pair, [(side, SEEDS + at) for at in range(FAILED_CALLS) for side in (0, 1)], seed)
+    outcomes = [] if calls is None else [call.outcome for call in calls.values()]
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
+    if failures and len(failures) == len(outcomes):
+        raise always_fails(target.name, failures[0])
+
+
+def always_fails(name: str, failure: Raised) -> MechanismError:
+    """The error of a function that raised in every call."""
+    if isinstance(failure, TookLonger):
+        return MechanismError(f"{name} {failure!r} in every call ({failure.where}).")
+    return MechanismError(f"{name} raised {failure.where.rstrip('.')} in every call.")
+
+
+def only_failures(outcomes: Any) -> Raised | None:
+    """One of the outcomes, where all of them are failures."""
+    if isinstance(outcomes, np.ndarray) or not len(outcomes):
+        return None
+    first = outcomes[0]
+    return first if isinstance(first, Raised) and all(isinstance(one, Raised) for one in outcomes) else None
+
+
+def _influence(
+    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], back: dict[tuple[int, int], _Call],
+    seed: int,
+) -> AssumptionRecord:
+    """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
+    one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
+    own = one is None or other is None or not _alike(one[0, 0], other[0, 0])
+    if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
+        return AssumptionRecord(INDEPENDENT, None, _OWN)
+    how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"
+    return AssumptionRecord(INDEPENDENT, False, (
+        f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε holds; "
+        "remove caches and state that is kept between calls, and draw fresh noise from rng in every call."
+    ))
+
+
+def _alike(one: _Call, other: _Call) -> bool:
+    """Whether two calls gave the same, as far as can be known: the clock decides which calls take too long.
+
+    Classes of two copies of a function are two classes.
+    """
+    if any(isinstance(call.outcome, TookLonger) for call in (one, other)):
+        return True
+    return one.outcome == other.outcome or likeness(one.outcome) == likeness(other.outcome)
+
+
+def _changes(calls: dict[tuple[int, int], _Call], side: int) -> bool:
+    """Whether the outputs on one dataset differ from call to call."""
+    return len({repr(call.outcome) for (of, _), call in calls.items() if of == side}) > 1
+
+
+def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
+    """Refuted where each call gives one value many times, and another call another value.
+
+    A function whose outputs are independent does so with probability below 2^−2·AT_ONCE.
+    """
+    constants = [call.outcome for call in calls.values() if isinstance(call.outcome, tuple)]
+    if len(constants) < len(calls) or any(len(set(map(shown, outcome))) != 1 for outcome in constants):
+        return None
+    for side in (0, 1):
+        if len({shown(call.outcome) for (of, _), call in calls.items() if of == side}) > 1:
+            return AssumptionRecord(INDEPENDENT, False, (
+                "All outputs of one call are equal, and those of another call are not: the samples are not independent "
+                "and no bound on ε holds; draw fresh noise for each of the `size` outputs."
+            ))
+    return None
+
+
+def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> AssumptionRecord | None:
+    """Refuted where the outputs of one call are more alike, or less, than those of several calls.
+
+    The test of Kruskal and Wallis, on what numbers can be read in the outputs and on whether one is the most frequent.
+    """
+    size = min(max(runs // (4 * CALLS), AT_ONCE), MOST_AT_ONCE)
+    function: Any = target.subject
+    for side, dataset in enumerate((pair.left, pair.right)):
+        calls = []
+        for at in range(CALLS):
+            own = SeedSequence([seed, 0x5A4E, side, at])
+            try:
+                with _global_seeds(own, 0), redirect_stdout(sys.stderr):
+                    outputs = canonical(function(copied(dataset), default_rng(own), size))
+            except Exception:
+                return None
+            if not isinstance(outputs, tuple) or len(outputs) != size:
+                return None
+            calls.append(outputs)
+        columns = _columns([output for outputs in calls for output in outputs])
+        for column in columns:
+            _, counts = np.unique(column, return_counts=True)
+            if size * CALLS - counts.max() < RARE * CALLS:
+                # the test's approximation wants more values that differ
+                continue
+            of_calls = column.reshape(CALLS, size)
+            statistic = kruskal(*of_calls).statistic
+            if min(chi2.sf(statistic, CALLS - 1), chi2.cdf(statistic, CALLS - 1)) < SHARED / len(columns):
+                return AssumptionRecord(INDEPENDENT, False, (
+                    "The outputs of one call depend on each other: calls differ by more than those of independent "
+                    "outputs do, or by less, so no bound on ε holds; draw fresh noise for each of the `size` outputs."
+                ))
+    return None
+
+
+def _columns(outcomes: Sequence[Hashable]) -> list[NDArray[np.float64]]:
+    """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
+    (most, _), *_ = Counter(outcomes).most_common(1)
+    found = [np.array([float(outcome == most) for outcome in outcomes])]
+    parts = [(outcome, *flat(outcome)[:PARTS]) for outcome in outcomes]
+    if len({len(each) for each in parts}) == 1:
+        found += [np.array([as_number(part) for part in column]) for column in zip(*parts, strict=True)]
+    # by their order alone
+    return [np.where(np.isnan(column), -np.inf, column) for column in found]
+
+
+def _played(
+    target: Target, pair: Pair, plan: Sequence[tuple[int, int]], seed: int, *, word: int = 0
+) -> dict[tuple[int, int], _Call] | None:
+    """Calls in this order, by (dataset, number of the seed); None where a copy fails and the function would not.
+
+    Args:
+        word: what the global generators are seeded with, beside the seed.
+    """
+    calls = {}
+    for side, at in plan:
+        dataset = pair.right if side else pair.left
+        try:
+            calls[side, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]), word)
+        except Exception:
+            return None
+    return calls
+
+
+def _called(target: Target, dataset: Any, seed: SeedSequence, word: int) -> _Call:
+    rng, records = default_rng(seed), copied(dataset)
+    before, state = fingerprint(records), str(rng.bit_generator.state)
+    subject: Any = target.subject
+    with _global_seeds(seed, word), redirect_stdout(sys.stderr):
+        if not target.vectorised:
+            outcome = canonical(target.outcome(records, rng))
+        else:
+            try:
+                output = subject(records, rng, AT_ONCE)
+            except (DpauditError, MemoryError):
+                raise
+            except Exception as error:
+                outcome = raised(error)
+            else:
+                outcome = canonical(output)
+    return _Call(outcome, str(rng.bit_generator.state) != state, fingerprint(records) != before)
+
+
+@contextmanager
+def _global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
+    """The global generators of `random` and numpy, seeded inside and as they were afterwards."""
+    kept, kept_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    state = int(seed.generate_state(word + 1)[word])
+    random.seed(state)
+    np.random.seed(state)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        random.setstate(kept)
+        np.random.set_state(kept_numpy)  # noqa: NPY002
+
+
+def copies(target: Target) -> Callable[[], Target] | None:
+    """Makes copies of a function in the state in which it is now, with globals of their own; None where none can be."""
+    if not target.portable:
+        return None
+    modules = [module for module in _project_modules(target.subject) if _registered(module)]
+    try:
+        with _classes_of_their_own():
+            payload = cloudpickle.dumps(target)
+    except Exception:
+        return None
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+    if len(payload) > LARGEST:
+        return None
+    return partial(pickle.loads, payload)
+
+
+@contextmanager
+def _classes_of_their_own() -> Iterator[None]:
+    """Pickle classes without the number by which cloudpickle finds the class itself again in the same process.
+
+    Loading would change that class: its methods would get the globals of the copy.
+    """
+    kept = internals._get_or_create_tracker_id
+    internals._get_or_create_tracker_id = lambda cls: None
+    try:
+        yield
+    finally:
+        internals._get_or_create_tracker_id = kept
+
+
+def _registered(module: ModuleType) -> bool:
+    """Pickle the module's functions by value from now on; False where they were already."""
+    if module.__name__ in cloudpickle.list_registry_pickle_by_value():
+        return False
+    with suppress(ValueError):
+        cloudpickle.register_pickle_by_value(module)
+        return True
+    return False
+
+
+def _project_modules(subject: Any) -> list[ModuleType]:
+    """Modules that define the function, unless they are installed: their state is to be copied with it."""
+    while isinstance(subject, partial | MethodType):
+        subject = subject.func if isinstance(subject, partial) else subject.__func__
+    names = {getattr(subject, "__module__", None), type(subject).__module__}
+    wrapped = getattr(subject, "__wrapped__", None)
+    names.add(getattr(wrapped, "__module__", None))
+    found = [sys.modules[name] for name in sorted(name for name in names if name in sys.modules)]
+    return [module for module in found if _is_project(module)]
+
+
+def _is_project(module: ModuleType) -> bool:
+    if module.__name__ == "__main__":
+        return False  # cloudpickle takes it by value anyhow
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return False
+    path = Path(file).resolve()
+    places = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages()]
+    installed = [Path(place).resolve() for place in places]
+    own = Path(__file__).resolve().parents[1]
+    return not any(path.is_relative_to(place) for place in [*installed, own])
+
+
+def _short(outcome: Hashable) -> str:
+    return _short_text(shown(outcome))
+
+
+def _short_text(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"

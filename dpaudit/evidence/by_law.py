@@ -1,0 +1,188 @@
+"""Exact evidence: the laws of a case's pairs, and of every pair of its scope."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpaudit.adversary import Pair
+from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
+from dpaudit.evidence.assumptions import always_fails, copies, only_failures
+from dpaudit.evidence.density import REAL_NOISE, Losses, look
+from dpaudit.evidence.exact import Comparison, at_least, finite, rounded_note, worse
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.kept_state import is_examined, refuse_state
+from dpaudit.evidence.sweep import exceeds, sweep
+from dpaudit.interpret import LawCache
+from dpaudit.language import Mechanism
+from dpaudit.outputs.canonical import Raised
+from dpaudit.plans.job import Job
+from dpaudit.plans.plan import Scope
+from dpaudit.results.model import ExactEvidence, Proof
+from dpaudit.results.stream import Event, Progress
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.user_errors import blamed
+
+_ROUNDED = rounded_note(())[:40]
+SHOWN_EXHAUSTIVE = 3
+"""Worst pairs of an exhaustive audit that the result keeps."""
+
+
+def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+    """Compare the case's pairs, then every pair of its scope, by exact laws or densities; `found` is filled on the way.
+
+    Raises:
+        NotEnumerableError: there is no law, and nothing else to go by.
+        TimeLimitError: the limit came; what was found until then stands.
+    """
+    mechanism = job.target.mechanism
+    if mechanism is None or not job.case.exact or job.black_box:
+        return
+    before = copies(job.target) if is_examined(job.target) else None
+    yield from _every(job, found, runner)
+    if found.worst_pair is not None and isinstance(found.comparison, Comparison):
+        try:
+            refuse_state(before, found.worst_pair, found.comparison, job.target.name)
+        except MechanismError:
+            # what was computed is of no one mechanism
+            found.exact.clear()
+            found.worst = found.comparison = found.worst_pair = found.delta = found.chain = found.proof = None
+            found.scope_done = found.refuted_by_scope = False
+            raise
+
+
+def _every(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+    cache = found.laws
+    failing: list[Raised | None] = []
+    try:
+        for pair in job.case.pairs:
+            with runner.limited():
+                exact = _compare(job, pair, cache, found, failing)
+            found.exact.append(exact)
+            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
+    except NotEnumerableError as error:
+        if (job.case.scope is not None and not job.scope_unasked) or not job.tests:
+            raise
+        found.notes.append(f"No exact law: {error}")
+        return
+    if failing and all(failing):
+        # laws of nothing but failures say nothing
+        found.exact.clear()
+        found.worst = found.comparison = found.worst_pair = found.delta = found.chain = None
+        raise always_fails(job.target.name, next(one for one in failing if one is not None))
+    if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
+        found.notes += _failures(found)
+        return
+    try:
+        yield from _exhaust(job, cache, found, runner)
+        found.notes += _failures(found)
+    except (NotEnumerableError, MechanismError) as error:
+        if not job.scope_unasked:
+            raise
+        found.notes.append(f"Not every pair of {job.case.scope} could be compared by exact laws: {error}")
+
+
+def _compare(
+    job: Job, pair: Pair, cache: LawCache, found: Findings, failing: list[Raised | None] | None = None
+) -> ExactEvidence:
+    """The laws of a pair; to `failing` goes a failure where there are nothing but failures, and None elsewhere."""
+    assert job.target.mechanism is not None
+    with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+        comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
+    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
+        found.notes.append(REAL_NOISE)
+    if failing is not None:
+        failing.append(only_failures(comparison.values) if isinstance(comparison, Comparison) else None)
+    if exact.bounds is not None and exact.bounds.rounded:
+        _note_rounded(exact.bounds.rounded, found)
+    found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
+    if worse(exact, found.worst):
+        found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
+    return exact
+
+
+def _failures(found: Findings) -> list[str]:
+    """How probable failures are on both datasets of the worst pair; nothing where none is."""
+    comparison = found.comparison
+    if not isinstance(comparison, Comparison) or isinstance(comparison.values, np.ndarray):
+        return []
+    each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
+    parts = [
+        f"{value!r} with probability {p:.4g} on D and {q:.4g} on D′ (as in {value.where.rstrip('.')})"
+        for value, p, q in each
+        if isinstance(value, Raised) and (p or q)
+    ]
+    return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(sorted(parts))}."] if parts else []
+
+
+def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+    """Every pair of the scope; only the worst are kept in the result."""
+    scope, mechanism = job.case.scope, job.target.mechanism
+    assert scope is not None
+    assert mechanism is not None
+    swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
+    if not swept.complete:
+        # a violation stands though the time ran out before the last pair
+        if swept.worst is not None and exceeds(swept.worst, job.claim):
+            found.exact.append(_compare(job, swept.worst.pair, cache, found))
+        raise TimeLimitError("The time limit ran out")
+    found.enumerated = swept.pairs
+    found.scope_done = True
+    relation = job.claim.relation.name
+    pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
+    found.scope = f"{pairs} of {scope}"
+    found.notes += swept.notes
+    found.differing = swept.differing
+    if swept.worst is None:
+        return
+    worst = swept.worst
+    if worst.rounded:
+        _note_rounded(worst.rounded, found)
+    found.refuted_by_scope = exceeds(worst, job.claim)
+    # where rounding alone makes it infinite, what a shade more δ needs
+    low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
+    found.proof = Proof(
+        finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
+        swept.laws, list(swept.symmetries), swept.confirmed, swept.cache, list(worst.rounded),
+    )
+    for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
+        with runner.limited():
+            found.exact.append(_compare(job, pair, cache, found))
+    # the pair that needs the largest δ at the claimed ε may be another one
+    found.delta = max(found.delta or 0.0, swept.delta)
+    if found.refuted_by_scope:
+        yield from _smallest(job, mechanism, scope, cache, found, runner)
+
+
+def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
+    """Say it once, of whatever was rounded first."""
+    if not any(note.startswith(_ROUNDED) for note in found.notes):
+        found.notes.append(rounded_note(rounded))
+
+
+def _smallest(
+    job: Job, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
+    """The violating pair of fewest records, where fewer than the scope's are enough."""
+    for records in range(1, scope.records):
+        try:
+            swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
+        except SymmetryError:
+            raise
+        except MechanismError:
+            # a mechanism may ask for so many records
+            continue
+        if swept.worst is not None and exceeds(swept.worst, job.claim):
+            with runner.limited():
+                found.exact.append(_compare(job, swept.worst.pair, cache, found))
+            found.notes.append(
+                f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
+                f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "
+                f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."
+            )
+            return

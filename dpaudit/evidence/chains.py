@@ -1,0 +1,385 @@
+"""Group privacy as an audit of its own: chains of neighbours are walked to the pair that tells a group apart best.
+
+Where there are laws (or densities), every step is chosen by them, and every link of the chain is held against the claim
+for neighbours; otherwise runs estimate, and what they suggest is tested on fresh ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.random import Generator as Random
+from numpy.random import default_rng
+
+from dpaudit.adversary import Event, Pair
+from dpaudit.adversary.pairs.chains import Chain, Chains, chain_between, longer, pieces
+from dpaudit.adversary.pairs.climb import climb
+from dpaudit.errors import MechanismError, NotEnumerableError, OutputError, TimeLimitError
+from dpaudit.evidence.density import look
+from dpaudit.evidence.estimate import estimate
+from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, claim_record, finite, pair_record
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.sampling import SEARCH, draw
+from dpaudit.evidence.worst_pair import Subject, needed
+from dpaudit.interpret import LawCache, law
+from dpaudit.interpret.span_laws import has_spans
+from dpaudit.language import Claim, Mechanism
+from dpaudit.language.distributions import plain
+from dpaudit.plans.job import Job, Walk
+from dpaudit.results import model
+from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
+from dpaudit.results.refutation import ROUNDING, refutes
+from dpaudit.results.stream import Progress
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.user_errors import blamed
+
+COMPARED = 800
+"""Pairs whose laws are compared for one chain, at most; fewer where laws are large."""
+DEAR = 10_000
+"""So many outcomes of a law cost as much again."""
+ESTIMATES = 250
+"""The cheapest estimates that a walk may cost; together as many runs as one pair may have."""
+LEAST_RUNS = 100
+"""Runs a side behind the cheapest estimate."""
+WIDTH = 6
+"""Chains that are kept at every length."""
+LONGER = 16
+"""Chains that are tried from every kept one by another link."""
+PATIENCE = 6
+"""Rounds without a worse chain after which the last climb ends."""
+LINK_RUNS = 8
+"""Times the runs of the cheapest estimate, on both sides of every link of the chain that is kept."""
+LEAK = 1e9
+"""Stands for an infinite ε in a ranking."""
+TIE = 1e-10
+"""Times the logarithm of its records is taken from a chain's score: of equally bad ones the smallest is kept."""
+CHAIN = 0xC4A1
+"""Marks the walk's own stream of random numbers."""
+
+
+def find_chain(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+    """The job with the ends of the worst chain that was found; `found.chain` holds its links.
+
+    Where the exact law of a link refutes the claim for neighbours although the ends keep that for groups, it is the
+    job of that link and that claim: a group's claim rests on it.
+
+    Raises:
+        NotEnumerableError: no chain of that length was found on which the mechanism runs.
+        MechanismError: it fails on all of them.
+    """
+    assert job.walk is not None
+    walk = job.walk
+    search: _Search = _Laws(job, runner, found) if _has_law(job, runner, found) else _Runs(job, runner, found, seed)
+    try:
+        yield from _walk(search, walk, default_rng([seed, CHAIN, len(walk.claims)]))
+    except TimeLimitError:
+        if search.best is None:
+            raise
+        found.notes.append("The time limit ended the walk.")
+    if search.best is None:
+        if search.crash is not None:
+            raise search.crash
+        raise NotEnumerableError(
+            f"No chain of {len(walk.claims)} neighbours was found on which {job.target.name} runs; name other records "
+            "with --data, or fewer --groups."
+        )
+    chain = search.best
+    if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in walk.starts):
+        chain = replace(chain, source="found")
+    found.notes.append(
+        f"A search compared {search.what} on the ends of {search.compared:,} chains of up to {len(chain)} neighbours; "
+        "there may be worse ones."
+    )
+    yield search.progress()
+    with runner.limited():
+        return search.settled(chain)
+
+
+def concluded(chain: model.Chain | None, verdict: Verdict) -> model.Chain | None:
+    """What a verdict from runs says of a chain: if its ends refute more than the links give, some link refutes."""
+    if chain is None or chain.delta is not None or verdict is not Verdict.FAIL:
+        return chain
+    tight, stated = chain.tight, chain.stated
+    if tight.epsilon > stated.epsilon or tight.delta > stated.delta:
+        return replace(chain, exceeded=True)
+    estimates = [-math.inf if link.estimate is None else link.estimate for link in chain.links]
+    return replace(chain, exceeded=True, tight_exceeded=True, named=1 + int(np.argmax(estimates)))
+
+
+def _has_law(job: Job, runner: Runner, found: Findings) -> bool:
+    """Whether the first starting pair that the mechanism accepts can be compared by laws or densities."""
+    mechanism, walk = job.target.mechanism, job.walk
+    assert walk is not None
+    if mechanism is None or job.black_box or not job.case.exact:
+        return False
+    for pair in walk.starts:
+        try:
+            with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+                needed(Subject(mechanism, pair), walk.claims[0], found.laws)
+        except MechanismError:
+            continue
+        except NotEnumerableError:
+            return False
+        return True
+    return False
+
+
+@dataclass
+class _Search(ABC):
+    """What a walk has looked at, and the worst chain of the wanted length."""
+
+    job: Job
+    runner: Runner
+    found: Findings
+    compared: int = 0
+    spent: int = 0
+    """Of `most`."""
+    most: int = COMPARED
+    best: Chain | None = None
+    crash: MechanismError | OutputError | None = None
+    what = ""
+
+    @abstractmethod
+    def score(self, chain: Chain, effort: int) -> float:
+        """What the ends need, against the claim for so many links; −∞ where the mechanism does not take them."""
+
+    @abstractmethod
+    def settled(self, chain: Chain) -> Job:
+        """The job of the chain, every link of which is looked at."""
+
+    @property
+    def walk(self) -> Walk:
+        """What is walked."""
+        assert self.job.walk is not None
+        return self.job.walk
+
+    def progress(self) -> Progress:
+        """Where it stands."""
+        what = f"walking chains of {len(self.walk.claims)} neighbours, {self.compared:,} compared"
+        return Progress(min(self.spent, self.most), self.most, what, None)
+
+
+class _Laws(_Search):
+    """By exact laws or densities, each computed once."""
+
+    what = "exact laws"
+
+    def __init__(self, job: Job, runner: Runner, found: Findings) -> None:
+        super().__init__(job, runner, found)
+        assert job.target.mechanism is not None
+        self.mechanism: Mechanism = job.target.mechanism
+        self.known: dict[Hashable, float] = {}
+        self.stated = self.walk.claims[-1]
+        self.tight = self.walk.claims[0].chained(len(self.walk.claims))
+        # where all of δ is on what the other side lacks, its rounding alone would need an infinite ε
+        shade = min(1.0, self.tight.delta * (1 + ROUNDING))
+        self.shaded = replace(self.tight, delta=shade)
+        self.sharpest: tuple[float, Chain] | None = None
+        """What needs most at the δ that the links give, which may be another chain than the worst."""
+
+    def score(self, chain: Chain, effort: int) -> float:
+        key = chain.datasets[0], chain.datasets[-1]
+        if key not in self.known:
+            self.compared += 1
+            dear = 0
+            claim, subject = self.walk.claims[len(chain) - 1], Subject(self.mechanism, chain.pair)
+            try:
+                with self.runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(self.job.target.name):
+                    score = needed(subject, claim, self.found.laws)
+                    if len(chain) == len(self.walk.claims) and self.tight != self.stated:
+                        sharp = needed(subject, self.shaded, self.found.laws)
+                        if self.sharpest is None or sharp > self.sharpest[0]:
+                            self.sharpest = sharp, chain
+                    dear = self._outcomes(chain) // DEAR
+            except MechanismError as error:
+                # it may ask for other numbers of records, or other records
+                self.crash, score = error, -math.inf
+            except NotEnumerableError:
+                score = -math.inf
+            self.spent += 1 + dear
+            # of equally bad ones the smallest
+            self.known[key] = min(score, LEAK) - TIE * math.log2(2 + len(key[0]) + len(key[1]))
+        return self.known[key]
+
+    def _outcomes(self, chain: Chain) -> int:
+        """Of the law at one end, which is known; 0 where there are densities instead."""
+        try:
+            return len(law(self.mechanism, chain.datasets[0], cache=self.found.laws, path_limit=PATHS))
+        except NotEnumerableError:
+            return 0
+
+    def settled(self, chain: Chain) -> Job:
+        job, laws, single, stated, tight = self.job, self.found.laws, self.walk.claims[0], self.stated, self.tight
+        over = self.sharpest is not None and self.sharpest[0] > tight.epsilon * (1 + ROUNDING)
+        if over and self.sharpest is not None and self.score(chain, 1) <= stated.epsilon * (1 + ROUNDING):
+            chain = replace(self.sharpest[1], source="found")
+        with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            links = [look(self.mechanism, pair, single, laws)[1] for pair in chain.links]
+            _, ends, event = look(self.mechanism, chain.pair, stated, laws)
+            against_tight = ends if tight == stated else look(self.mechanism, chain.pair, tight, laws)[1]
+            losses = _losses(self.mechanism, chain, event, ends, laws)
+        refuting = [refutes(link, single) for link in links]
+        exceeded, tight_exceeded = refutes(ends, stated), refutes(against_tight, tight)
+        named = 1 + max(range(len(links)), key=lambda i: (_needs(links[i]), links[i].delta))
+        broken = any(refuting) or tight_exceeded
+        self.found.chain = model.Chain(
+            single=claim_record(single),
+            stated=claim_record(stated),
+            tight=claim_record(tight),
+            pair=pair_record(chain.pair, stated),
+            epsilon=ends.epsilon,
+            delta=ends.delta,
+            exceeded=exceeded,
+            tight_exceeded=tight_exceeded,
+            named=named if broken else None,
+            walked=self.compared,
+            links=[
+                ChainLink(
+                    link.pair, link.epsilon, link.delta, link.bounds, None if loss is None else finite(loss),
+                    impossible=loss == math.inf, exceeds=refuted,
+                )
+                for link, loss, refuted in zip(links, losses, refuting, strict=True)
+            ],
+        )
+        if broken and not exceeded:
+            self.found.notes.append(
+                f"The ends of the chain keep the claim for groups, {stated}; link {named} of it is what refutes "
+                f"the claim for neighbours, {single}, from which a claim for groups follows."
+            )
+            pair = replace(chain.links[named - 1], source="found")
+            return replace(job, claim=single, case=replace(job.case, claim=single, pairs=(pair,), runs=0), tests=0)
+        return replace(job, case=replace(job.case, pairs=(chain.pair,), runs=0), tests=0)
+
+
+class _Runs(_Search):
+    """By estimates from runs, which are used for nothing else."""
+
+    what = "runs"
+
+    def __init__(self, job: Job, runner: Runner, found: Findings, seed: int) -> None:
+        super().__init__(job, runner, found, most=ESTIMATES)
+        self.seed = seed
+        self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
+
+    def score(self, chain: Chain, effort: int) -> float:
+        self.spent += effort
+        try:
+            return self._estimate(chain.pair, self.walk.claims[len(chain) - 1], effort)
+        except (MechanismError, OutputError) as error:
+            # it may ask for more records than a dataset has; others are tried before that is the result
+            self.crash = error
+            return -math.inf
+
+    def settled(self, chain: Chain) -> Job:
+        single, stated = self.walk.claims[0], self.walk.claims[-1]
+        links = [
+            ChainLink(
+                pair_record(pair, single), None, None, estimate=max(0.0, self._estimate(pair, single, LINK_RUNS))
+            )
+            for pair in chain.links
+        ]
+        self.found.chain = model.Chain(
+            single=claim_record(single),
+            stated=claim_record(stated),
+            tight=claim_record(single.chained(len(chain))),
+            pair=pair_record(chain.pair, stated),
+            epsilon=None,
+            delta=None,
+            exceeded=False,
+            tight_exceeded=None,
+            named=None,
+            walked=self.compared,
+            links=links,
+        )
+        return replace(self.job, case=replace(self.job.case, pairs=(chain.pair,)))
+
+    def _estimate(self, pair: Pair, claim: Claim, effort: int) -> float:
+        """A lower estimate of ε; where it is 0, how far the event's frequencies are from a violation, below 0."""
+        self.compared += 1
+        runs = self.least * effort
+        sides = draw(
+            self.job, pair, runs, self.runner, seed=self.seed, index=self.compared, phase=SEARCH, batch=0
+        )
+        self.found.searched += 2 * runs
+        return estimate(self.job, sides, claim, seed=self.seed).height
+
+
+def _walk(search: _Search, walk: Walk, rng: Random) -> Generator[Progress, None, None]:
+    """Chains of one link, the best of them by another one, and so on; then other chains of the last length."""
+    single, links = walk.claims[0].relation, len(walk.claims)
+    begun = [chain_between(pair, single) for pair in walk.starts]
+    known = [piece for chain in begun if chain is not None for piece in pieces(chain, links)]
+    kept: list[Chain] = []
+    # fewer records than links cannot all be replaced
+    least = links if single.kind == "replace-one" else 0
+    for length in range(1, links + 1):
+        terrain = Chains(single, length, walk.records, least, walk.most)
+        # a quarter each for neighbours, what is between, chains of the last length, and other such chains
+        share = search.most // 4 // (1 if length in (1, links) else links - 2)
+        grown = [other for chain in kept for other in longer(chain, single, walk.records, rng, LONGER)]
+        candidates = {
+            terrain.key(chain): chain
+            for chain in (*grown, *(chain for chain in known if len(chain) == length))
+            if terrain.admits(chain)
+        }
+        limit = search.spent + share
+        ranked = yield from _best(search, list(candidates.values()), terrain, rng, limit, rounds=1)
+        # a chain that was begun with goes on from what it is between its ends as well
+        kept = ranked or kept
+    if ranked := (yield from _best(search, kept, terrain, rng, search.most, rounds=search.most)):
+        search.best = ranked[0]
+
+
+def _best(
+    search: _Search, starts: Sequence[Chain], terrain: Chains, rng: Random, limit: int, *, rounds: int
+) -> Generator[Progress, None, list[Chain]]:
+    """The best few of them, or of what a climb from them finds; what the mechanism does not take is left out."""
+    best: list[Chain] = []
+    for state in climb(
+        [chain for chain in starts if len(chain) == terrain.links], search.score, terrain, rng=rng, rounds=rounds,
+        width=WIDTH, patience=PATIENCE, stop=lambda: search.spent >= limit,
+    ):
+        best = [scored.item for scored in state.best if scored.score > -math.inf]
+        if best and terrain.links == len(search.walk.claims):
+            search.best = best[0]
+        yield search.progress()
+    return best
+
+
+def _losses(
+    mechanism: Mechanism, chain: Chain, event: Event, ends: ExactEvidence, laws: LawCache
+) -> list[float | None]:
+    """ln of the ratio of the event's probabilities on the two sides of every link, from the likelier end on; None
+    where neither side of a link, or the nearer one alone, has it."""
+    nothing: list[float | None] = [None] * len(chain)
+    if ends.by_density or ends.event is None:
+        return nothing
+    shares = []
+    for dataset in chain.datasets:
+        one = law(mechanism, dataset, cache=laws, path_limit=PATHS)
+        if has_spans(one.values):
+            # an event may cut the spans of a law that it was not made from
+            return nothing
+        shares.append(math.fsum(one.probs[event.marks(plain(one.values))].tolist()))
+    forward = ends.direction == LEFT_RIGHT
+    return [_loss(*(link if forward else link[::-1])) for link in pairwise(shares)]
+
+
+def _loss(near: float, far: float) -> float | None:
+    if far == 0:
+        return math.inf if near > 0 else None
+    return math.log(near) - math.log(far) if near > 0 else None
+
+
+def _needs(link: ExactEvidence) -> float:
+    return math.inf if link.epsilon is None else link.epsilon
+
+
+

@@ -1,0 +1,187 @@
+"""Exact evidence: the laws of both datasets, and what they say of a claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary import Event, Pair
+from dpaudit.interpret import LawCache, align, ball_laws, law
+from dpaudit.interpret.law import Support
+from dpaudit.language import Claim, Mechanism, Span
+from dpaudit.language.distributions import plain
+from dpaudit.outputs.spans import together
+from dpaudit.results.datasets import dataset_to_json
+from dpaudit.results.model import Bounds, ClaimRecord, EventRecord, ExactEvidence, PairRecord
+from dpaudit.results.refutation import TOLERANCE
+from dpaudit.stats import hockey_stick
+from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, outward
+
+NOTHING = 1e-30
+"""An ε below it, in an interval that contains 0, is what rounding has left of 0."""
+SHOWN_ROUNDINGS = 3
+"""What was rounded is listed up to so many."""
+PATHS = 200_000
+"""Paths of one law that an audit enumerates on its own account."""
+MOST_BALLS = 20_000
+"""Outcomes of laws that are computed in intervals as well, about a second's worth."""
+
+LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The laws of a pair over the same outcomes."""
+
+    values: Support
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+
+    def sides(self, direction: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Numerator and denominator of a direction."""
+        return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
+
+    def profile(self, direction: str, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """δ at some ε, shape as given."""
+        return hockey_stick.profile(*self.sides(direction), epsilons)
+
+    def event(self, chosen: NDArray[np.bool_]) -> Event:
+        """The event of the chosen outcomes."""
+        values = plain(self.values)
+        inside = [values[i] for i in np.flatnonzero(chosen).tolist()]
+        if not any(isinstance(value, Span) for value in inside):
+            return Event(frozenset(inside))
+        spans = sorted(v if isinstance(v, Span) else Span(v, v + 1) for v in inside if isinstance(v, Span | int))
+        return Event(frozenset(v for v in inside if not isinstance(v, Span | int)), spans=tuple(together(spans)))
+
+
+def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:
+    """The exact laws of both datasets of a pair.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or too large a one.
+    """
+    left, right = (law(mechanism, side, cache=cache, path_limit=PATHS) for side in (pair.left, pair.right))
+    return Comparison(*align(left, right))
+
+
+def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
+    """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
+    found = []
+    for direction in (LEFT_RIGHT, RIGHT_LEFT):
+        p, q = comparison.sides(direction)
+        epsilon = hockey_stick.epsilon_at(p, q, claim.delta)
+        found.append((hockey_stick.hockey_stick(p, q, claim.epsilon), epsilon, direction))
+    # by ε first: at the claimed ε both deltas may be 0
+    delta = max(f[0] for f in found)
+    _, epsilon, direction = max(found, key=lambda f: (f[1], f[0]))
+    # the event that shows it: at the exact ε the divergence is the claimed δ, a shade below there is room
+    at = claim.epsilon if math.isinf(epsilon) or epsilon > claim.epsilon else max(0.0, epsilon * (1 - 1e-6))
+    p, q = comparison.sides(direction)
+    chosen = hockey_stick.optimal_event(p, q, at)
+    event = comparison.event(chosen)
+    exact = ExactEvidence(
+        pair=pair_record(pair, claim),
+        direction=direction,
+        event=EventRecord(event.description, event.spec),
+        epsilon=None if math.isinf(epsilon) else epsilon,
+        delta=delta,
+        p=math.fsum(p[chosen]),
+        q=math.fsum(q[chosen]),
+    )
+    return exact, event
+
+
+def enclosed(
+    found: ExactEvidence, comparison: Comparison, mechanism: Mechanism, pair: Pair, claim: Claim
+) -> ExactEvidence:
+    """The same with its bounds in interval arithmetic, where the laws are small enough for that.
+
+    Where no finite ε is seen to be enough, δ may be met with equality by outcomes that the other side lacks, which no
+    interval can tell from a shade more: then the lower bound is that at a δ which is larger by a relative `TOLERANCE`,
+    and the upper one holds if it is equality.
+
+    Raises:
+        NotEnumerableError: as `compare` does.
+    """
+    if len(comparison.left) > MOST_BALLS:
+        return found
+    laws = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    p, q, delta = laws.left, laws.right, decimal(claim.delta)
+    epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]
+    if any(math.isinf(e.high) for e in epsilons):
+        strict, epsilons = epsilons, []
+        for e, (a, b) in zip(strict, ((p, q), (q, p)), strict=True):
+            more = epsilon_at(a, b, delta * (1 + TOLERANCE))
+            met = math.isinf(e.high) and math.isfinite(e.low) and math.isfinite(more.high)
+            both = [(x, y) for x, y in zip(a, b, strict=True) if not y.is_zero()] if met else []
+            rest = epsilon_at([x for x, _ in both], [y for _, y in both], 0).high if both else 0.0
+            epsilons.append(Enclosure(more.low, max(more.high, rest)))
+    deltas = [outward(delta_at(*sides, decimal(claim.epsilon))) for sides in ((p, q), (q, p))]
+    low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
+    # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
+    delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
+    delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
+    # the doubles may be off by a last digit, or have lost a probability below theirs
+    epsilon = min(max(math.inf if found.epsilon is None else found.epsilon, low), high)
+    if low == 0 and epsilon < NOTHING:
+        epsilon = 0.0
+    return replace(
+        found,
+        epsilon=finite(epsilon),
+        delta=min(max(found.delta, delta_low), delta_high),
+        bounds=Bounds(finite(low), finite(high), delta_low, delta_high, list(laws.rounded)),
+    )
+
+
+def finite(number: float) -> float | None:
+    """None for infinity, as results hold it."""
+    return number if math.isfinite(number) else None
+
+
+def rounded_note(rounded: Sequence[str]) -> str:
+    """What a reader of intervals must know where the program rounded something."""
+    first, more = "; ".join(rounded[:SHOWN_ROUNDINGS]), len(rounded) - SHOWN_ROUNDINGS
+    return (
+        f"Some numbers of the program are rounded to doubles ({first}{f'; and {more} more' if more > 0 else ''}): the "
+        "exact ε and δ and their intervals are those of the program with these rounded numbers, and prove nothing of "
+        "one that computes without rounding."
+    )
+
+
+def worse(found: ExactEvidence, other: ExactEvidence | None) -> bool:
+    """Whether `found` is stronger evidence than the other."""
+    if other is None:
+        return True
+    a, b = (math.inf if e.epsilon is None else e.epsilon for e in (found, other))
+    return (a, found.delta) > (b, other.delta)
+
+
+def claim_record(claim: Claim) -> ClaimRecord:
+    """The claim as results hold it."""
+    return ClaimRecord(claim.epsilon, claim.delta, claim.relation.name, claim.relation.size, str(claim))
+
+
+def pair_record(pair: Pair, claim: Claim) -> PairRecord:
+    """The pair as results hold it."""
+    return PairRecord(
+        pair.label, pair.source, claim.relation.distance(pair.left, pair.right) or 0,
+        dataset_to_json(pair.left), dataset_to_json(pair.right),
+    )
+
+
+def at_least(epsilon: float | None) -> str:
+    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
+    if epsilon is None or math.isinf(epsilon):
+        return "no finite ε"
+    return f"ε ≥ {rounded_down(epsilon, 12)}" if epsilon > 0 else "ε = 0"
+
+
+def rounded_down(bound: float, digits: int = 3) -> str:
+    """So many digits, never rounded up: a bound must not be overstated."""
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
+    return f"{math.floor(bound * scale) / scale:.{digits}g}"

@@ -1,0 +1,94 @@
+"""Whether a mechanism in dpaudit's language keeps anything between its runs: copies that have run on nothing else tell.
+
+Its interpreters check that it is a function of its draws on one dataset. What it has seen of another dataset (a cache
+with too small a key, a counter, an attribute that is set once) shows in copies that were made before it ran.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+
+from numpy.random import SeedSequence
+
+from dpaudit.adversary import Pair
+from dpaudit.errors import NondeterministicMechanismError
+from dpaudit.evidence.exact import PATHS, Comparison
+from dpaudit.interpret import Outputs, align, law
+from dpaudit.language import Mechanism
+from dpaudit.language.distributions import plain
+from dpaudit.outputs.canonical import likeness
+from dpaudit.plans.registry import ALGORITHMS, CORPUS, names
+from dpaudit.subjects.target import Target
+
+SAMPLES = 200
+"""Of each dataset, drawn in both orders."""
+CLOSE = 1e-9
+"""Difference of two probabilities beyond rounding."""
+
+
+def is_examined(target: Target) -> bool:
+    """Whether to look for state: in all mechanisms but those of installed catalogues, whose tests do that."""
+    if target.mechanism is None:
+        return False
+    catalogues = {where.partition(".")[0] for group in (ALGORITHMS, CORPUS) for where in names(group).values()}
+    return type(target.mechanism).__module__.partition(".")[0] not in catalogues
+
+
+def played(copy: Target, pair: Pair, *, swapped: bool, seed: int) -> list[Outputs] | None:
+    """Samples of both datasets of a pair, the same in either order; None where the copy does not run."""
+    drawn: list[Outputs] = []
+    try:
+        for side in (1, 0) if swapped else (0, 1):
+            dataset = pair.right if side else pair.left
+            drawn.append(copy.runs(dataset, SAMPLES, SeedSequence([seed, side])))
+    except Exception:
+        return None
+    return drawn[::-1] if swapped else drawn
+
+
+def refuse_state(copies: Callable[[], Target] | None, pair: Pair, comparison: Comparison, name: str) -> None:
+    """Compare the output distributions of a pair with those of two copies, each of which has run on nothing else.
+
+    Args:
+        copies: makes copies in the state before the first run; None where there can be none.
+        pair: the pair that decides.
+        comparison: its output distributions, as they were computed.
+        name: of the mechanism.
+
+    Raises:
+        NondeterministicMechanismError: they differ.
+    """
+    if copies is None:
+        return
+    laws = []
+    try:
+        for dataset in (pair.right, pair.left):
+            mechanism = copies().mechanism
+            assert isinstance(mechanism, Mechanism)
+            with redirect_stdout(sys.stderr):
+                laws.append(law(mechanism, dataset, path_limit=PATHS))
+        alone = Comparison(*align(*laws[::-1]))
+    except Exception:
+        # a copy that does not run shows nothing
+        return
+    before, after = _by_text(comparison), _by_text(alone)
+    nothing = (0.0, 0.0)
+    for text in before.keys() | after.keys():
+        each = zip(before.get(text, nothing), after.get(text, nothing), strict=True)
+        if any(abs(p - q) > CLOSE for p, q in each):
+            raise NondeterministicMechanismError(
+                f"{name} is not a function of its dataset and its draws: a copy of it that has run on no other dataset "
+                "has another output distribution; keep no state between runs."
+            )
+
+
+def _by_text(comparison: Comparison) -> dict[str, tuple[float, float]]:
+    """Both probabilities by the text of the outcome: outcomes of copies are objects of other classes."""
+    found: dict[str, tuple[float, float]] = {}
+    for value, p, q in zip(plain(comparison.values), comparison.left.tolist(), comparison.right.tolist(), strict=True):
+        text = likeness(value)
+        before = found.get(text, (0.0, 0.0))
+        found[text] = (before[0] + p, before[1] + q)
+    return found

@@ -1,0 +1,111 @@
+"""The composition tree of a mechanism as lines of a report: claimed, composed and, where there are laws, spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from dpaudit.errors import DpauditError
+from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, pair_record
+from dpaudit.evidence.findings import Findings
+from dpaudit.interpret import Entry, Spent, grouped, ledger, spending
+from dpaudit.plans.job import Job
+from dpaudit.results.model import LedgerRow, Spending
+from dpaudit.stats import hockey_stick
+
+RUNS = 4
+"""Runs of which the dearest is shown."""
+_VALUE, _NAME = 24, 60
+"""Most characters of what a draw gave, and of what it is called."""
+
+
+def ledger_rows(job: Job, found: Findings) -> tuple[list[LedgerRow], Spending | None]:
+    """The tree, depth first, and which course of draws it is of; nothing where there is no tree.
+
+    On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
+    laws it is the dearest of a few sampled runs on the first pair, with claims alone.
+    """
+    mechanism = job.target.mechanism
+    pairs = [pair for pair in (found.worst_pair, *job.case.pairs) if pair is not None]
+    if mechanism is None or not pairs:
+        return [], None
+    try:
+        dearest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
+    except DpauditError:
+        return [], None
+    spent = _spent(job, found)
+    if spent is None or not spent.parts:
+        return (_rows(dearest, 0) if dearest.parts else []), None
+    assert found.worst is not None
+    assert found.worst_pair is not None
+    pair = pair_record(found.worst_pair, job.claim)
+    # other draws may use more mechanisms than this course does, and the claim covers them as well
+    most = dearest.worst(spent.entry)
+    spent = replace(spent, entry=replace(spent.entry, composed=most.composed, parts=most.parts))
+    return _spent_rows(spent, 0), Spending(pair, found.worst.direction, spent.share)
+
+
+def _spent(job: Job, found: Findings) -> Spent | None:
+    """The course to the worst event, of the dataset on which it is likelier."""
+    worst, pair = found.worst, found.worst_pair
+    if worst is None or pair is None or job.target.mechanism is None:
+        return None
+    sides = (pair.left, pair.right) if worst.direction == LEFT_RIGHT else (pair.right, pair.left)
+    try:
+        return spending(
+            job.target.mechanism, *sides, found.worst_event.marks, leak=worst.epsilon is None, claim=job.claim,
+            group=job.claim.relation.size, cache=found.laws, path_limit=PATHS,
+        )
+    except DpauditError:
+        return None
+
+
+def _rows(entry: Entry, depth: int) -> list[LedgerRow]:
+    return [_row(entry, depth), *(row for part in entry.parts for row in _rows(part, depth + 1))]
+
+
+def _spent_rows(spent: Spent, depth: int) -> list[LedgerRow]:
+    row = _row(spent.entry, depth)
+    p, q = spent.left, spent.right
+    # a claim binds both directions, so both are held against it
+    epsilon = hockey_stick.epsilon_at_symmetric(p, q, row.delta)
+    delta = max(hockey_stick.hockey_stick(*sides, row.epsilon) for sides in ((p, q), (q, p)))
+    row = replace(
+        row,
+        exact_epsilon=_finite(epsilon),
+        exact_delta=delta,
+        value=_short(repr(spent.value), _VALUE),
+        loss=_finite(spent.loss),
+        impossible=spent.loss == math.inf,
+        remark=spent.remark,
+    )
+    return [row, *(line for part in spent.parts for line in _spent_rows(part, depth + 1))]
+
+
+def _row(entry: Entry, depth: int) -> LedgerRow:
+    claim = entry.claim or entry.composed
+    text, parts = entry.text, entry.composed
+    if claim is None:
+        text += " (not accounted for)"
+    elif parts is not None and entry.claim is not None:
+        relation = "within its claim" if entry.balanced else "MORE than its claim"
+        text += f": its parts compose to ({parts.epsilon:.6g}, {parts.delta:.6g}), {relation}"
+    return LedgerRow(
+        depth,
+        text,
+        claim.epsilon if claim else 0.0,
+        claim.delta if claim else 0.0,
+        name=_short(entry.text, _NAME),
+        claimed=entry.claim is not None,
+        composed_epsilon=parts.epsilon if parts else None,
+        composed_delta=parts.delta if parts else None,
+    )
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _finite(number: Any) -> float | None:
+    return float(number) if math.isfinite(number) else None

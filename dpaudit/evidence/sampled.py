@@ -1,0 +1,233 @@
+"""Sampled evidence: certify, on fresh runs, the event that the sequential phase has learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+
+from dpaudit.adversary import Event, Pair
+from dpaudit.adversary.events.learner import Witness
+from dpaudit.errors import TimeLimitError
+from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
+from dpaudit.evidence.sampling import CERTIFY, draw
+from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, stake
+from dpaudit.interpret import Outputs, Tally
+from dpaudit.plans.alpha_shares import LOOKS
+from dpaudit.plans.job import Job
+from dpaudit.results.model import EventRecord, SampledEvidence
+from dpaudit.results.stream import Progress
+from dpaudit.stats import clopper_pearson, power, score_test
+from dpaudit.subjects.runner import Runner
+
+PARTS = 4
+"""Batches between two looks at most: points of the plot, and times at which the e-process is looked at."""
+LEAST_PART = 500
+SHOWN = 200_000
+"""Certifying runs, both sides together, whose outputs are kept for the picture."""
+
+
+@dataclass
+class Certified:
+    """One certified pair: its witness and counts, batch by batch."""
+
+    pair: Pair
+    witness: Witness
+    evidence: SampledEvidence
+    trail: list[tuple[int, int, int]] = field(default_factory=list)
+    """(runs a side, x, y) after every batch."""
+    shown: tuple[Outputs, Outputs] | None = None
+    """Certifying outputs on left and right, for the picture."""
+
+
+@dataclass
+class Collected:
+    """What sampling one case gave."""
+
+    sequential: Sequential
+    certified: list[Certified] = field(default_factory=list)
+    cut_short: bool = False
+
+    @property
+    def best(self) -> Certified | None:
+        """The strongest evidence: highest bound, then smallest p-value."""
+        return max(
+            self.certified, key=lambda c: (c.evidence.epsilon_lower, -c.evidence.p_value), default=None
+        )
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The best lower bound on ε, of the e-process and of all certificates: they hold together."""
+        return max([self.sequential.epsilon_lower, *(c.evidence.epsilon_lower for c in self.certified)])
+
+
+def certify(
+    job: Job, state: Sequential, runner: Runner, out: Collected, *, seed: int, spent: int, certify: bool
+) -> Generator[Progress, None, None]:
+    """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
+
+    A refuted claim is certified on the strongest pair alone, and no longer than its Clopper–Pearson bound needs to
+    exceed the claim too, unless `certify`. The e-process goes on betting on these runs.
+
+    Args:
+        spent: runs a side and pair that the sequential phase has used.
+    """
+    tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
+    out.cut_short = state.cut_short
+    budget = job.runs - spent
+    if out.cut_short or budget < 1:
+        return
+    for number, track in enumerate(tracks, 1):
+        witness = _frozen(job, state, track, budget, len(tracks), certify=certify)
+        what = f"certifying, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
+        for runs, bound in _count(
+            job, state, track, witness, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
+        ):
+            best = max(bound, out.epsilon_lower)
+            yield Progress(spent + runs, job.runs, f"{what}, {runs:,} of {budget:,} runs a side", best)
+        if out.cut_short:
+            return
+
+
+def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool) -> Witness:
+    """The event to certify: that of the bit patterns where they count and show more.
+
+    Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
+    one does even after its discount for having been chosen: what certifies most may be much rarer, and known worse.
+    """
+    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+    own = float(track.process.log_values[state.at])
+    learner = track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
+    learner.settle()
+    if not certify:
+        grown = learner.grow(epsilon=epsilon, delta=delta)
+        if state.refuted or grown.p > math.exp(epsilon) * grown.q + delta:
+            return grown
+    return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
+
+
+def _count(
+    job: Job, state: Sequential, track: Track, witness: Witness, runner: Runner, out: Collected, *, seed: int,
+    spent: int, tests: int, certify: bool,
+) -> Generator[tuple[int, float], None, None]:
+    """Fresh runs on both sides, batch by batch, up to the look at which the certificate is done.
+
+    A look's counts are weighed at that look's share of the error, so that stopping there is paid for: also where a
+    time limit or a crash stops it. (A crash is an output like any other, of which no event holds; the counts of a look
+    that was reached are those of a mechanism that may crash.)
+    """
+    sizes = _looks(job.runs - spent, certify=certify)
+    numerator, denominator = (1, 0) if witness.reverse else (0, 1)
+    hits, done, shown = [0, 0], 0, [Tally(), Tally()]
+    trail: list[tuple[int, int, int]] = []
+    last: tuple[int, float] | None = None
+    evidence: tuple[tuple[int, int, int], float] | None = None
+    delta = job.claim.delta
+    try:
+        batch = 0
+        for look, size in sizes:
+            alpha = state.shares.at_look(look, tests)
+            for part in _parts(size - done):
+                sides = draw(
+                    job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch,
+                    noted=state.monitor.note,
+                )
+                batch += 1
+                state.monitor.see(sides)
+                # the event is fixed, so what it showed until now is what to stake on it next
+                seen = _with(witness, hits[numerator], hits[denominator], done)
+                process = track.bits_process if witness.family == "bits" else track.process
+                x, y = stake(process, seen, sides)
+                hits[numerator] += x
+                hits[denominator] += y
+                done += part
+                state.runs += 2 * part
+                if track is not state.smaller:
+                    track.runs_certified += part
+                    state.look()
+                for side in (0, 1):
+                    if 2 * done <= SHOWN or batch == 1:
+                        shown[side].merge(sides[side])
+                trail.append((done, hits[numerator], hits[denominator]))
+                bound = clopper_pearson.epsilon_lower(
+                    hits[numerator], done, hits[denominator], done, delta=delta, alpha=alpha
+                )
+                last = (done, bound)
+                yield last
+            evidence = (trail[-1], alpha)
+            assert last is not None
+            if last[1] > job.claim.epsilon and not certify:
+                break
+    except TimeLimitError:
+        out.cut_short = True
+    finally:
+        if evidence is not None:
+            counts, alpha = evidence
+            weighed = _weigh(job, track, witness, counts, alpha)
+            outputs_shown = (shown[0].outputs(), shown[1].outputs())
+            upto = [point for point in trail if point[0] <= counts[0]]
+            out.certified.append(Certified(track.pair, witness, weighed, upto, outputs_shown))
+
+
+def _looks(budget: int, *, certify: bool) -> list[tuple[int, int]]:
+    """(number of the look, runs a side at it): doubling up to the budget; the last alone where nothing stops early."""
+    if certify:
+        return [(LOOKS - 1, budget)]
+    # with few runs several looks fall together: the latest has the largest share
+    looks = {math.ceil(budget / 2 ** (LOOKS - 1 - look)): look for look in range(LOOKS)}
+    return [(look, size) for size, look in looks.items()]
+
+
+def _parts(runs: int) -> list[int]:
+    parts = max(1, min(PARTS, runs // LEAST_PART))
+    return [runs // parts + (i < runs % parts) for i in range(parts)]
+
+
+def _with(witness: Witness, x: int, y: int, runs: int) -> Witness:
+    return replace(witness, x=witness.x + x, n=witness.n + runs, y=witness.y + y, m=witness.m + runs)
+
+
+def _rates(job: Job, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
+    """Of the certified event, and of the learned one on which a violation of the claim shows best.
+
+    Upper limits at 95 %: point estimates would promise too much. The certified event is the one that the mechanism
+    violates most, if it violates anything; another may be the one on which more is seen.
+    """
+    n, _, y = last
+    others = track.learner.base_rates()
+    if not len(others):
+        return (clopper_pearson.upper(y, n, alpha=0.05),)
+    epsilon = min(job.claim.epsilon, MOST_EPSILON)
+    best = power.most_revealing(others, n, epsilon=epsilon, delta=job.claim.delta, alpha=alpha)
+    return (clopper_pearson.upper(y, n, alpha=0.05), *(() if best is None else (float(others[best]),)))
+
+
+def _weigh(job: Job, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float) -> SampledEvidence:
+    n, x, y = last
+    claim = job.claim
+    epsilon = min(claim.epsilon, MOST_EPSILON)
+    detectable = min(
+        power.detectable_epsilon(q, n, n, epsilon=epsilon, delta=claim.delta, alpha=alpha)
+        for q in _rates(job, track, last, alpha)
+    )
+    return SampledEvidence(
+        pair=pair_record(track.pair, claim),
+        direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT,
+        event=event_record(witness.event),
+        x=x,
+        n=n,
+        y=y,
+        m=n,
+        p_value=score_test.p_value(x, n, y, n, epsilon=epsilon, delta=claim.delta, berger_boos=alpha / 1000),
+        epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha),
+        epsilon_lower_clopper_pearson=clopper_pearson.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha),
+        alpha=alpha,
+        detectable_epsilon=detectable if math.isfinite(detectable) else None,
+        runs_trained=track.runs,
+        family=witness.family,
+    )
+
+
+def event_record(event: Event) -> EventRecord:
+    """The event as results hold it."""
+    return EventRecord(event.description, event.spec)

@@ -1,0 +1,67 @@
+"""Batches of runs on both datasets of a pair, with seeds that depend on what they are for alone."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+
+from numpy.random import SeedSequence
+
+from dpaudit.adversary import Pair
+from dpaudit.interpret import Outputs, Tally
+from dpaudit.plans.job import Job
+from dpaudit.subjects.runner import Runner, Unit
+
+SEARCH, LEARN, SHRINK, CERTIFY = range(4)
+"""Phases of an audit; each has random streams of its own."""
+
+Sides = tuple[Outputs, Outputs]
+"""Outputs on the left and on the right dataset."""
+
+FIRST_BATCH = 5
+GROWTH = 1.15
+"""Each batch brings the runs to this multiple: late batches are large enough to be cheap, and a test that needs n runs
+spends at most a seventh more by waiting for the end of its batch."""
+
+
+def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
+    """Sizes that add up to `runs`: a few runs to learn from, then one at a time, then a share of what there is."""
+    done = 0
+    while done < runs:
+        size = FIRST_BATCH if not done else max(1, int(done * (growth - 1)))
+        # a rest that is not worth a batch of its own goes with the last one
+        if runs - done < 1.5 * size:
+            size = runs - done
+        yield size
+        done += size
+
+
+def draw(
+    job: Job, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
+    noted: Callable[[Unit, Outputs], None] | None = None,
+) -> Sides:
+    """`runs` fresh runs on each side.
+
+    Args:
+        index: the pair's number; with seed, phase and batch it names the random stream.
+        noted: told of every unit and its outputs.
+
+    Raises:
+        TimeLimitError: the limit came before all were done.
+        MechanismError, OutputError: as `Target.runs`.
+    """
+    key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
+    chunk = job.target.chunk or runs
+    sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
+    # both sides of a part follow each other, so that a pool works on both
+    units = [
+        Unit(dataset, size, SeedSequence([seed, key, index, side, phase, batch, part]))
+        for part, size in enumerate(sizes)
+        for side, dataset in enumerate((pair.left, pair.right))
+    ]
+    tallies = (Tally(), Tally())
+    for i, outputs in enumerate(runner.run(job.target, units)):
+        tallies[i % 2].merge(outputs)
+        if noted is not None:
+            noted(units[i], outputs)
+    return tallies[0].outputs(), tallies[1].outputs()

@@ -1,0 +1,135 @@
+"""Pairs for a mechanism of which only its runs are known: searched for before the test, shrunk after a refutation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.events.learner import Learner
+from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.pair_search import Pairs, climb
+from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
+from dpaudit.evidence.estimate import LEAST_RUNS, estimate, try_refuting
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.sampling import SEARCH, SHRINK, draw
+from dpaudit.evidence.sequential import Sequential, Track
+from dpaudit.language import Dataset
+from dpaudit.language.records import exception_of, leaves_of
+from dpaudit.plans.alpha_shares import learning_runs
+from dpaudit.plans.job import Job
+from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS
+from dpaudit.results.stream import Progress
+from dpaudit.stats.betting import Bets
+from dpaudit.subjects.runner import Runner
+
+ESTIMATES = 500
+"""The cheapest estimates that a search may cost; together as many runs as one pair may have."""
+SHRINK_ERROR = 0.01
+"""Error of the tests that say whether a smaller pair still refutes; the certificate comes from fresh runs."""
+SHRINK_TESTS = 60
+
+
+def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+    """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
+    assert job.records is not None
+    least = max(LEAST_RUNS, job.runs // ESTIMATES)
+    counter = 0
+    crashes: list[str] = []
+
+    def score(pair: Pair, effort: int) -> float:
+        nonlocal counter
+        counter += 1
+        runs = least * effort
+        try:
+            sides = draw(job, pair, runs, runner, seed=seed, index=counter, phase=SEARCH, batch=0)
+        except (MechanismError, DatasetError, OutputError) as error:
+            # it may ask for more records than a pair has; other pairs are tried before that is the result
+            crashes.append(str(error))
+            return -math.inf
+        found.searched += 2 * runs
+        return estimate(job, sides, job.claim, seed=seed).epsilon
+
+    best = list(job.case.pairs)
+    search = climb(
+        best, score, Pairs.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
+        stop=lambda: found.searched >= 2 * least * ESTIMATES,
+    )
+    try:
+        for state in search:
+            # one on which the mechanism fails is tried only where it fails on all
+            best = [scored.item for scored in state.best if scored.score > -math.inf] or best
+            highest = max((scored.score for scored in state.best), default=0.0)
+            what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
+            yield Progress(min(found.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
+    except TimeLimitError:
+        found.notes.append("The time limit ended the search for pairs.")
+    if crashes:
+        found.notes.append(f"On {len(crashes):,} estimates of the search the mechanism failed, as in: {crashes[0]}")
+    kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
+    return replace(job, case=replace(job.case, pairs=kept))
+
+
+def described_exceptions(pair: Pair, data: str) -> list[str]:
+    """What is to be said where a pair that was found holds NaN, an infinity or −0.0: the description means them too."""
+    if "floats" not in data:
+        # they were written down one by one
+        return []
+    holds = {exception_of(value) for side in (pair.left, pair.right) for record in side for value in leaves_of(record)}
+    return [
+        f"The pair holds {name}, which a column of floats can hold whatever its range: --data {data!r} means it too. "
+        f"If nobody can pass it to the mechanism, say so with {option}=False."
+        for name, option in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
+        if option in holds
+    ]
+
+
+def shrink_strongest(
+    job: Job, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
+) -> Generator[Progress, None, None]:
+    """Put the smallest pair that still seems to refute in the place of the one that did.
+
+    Nothing rests on these runs: the e-process has refuted the claim on the larger pair, and the smaller one is
+    certified by fresh runs.
+    """
+    strongest = state.strongest
+    runs = min(max(2 * spent, 100), learning_runs(job.runs))
+    learned: dict[tuple[Dataset, Dataset], Learner] = {}
+    tests = 0
+
+    def refutes(pair: Pair) -> bool:
+        nonlocal tests
+        tests += 1
+        tried = try_refuting(job, pair, runs, runner, seed=seed, index=tests, phase=SHRINK, alpha=SHRINK_ERROR)
+        found.searched += 2 * tried.runs
+        learned[pair.left, pair.right] = tried.learner
+        return tried.refuted
+
+    yield Progress(spent, job.runs, "shrinking the pair that refutes", state.epsilon_lower)
+    try:
+        shrunk = shrink(
+            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=SHRINK_TESTS
+        )
+    except (TimeLimitError, DpauditError) as error:
+        found.notes.append(f"The pair that refutes was not shrunk: {error}")
+        return
+    if not shrunk.steps:
+        return
+    left, right = len(strongest.pair.left), len(strongest.pair.right)
+    steps = f"{len(shrunk.steps)} step{'' if len(shrunk.steps) == 1 else 's'}"
+    found.notes.append(
+        f"The pair was shrunk in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
+        "e-process refuted the claim; the counts are of the small pair."
+    )
+    state.smaller = Track(
+        len(state.tracks),
+        replace(shrunk.pair, source="shrunk"),
+        learned[shrunk.pair.left, shrunk.pair.right],
+        Bets(state.epsilons, job.claim.delta, at=state.at),
+        strongest.bits,
+        Bets(state.epsilons, job.claim.delta, at=state.at),
+        runs=runs,
+    )

@@ -1,0 +1,265 @@
+"""The sequential test of a case: bet against the claim on events that earlier runs taught, stop when it is refuted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.errors import TimeLimitError
+from dpaudit.evidence.assumptions import Monitor
+from dpaudit.evidence.sampling import LEARN, Sides, batches, draw
+from dpaudit.interpret import Outputs
+from dpaudit.language.relation import plain_records
+from dpaudit.plans.alpha_shares import Shares, learning_runs
+from dpaudit.plans.job import Job
+from dpaudit.plans.request import Carried
+from dpaudit.results.stream import Progress
+from dpaudit.stats import eprocess, power
+from dpaudit.stats.betting import Bets
+from dpaudit.subjects.runner import Runner
+
+BITS_RUNS = 4_000
+"""Runs a side on which the bit patterns of doubles are looked at: what leaks there shows at once."""
+MOST_EPSILON = 300.0
+"""Beyond any bound that runs can reach, and its exponential is still a float when squared."""
+DIGITS = 9
+"""Decimals of a supplied log-likelihood ratio by which outputs may be told apart."""
+GRID = 160
+
+
+@dataclass
+class Track:
+    """One pair under test: what was learned of it, and the evidence of its bets."""
+
+    index: int
+    pair: Pair
+    learner: Learner
+    process: Bets
+    bits: Learner
+    bits_process: Bets
+    runs: int = 0
+    """Runs a side of the sequential phase."""
+    runs_certified: int = 0
+    bits_runs: int = 0
+    bits_witness: Witness | None = None
+    real: bool = False
+    """Whether an output so far was or held a double."""
+
+
+@dataclass
+class Sequential:
+    """The evidence of one case, over all its pairs.
+
+    Args:
+        tracks: the pairs under test.
+        shares: how the case's error is spent.
+        counted: whether bit patterns count in the verdict.
+        carried: the e-value of earlier results, if any.
+        at: the claimed ε's place on the grid.
+    """
+
+    tracks: list[Track]
+    shares: Shares
+    counted: bool
+    carried: Carried | None
+    epsilons: NDArray[np.float64]
+    at: int
+    peaks: NDArray[np.float64]
+    runs: int = 0
+    """In total: both sides, all pairs, certification included."""
+    refuted_at: int | None = None
+    trail: list[tuple[int, float]] = field(default_factory=list)
+    """(runs a side so far, on the average over the pairs; log e at the claimed ε) after every batch."""
+    cut_short: bool = False
+    monitor: Monitor = field(default_factory=Monitor)
+    """What all samples of this audit say of the assumptions."""
+    key: str = ""
+    """What it is evidence about."""
+    smaller: Track | None = None
+    """The pair that the strongest one was shrunk to; it is certified in its place, and not part of the e-process."""
+
+    @property
+    def threshold(self) -> float:
+        """ln(1/α) of the e-process."""
+        return math.log(1 / self.shares.sequential)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is."""
+        return self.refuted_at is not None
+
+    @property
+    def log_e(self) -> float:
+        """Its value now, at the claimed ε."""
+        return float(self._values()[self.at])
+
+    @property
+    def epsilon_lower(self) -> float:
+        """Lower bound on ε over the whole path."""
+        return eprocess.largest_rejected(self.epsilons, self.peaks, alpha=self.shares.sequential)
+
+    @property
+    def strongest(self) -> Track:
+        """The pair with most evidence."""
+        return max(self.tracks, key=self._evidence)
+
+    @property
+    def leaks(self) -> bool:
+        """Whether bit patterns refute the claim, where they are kept apart."""
+        return self.bits_peak >= math.log(1 / (self.shares.bits or self.shares.sequential))
+
+    @property
+    def bits_peak(self) -> float:
+        """ln of the largest e-value that bit patterns gave, averaged over the pairs."""
+        peaks = [float(track.bits_process.log_peaks[self.at]) for track in self.tracks]
+        # an average of peaks would be none of an e-process: each pair is tested at its own share
+        return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))
+
+    def look(self) -> None:
+        """Take stock after a batch; time is the runs a side, on the average over the pairs."""
+        values = self._values()
+        runs = round(sum(track.runs + track.runs_certified for track in self.tracks) / len(self.tracks))
+        self.peaks = np.maximum(self.peaks, values)
+        self.trail.append((runs, float(values[self.at])))
+        # no level counts for more than those below it, so the bound on ε reaches the claim then, and one share of α
+        # covers the verdict and the bound together
+        if self.refuted_at is None and self.peaks[self.at] >= self.threshold:
+            self.refuted_at = runs
+
+    def _values(self) -> NDArray[np.float64]:
+        """ln of the average over pairs (and bit patterns where they count) of the e-processes, times what came before.
+
+        What refutes a level refutes every smaller one, so a level counts for no more than those below it. What was
+        carried over is evidence against the claimed ε, and so against every smaller one; with the former, the product
+        over the nights is at each of these levels at most that of the level's own processes. Above the claim every
+        night begins anew, with a stake so small that all nights together spend no more than is set aside for it.
+        """
+        members = [track.process.log_values for track in self.tracks]
+        if self.counted:
+            members += [track.bits_process.log_values for track in self.tracks]
+        mean: NDArray[np.float64] = np.logaddexp.reduce(members, axis=0) - math.log(len(members))
+        mean = np.minimum.accumulate(mean)
+        if self.carried is not None:
+            mean[: self.at + 1] += self.carried.log_e
+            mean[self.at + 1 :] += math.log(self.shares.above / self.shares.sequential)
+        return mean
+
+    def _evidence(self, track: Track) -> float:
+        own = float(track.process.log_values[self.at])
+        return max(own, float(track.bits_process.log_values[self.at])) if self.counted else own
+
+
+def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carried | None, key: str = "") -> Sequential:
+    """The state before the first run."""
+    claim = min(job.claim.epsilon, MOST_EPSILON)
+    epsilons, at = grid(claim, job.runs, job.claim.delta)
+    tracks = [
+        Track(
+            index,
+            pair,
+            Learner(log_ratio=log_ratio(job, pair), seed=seed),
+            Bets(epsilons, job.claim.delta, at=at),
+            Learner(bits=True, seed=seed),
+            Bets(epsilons, job.claim.delta, at=at),
+        )
+        for index, pair in enumerate(job.case.pairs)
+    ]
+    state = Sequential(tracks, shares, counted, carried, epsilons, at, np.zeros(len(epsilons)), key=key)
+    state.peaks = state._values()
+    return state
+
+
+def explore(
+    job: Job, state: Sequential, runner: Runner, *, seed: int, certify: bool
+) -> Generator[Progress, None, int]:
+    """Batches on every pair, each bet on the event that all batches before it taught; the runs a side and pair.
+
+    Stops as soon as the claim is refuted, unless `certify`. What was found before the time limit came, or before the
+    mechanism crashed, stands: an e-process may be stopped at any time.
+    """
+    limit = learning_runs(job.runs)
+    done = 0
+    try:
+        for batch, size in enumerate(batches(limit)):
+            for track in state.tracks:
+                yield Progress(done, job.runs, _what(track, state, done, job.runs), state.epsilon_lower)
+                sides = draw(
+                    job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch,
+                    noted=state.monitor.note,
+                )
+                state.monitor.see(sides)
+                _bet(track, sides, job)
+                track.learner.add(*sides)
+                track.runs += size
+                state.runs += 2 * size
+            done += size
+            state.look()
+            if state.refuted and not certify:
+                break
+    except TimeLimitError:
+        state.cut_short = True
+    return done
+
+
+def _bet(track: Track, sides: Sides, job: Job) -> None:
+    """Stake on what earlier batches taught, and only then learn from this one."""
+    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+    if track.runs:
+        stake(track.process, track.learner.grow(epsilon=epsilon, delta=delta), sides)
+    track.real = track.real or any(_holds_doubles(side) for side in sides)
+    if track.real and track.runs < BITS_RUNS:
+        if track.runs:
+            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)
+            stake(track.bits_process, track.bits_witness, sides)
+        track.bits.add(*sides)
+        track.bits_runs += sides[0].runs
+
+
+def stake(process: Bets, witness: Witness, sides: Sides) -> tuple[int, int]:
+    """Bet on an event with fresh runs; the hits on the side where it is likelier, and on the other."""
+    top, bottom = reversed(sides) if witness.reverse else sides
+    x, y = witness.event.count(top), witness.event.count(bottom)
+    process.bet(x, top.runs, y, bottom.runs, past=(witness.x, witness.n, witness.y, witness.m))
+    return x, y
+
+
+def log_ratio(job: Job, pair: Pair) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
+    """ln(density on the left : on the right) of outputs, where the mechanism knows it and may tell."""
+    density = getattr(job.target.mechanism, "log_density", None)
+    if density is None or job.black_box:
+        return None
+    left, right = plain_records(pair.left), plain_records(pair.right)
+
+    def ratio(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(invalid="ignore"):
+            found: NDArray[np.float64] = density(left, outputs) - density(right, outputs)
+        # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
+        # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
+        told: NDArray[np.float64] = np.where(np.isnan(found), 0.0, found)
+        return told.round(DIGITS)
+
+    return ratio
+
+
+def grid(claim: float, runs: int, delta: float) -> tuple[NDArray[np.float64], int]:
+    """Levels ε at which the claim's family is tested: the claimed one, and up to what so many runs can ever certify."""
+    most = max(claim, power.largest_certifiable(max(runs, 1), 0.05) + math.log1p(-min(delta, 0.999999)))
+    # fine where ε is small, in steps of a percent or so where it is large
+    spread = np.sinh(np.linspace(0, math.asinh(50 * most), GRID)) / 50
+    epsilons = np.unique(np.append(spread, claim))
+    return epsilons, int(np.searchsorted(epsilons, claim))
+
+
+def _holds_doubles(outputs: Outputs) -> bool:
+    return bool(outputs.blocks or outputs.others)
+
+
+def _what(track: Track, state: Sequential, done: int, runs: int) -> str:
+    pairs = f"pair {track.index + 1} of {len(state.tracks)}, " if len(state.tracks) > 1 else ""
+    return f"betting, {pairs}{done:,} of {runs:,} runs a side"

@@ -1,0 +1,105 @@
+"""Whole audits at once, each on a worker process of its own: what each finds depends on its seed alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from joblib import delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from dpaudit.errors import MechanismError, TimeLimitError
+from dpaudit.evidence.utility import UtilityJob
+from dpaudit.plans.job import Job
+from dpaudit.results.model import Audit, UtilityAudit
+from dpaudit.subjects.runner import Runner, packed, unpacked
+from dpaudit.supervision import LIMIT_GRACE
+
+
+@dataclass(frozen=True)
+class Work:
+    """One case to audit.
+
+    Args:
+        job: the case.
+        alpha: its share of α.
+        note: what is to be said of it whatever is found.
+        key: what its e-value is evidence about.
+    """
+
+    job: Job | UtilityJob
+    alpha: float
+    note: str | None = None
+    key: str = ""
+
+
+Found: TypeAlias = Audit | UtilityAudit
+AuditOne: TypeAlias = Callable[[Work, Runner], Found]
+"""(case, what runs it) → its result; it must pickle."""
+GaveUp: TypeAlias = Callable[[Work, MechanismError], Found]
+"""The result of a case whose worker process did not survive it."""
+
+
+def portable(job: Job | UtilityJob) -> bool:
+    """Whether a case can be sent to a worker process."""
+    return isinstance(job, UtilityJob) or job.target.portable
+
+
+def side_by_side(
+    work: Sequence[Work], audit: AuditOne, gave_up: GaveUp, runner: Runner
+) -> Iterator[tuple[int, Found, float]]:
+    """Audit cases on `runner.jobs` worker processes.
+
+    Yields:
+        (place in `work`, its audit, seconds), in whatever order they end.
+    """
+    deadline = None if runner.left is None else time.time() + runner.left
+    payloads = [packed((audit, one)) for one in work]
+    ended = set[int]()
+    pool = runner.parallel(return_as="generator_unordered", batch_size=1)
+    try:
+        steps = iter(pool(delayed(_one)(at, payload, deadline) for at, payload in enumerate(payloads)))
+        while True:
+            with runner.limited(LIMIT_GRACE):
+                step = next(steps, None)
+            if step is None:
+                return
+            ended.add(step[0])
+            yield step
+    except TerminatedWorkerError:
+        # a mechanism took its process with it; alone it can be told which
+        left = [at for at in range(len(work)) if at not in ended]
+    except TimeLimitError:
+        # every worker has the same limit: those that do not react to it hang, with all signals ignored
+        runner.close()
+        for at in range(len(work)):
+            if at not in ended:
+                why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+                yield at, gave_up(work[at], MechanismError(why)), 0.0
+        return
+    for at in left:
+        try:
+            with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
+                ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
+        except TerminatedWorkerError:
+            found, seconds = gave_up(work[at], MechanismError(f"{_name(work[at])} ended its worker process.")), 0.0
+        except TimeLimitError:
+            runner.close()
+            why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+            found, seconds = gave_up(work[at], MechanismError(why)), 0.0
+        yield at, found, seconds
+
+
+def _name(work: Work) -> str:
+    return work.job.name if isinstance(work.job, UtilityJob) else work.job.target.name
+
+
+def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:
+    """One audit in a worker process."""
+    audit, work = unpacked(payload)
+    begun = time.monotonic()
+    runner = Runner(1, None if deadline is None else deadline - time.time())
+    return at, audit(work, runner), time.monotonic() - begun

@@ -1,0 +1,298 @@
+"""Promises of utility, tried: the probability of success on every source of inputs, by exact law and by runs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import zlib
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+
+from numpy.random import SeedSequence, default_rng
+
+from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError, UsageError
+from dpaudit.evidence.exact import rounded_note
+from dpaudit.evidence.success import Judged, exactly
+from dpaudit.language import Card, Mechanism, Trial
+from dpaudit.plans import registry
+from dpaudit.plans.contest import bouts
+from dpaudit.plans.jobs import contest_of
+from dpaudit.plans.location import location_of
+from dpaudit.plans.plan import UtilityCase, refuse_twins
+from dpaudit.plans.request import Request, Versus
+from dpaudit.results.drawing import Drawing
+from dpaudit.results.model import FORMAT_VERSION, Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
+from dpaudit.results.refutation import misses
+from dpaudit.results.stream import Progress
+from dpaudit.stats import clopper_pearson
+from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.subjects.target import Target
+from dpaudit.subjects.user_errors import blamed, described, sentence
+
+PARTS = 4
+"""Batches of runs on one source of inputs, between which progress is told."""
+
+
+@dataclass(frozen=True)
+class UtilityJob:
+    """A promise made ready to be tried."""
+
+    name: str
+    case: UtilityCase
+    card: Card | None
+    expected: Verdict | None
+    replay: str
+    runs: int
+    """Runs on each source of inputs."""
+
+    @property
+    def tests(self) -> int:
+        """How many sources are sampled: each spends one share of α."""
+        return len(self.case.instances) if self.runs else 0
+
+    @property
+    def claim(self) -> str:
+        """What is promised, for progress."""
+        return str(self.case.claim)
+
+
+def utility_jobs(request: Request) -> list[UtilityJob]:
+    """The promises of a request's algorithms, in order; none where it changes what they are run on.
+
+    Raises:
+        UsageError: promises alone are asked for, and there are none, or they would be of something else.
+    """
+    if request.versus is not None:
+        return _versus_jobs(request, request.versus)
+    alone = request.only == "utility"
+    if request.every is not None or request.seek is not None or request.only == "privacy":
+        return []
+    changed = (
+        request.groups or request.parameters or request.given_pairs or request.data or request.game
+        or request.black_box
+    )
+    if alone and changed:
+        raise UsageError(
+            "--utility tries the promises of the catalogue as they stand; leave --groups, --param, "
+            "--pair, --data, --game and --black-box out."
+        )
+    stated = (request.claim, request.epsilon, request.delta, request.relation)
+    if alone and any(given is not None for given in stated):
+        raise UsageError("--utility tests no claim of privacy; leave --epsilon, --delta and --relation out.")
+    if changed:
+        return []
+    jobs = [job for target in request.targets for job in _jobs_of(request, target)]
+    if alone and not jobs:
+        names = ", ".join(str(target) for target in request.targets[:3])
+        raise UsageError(f"Nothing is promised of the output of {names}; without --utility its privacy is tested.")
+    return jobs
+
+
+def _jobs_of(request: Request, target: object) -> Iterable[UtilityJob]:
+    if not isinstance(target, str) or target not in registry.names() | registry.names(registry.CORPUS):
+        return
+    plan = registry.plan(target)
+    cases = plan.utility() if plan.utility is not None else ()
+    refuse_twins(target, cases)
+    for case in cases:
+        yield _job(request, target, case, case.expected)
+
+
+def _versus_jobs(request: Request, versus: Versus) -> list[UtilityJob]:
+    """The success of every algorithm of a comparison, at every size."""
+    found = bouts(contest_of(versus), versus)
+    return [_job(request, bout.entrant, bout.utility, None) for bout in found if bout.utility is not None]
+
+
+def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | None) -> UtilityJob:
+    image = {"request": request.image(), "name": name, "utility": case.label, "format": FORMAT_VERSION}
+    replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
+    runs = case.runs if request.runs is None or not case.runs else request.runs
+    return UtilityJob(name, case, case.mechanism.card, expected, replay, runs)
+
+
+def try_promise(
+    job: UtilityJob, request: Request, alpha: float, runner: Runner
+) -> Generator[Progress, None, UtilityAudit]:
+    """One promise to its end.
+
+    Args:
+        alpha: the job's share of the family-wise error, spent on its sources alike.
+    """
+    attempts: list[Attempt] = []
+    notes = [job.case.note] if job.case.note else []
+    crash, crashed, cut_short = None, False, False
+    try:
+        for number, source in enumerate(job.case.instances):
+            yield from _attempt(job, source, number, request.seed, alpha / max(1, job.tests), runner, attempts, notes)
+    except TimeLimitError:
+        cut_short = True
+    except DpauditError as error:
+        crash, crashed = sentence(str(error)), isinstance(error, MechanismError)
+    verdict, kind, reason = _decide(job, attempts, request, crash=crash, cut_short=cut_short)
+    drawing = None if crash is not None or cut_short else _drawn(job, request.seed, runner, notes)
+    return _result(job, request, verdict, kind, reason, attempts, notes, crashed=crashed, drawing=drawing)
+
+
+def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Drawing | None:
+    """The case's picture, from runs with a part of the seed that no source of inputs has."""
+    if job.case.drawing is None:
+        return None
+    try:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr):
+            return job.case.drawing(default_rng(SeedSequence([seed, _key(job), len(job.case.instances), 1])))
+    except Exception as error:
+        # the verdict stands without its picture
+        if os.environ.get("DPAUDIT_TRACEBACK"):
+            raise
+        notes.append(f"Its picture could not be drawn ({described(error)}).")
+        return None
+
+
+def _key(job: UtilityJob) -> int:
+    return zlib.crc32(f"{job.name}/{job.case.label}".encode())
+
+
+def undecided(job: UtilityJob, request: Request, reason: str, *, crashed: bool) -> UtilityAudit:
+    """The result of a promise of which nothing was learned."""
+    kind = EvidenceKind.SAMPLED
+    return _result(job, request, Verdict.INCONCLUSIVE, kind, reason, [], [], crashed=crashed)
+
+
+def _result(
+    job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: str,
+    attempts: list[Attempt], notes: list[str], *, crashed: bool, drawing: Drawing | None = None,
+) -> UtilityAudit:
+    claim, card = job.case.claim, job.card
+    return UtilityAudit(
+        name=job.name,
+        case=job.case.label,
+        mechanism=repr(job.case.mechanism),
+        title=card.title if card is not None else job.name,
+        source=claim.place,
+        differs=list(card.differs) if card is not None else [],
+        verdict=verdict,
+        evidence=kind,
+        reason=reason,
+        claim=UtilityRecord(str(claim.goal), claim.probability, claim.at_most, claim.place, str(claim)),
+        attempts=attempts,
+        worst=_worst(attempts, at_most=claim.at_most),
+        confidence=1 - request.alpha,
+        runs=sum(one.runs for one in attempts),
+        replay=job.replay,
+        expected=job.expected.value if job.expected is not None else None,
+        notes=notes,
+        crashed=crashed,
+        location=location_of(job.case.mechanism),
+        drawing=drawing,
+    )
+
+
+def _attempt(
+    job: UtilityJob, source: Mechanism, number: int, seed: int, alpha: float, runner: Runner,
+    attempts: list[Attempt], notes: list[str],
+) -> Generator[Progress, None, None]:
+    """The probability of success on one source; it is added to `attempts`, also where time runs out on the way."""
+    trial = Trial(source, job.case.mechanism, job.case.claim.goal)
+    what = f"instances {number + 1} of {len(job.case.instances)}"
+    exact = None
+    if job.case.exact:
+        yield Progress(0, 1, f"exact law, {what}", None)
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.name):
+            try:
+                exact = exactly(trial)
+            except NotEnumerableError as error:
+                if not job.runs:
+                    raise
+                note = f"No exact law of success: {error}"
+                if note not in notes:
+                    notes.append(note)
+    hits = done = 0
+    try:
+        key = _key(job)
+        target = Target(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
+        sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
+        units = [
+            Unit((), size, SeedSequence([seed, key, number, 0, 0, 0, part])) for part, size in enumerate(sizes) if size
+        ]
+        for unit, outputs in zip(units, runner.run(target, units), strict=True):
+            hits += outputs.counts.get(True, 0)
+            done += unit.runs
+            yield Progress(done, job.runs, f"{what}, {done:,} of {job.runs:,} runs", None)
+    finally:
+        if done or exact is not None:
+            lower, upper = clopper_pearson.interval(hits, done, alpha=alpha) if done else (None, None)
+            if exact is None:
+                attempts.append(Attempt(str(source), None, None, None, hits, done, lower, upper, alpha))
+            else:
+                ends = (exact.nearest, exact.low, exact.high)
+                attempts.append(Attempt(str(source), *ends, hits, done, lower, upper, alpha, exact.rounded))
+                if exact.rounded and (note := rounded_note(exact.rounded)) not in notes:
+                    notes.append(note)
+
+
+def _decide(
+    job: UtilityJob, attempts: list[Attempt], request: Request, *, crash: str | None, cut_short: bool
+) -> tuple[Verdict, EvidenceKind, str]:
+    """Verdict, what it was made from, and why."""
+    claim = job.case.claim
+    broken = [one for one in attempts if misses(one, claim.probability, at_most=claim.at_most)]
+    sampled = [one for one in attempts if one.exact is None]
+    promised = f"{'at most' if claim.at_most else 'at least'} {_number(claim.probability)}"
+    if broken:
+        worst = broken[_worst(broken, at_most=claim.at_most) or 0]
+        if worst.exact is not None and misses(worst, claim.probability, at_most=claim.at_most, exactly=True):
+            reason = f"Success has probability {_number(worst.exact)} exactly, and {promised} is promised."
+            return Verdict.FAIL, EvidenceKind.EXACT, f"{reason} Inputs: {worst.instances}."
+        limit, side = (worst.low, "at least") if claim.at_most else (worst.high, "at most")
+        assert limit is not None
+        reason = (
+            f"Success came in {worst.hits:,} of {worst.runs:,} runs, so its probability is {side} {limit:.6g} with "
+            f"confidence {100 * (1 - request.alpha):g} %, and {promised} is promised."
+        )
+        return Verdict.FAIL, EvidenceKind.SAMPLED, f"{reason} Inputs: {worst.instances}."
+    kind = EvidenceKind.SAMPLED if sampled or not attempts else EvidenceKind.EXACT
+    if crash is not None:
+        return Verdict.INCONCLUSIVE, kind, crash
+    if cut_short or not attempts:
+        return Verdict.INCONCLUSIVE, kind, "The promise is not broken, but the time limit ran out first; raise --time."
+    on = "the inputs" if len(attempts) == 1 else f"all {len(attempts)} kinds of inputs"
+    if not sampled:
+        what = ", for the program with its rounded numbers" if any(one.rounded for one in attempts) else ""
+        return Verdict.PASS, kind, f"The exact probability of success keeps the promise on {on} tried{what}."
+    kept = all(_kept(one, claim.probability, at_most=claim.at_most) for one in attempts)
+    if kept:
+        confidence = f"confidence {100 * (1 - request.alpha):g} %"
+        return Verdict.PASS, kind, f"Success is certified to keep the promise on {on} tried, with {confidence}."
+    return Verdict.PASS, kind, (
+        f"The promise is not refuted on {on} tried; so few runs cannot certify what is so near to the promise."
+    )
+
+
+def _kept(one: Attempt, promised: float, *, at_most: bool) -> bool:
+    """Whether the attempt is known to keep the promise."""
+    if one.exact is not None:
+        return True
+    if one.low is None or one.high is None:
+        return False
+    return one.high <= promised if at_most else one.low >= promised
+
+
+def _worst(attempts: list[Attempt], *, at_most: bool) -> int | None:
+    def success(i: int) -> float:
+        one = attempts[i]
+        return one.exact if one.exact is not None else one.hits / one.runs if one.runs else 0.0
+
+    best = max if at_most else min
+    return best(range(len(attempts)), key=success, default=None)
+
+
+def _number(probability: float) -> str:
+    """A probability so that 1 − 1e-12 is not shown as 1."""
+    text = f"{probability:.9g}"
+    if text == "1" and probability < 1:
+        return f"1 − {1 - probability:.3g}"
+    return text

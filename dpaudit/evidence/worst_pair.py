@@ -1,0 +1,309 @@
+"""The worst pair that a search finds, by exact laws: what a scope too large to enumerate hides."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Generator, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.random import Generator as Random
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.pairs.climb import Terrain, climb
+from dpaudit.adversary.pairs.histogram_mutations import Crowds
+from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.pair_search import Pairs, starting_pairs
+from dpaudit.adversary.pairs.staircases import Staircases
+from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
+from dpaudit.evidence.density import losses_of
+from dpaudit.evidence.exact import compare
+from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.symmetries import order_seen
+from dpaudit.interpret import LawCache, of_one_kind
+from dpaudit.language import Claim, Mechanism, Quality, Staircase
+from dpaudit.plans.job import Hunt, Job
+from dpaudit.results.stream import Progress
+from dpaudit.stats import hockey_stick
+from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.user_errors import blamed
+
+WORST = 0x3057
+"""Marks the search's own stream of random numbers."""
+PATIENCE = 12
+"""Rounds without a worse pair after which a climb ends and the next begins."""
+WIDTH = 4
+STARTS = 3
+"""One in so many of all comparisons goes to what a search begins with."""
+TRIED = 20
+"""So many candidates for each that may be compared are looked at, at most."""
+MOST_SHRINKING = 300
+"""Laws compared to find a smaller pair that still refutes."""
+SHRUNK_RECORDS = 400
+"""Larger datasets are not shrunk record by record."""
+SCORED = Pair((0,), (1,), "two vectors of scores", "found")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A mechanism and the pair it is to be tried on."""
+
+    mechanism: Mechanism
+    pair: Pair
+
+
+def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+    """The job with the pair of the largest exact ε at the claimed δ that was found, and the mechanism that it is for.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or looks at the order of records and `ordered` was not asked for.
+        MechanismError: it fails on every pair.
+    """
+    assert job.hunt is not None
+    hunt = job.hunt
+    search = _Search(job, hunt.seek.compared)
+    try:
+        if hunt.seek.scores:
+            yield from _by_scores(job, hunt, search, runner, seed)
+        else:
+            yield from _by_records(job, hunt, search, runner, seed)
+    except TimeLimitError:
+        found.notes.append("The time limit ended the search.")
+    if search.best is None:
+        if search.crash is not None:
+            raise search.crash
+        whose = "that datasets have" if hunt.seek.realised else "whose laws could be compared"
+        raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
+    epsilon, subject = search.best
+    sides = (subject.pair.left, subject.pair.right)
+    seen = None if hunt.seek.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
+    if seen is not None:
+        # counts that are one record apart may be rows that are many apart
+        raise NotEnumerableError(f"The order of records matters to {job.target.name}: search with --ordered.")
+    what = "score vectors" if hunt.seek.scores else "pairs"
+    found.notes.append(
+        f"A search compared the exact laws of {search.compared:,} {what}, in {search.climbs:,} "
+        f"climb{'s' if search.climbs > 1 else ''}; there may be worse ones."
+    )
+    quality = getattr(subject.mechanism, "quality", None)
+    if hunt.seek.scores and isinstance(quality, Staircase):
+        found.notes.append(f"Scores on one side → on the other: {quality}.")
+        found.notes.append(_realised(job, hunt, quality, epsilon))
+    if epsilon > job.claim.epsilon and not hunt.seek.scores and len(subject.pair.left) <= SHRUNK_RECORDS:
+        yield Progress(search.compared, hunt.seek.compared, "looking for a smaller pair that refutes", epsilon)
+        subject = _smaller(job, subject, search, runner, found)
+    case = replace(job.case, mechanism=subject.mechanism, pairs=(replace(subject.pair, source="found"),))
+    return replace(job, case=case, target=replace(job.target, subject=subject.mechanism))
+
+
+@dataclass
+class _Search:
+    """What has been compared, and the best of it."""
+
+    job: Job
+    most: int
+    compared: int = 0
+    tried: int = 0
+    climbs: int = 0
+    best: tuple[float, Subject] | None = None
+    crash: MechanismError | None = None
+
+    @property
+    def spent(self) -> bool:
+        """Whether no more is to be compared; most of what is tried may have scores that no datasets have."""
+        return self.compared >= self.most or self.tried >= TRIED * self.most
+
+    def progress(self) -> Progress:
+        """Where the search stands."""
+        best = max(0.0, self.best[0]) if self.best is not None else 0.0
+        what = f"searching for the worst pair, {self.compared:,} compared, the worst needs ε = {best:.6g}"
+        return Progress(self.compared, self.most, what, None)
+
+    def score(self, subject: Subject) -> float:
+        """The exact ε at the claimed δ; where none is needed, how far the laws are from needing some, below 0."""
+        self.compared += 1
+        try:
+            score = needed(subject, self.job.claim)
+        except MechanismError as error:
+            # it may ask for more records than a pair has
+            self.crash = error
+            return -math.inf
+        if self.best is None or score > self.best[0]:
+            self.best = score, subject
+        return score
+
+    def run(
+        self,
+        starts: Sequence[Any],
+        terrain: Terrain[Any],
+        subject: Callable[[Any], Subject | None],
+        again: Callable[[int], Sequence[Any]],
+        runner: Runner,
+        seed: int,
+    ) -> Generator[Progress, None, None]:
+        """Climb from the starts, then again from elsewhere, as long as there is something to spend."""
+        known: dict[Hashable, float] = {}
+
+        def score(item: Any, _: int) -> float:
+            key = terrain.key(item)
+            if key not in known:
+                self.tried += 1
+                with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(self.job.target.name):
+                    made = subject(item)
+                    known[key] = -math.inf if made is None else self.score(made)
+            return known[key]
+
+        while not self.spent and starts:
+            rng = default_rng([seed, WORST, self.climbs])
+            self.climbs += 1
+            asked = len(known)
+            for item in starts:
+                # the climb finds them known; what is shown must not wait for its whole first round
+                if not self.spent:
+                    score(item, 1)
+                    yield self.progress()
+            for _ in climb(
+                starts,
+                score,
+                terrain,
+                rng=rng,
+                rounds=self.most,
+                width=WIDTH,
+                patience=PATIENCE,
+                stop=lambda: self.spent,
+            ):
+                yield self.progress()
+            if len(known) == asked:
+                # everything around is known
+                return
+            starts = again(self.climbs)
+
+
+def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> float:
+    """The smallest ε that a pair needs at the claimed δ; a negative number where 0 is more than enough.
+
+    Laws that the cache holds are not computed again.
+
+    Raises:
+        NotEnumerableError: the mechanism has no law, or too large a one, and does more with its noise than release it.
+    """
+    try:
+        laws = compare(subject.mechanism, subject.pair, LawCache() if cache is None else cache)
+    except NotEnumerableError:
+        noise = losses_of(subject.mechanism, subject.pair).noise
+        found = noise.epsilon(claim.delta)
+        return found.low if found.low > 0 else noise.delta(0.0).high - claim.delta
+    sides = ((laws.left, laws.right), (laws.right, laws.left))
+    epsilon = max(hockey_stick.epsilon_at(p, q, claim.delta) for p, q in sides)
+    return epsilon if epsilon > 0 else max(hockey_stick.hockey_stick(p, q, 0.0) for p, q in sides) - claim.delta
+
+
+def _by_records(
+    job: Job, hunt: Hunt, search: _Search, runner: Runner, seed: int
+) -> Generator[Progress, None, None]:
+    """Over pairs of datasets: by counts, or record by record where their order matters."""
+    assert job.records is not None
+    relation, seek, records = job.claim.relation, hunt.seek, job.records
+    rng = default_rng([seed, WORST])
+    terrain: Pairs | Crowds
+    if seek.ordered:
+        terrain = Pairs(relation, records, seek.records)
+        starts = [*hunt.starts, *starting_pairs(relation, records, seek.records, rng)]
+    else:
+        most = max([seek.records, *(len(side) for pair in hunt.starts for side in (pair.left, pair.right))])
+        terrain = Crowds(relation, records, most)
+        starts = [*hunt.starts, *terrain.starts(rng)]
+
+    def again(number: int) -> list[Pair]:
+        fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
+        # every other climb goes on from the best; the others begin elsewhere
+        return [search.best[1].pair, *fresh] if search.best is not None and number % 2 else fresh
+
+    starts = _some(starts, len(hunt.starts), search, rng)
+    yield from search.run(
+        starts, terrain, lambda pair: Subject(job.case.mechanism, pair), again, runner, seed
+    )
+
+
+def _by_scores(
+    job: Job, hunt: Hunt, search: _Search, runner: Runner, seed: int
+) -> Generator[Progress, None, None]:
+    """Over pairs of score vectors that differ by at most 1 for every solution."""
+    mechanism: Any = job.case.mechanism
+    own: Quality = mechanism.quality
+    assert job.records is not None
+    dataset = hunt.starts[0].left if hunt.starts else (job.records.extremes[0],)
+    terrain = Staircases(own(dataset).size, finest=1.0 if hunt.seek.realised else 0.125)
+    rng = default_rng([seed, WORST])
+    given = [own] if isinstance(own, Staircase) else [terrain.between(own(p.left), own(p.right)) for p in hunt.starts]
+    given = [one for one in given if one is not None]
+    starts = _some([*given, *terrain.starts(rng)], len(given), search, rng)
+
+    def subject(quality: Staircase) -> Subject | None:
+        if hunt.seek.realised and (hunt.natural is None or hunt.natural.realised(*quality.sides) is None):
+            return None
+        return Subject(replace(mechanism, quality=quality), SCORED)
+
+    def again(number: int) -> list[Staircase]:
+        fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
+        if search.best is None or not number % 2:
+            return fresh
+        return [search.best[1].mechanism.quality, *fresh]  # type: ignore[attr-defined]
+
+    yield from search.run(starts, terrain, subject, again, runner, seed)
+
+
+def _some(starts: list[Any], given: int, search: _Search, rng: Random) -> list[Any]:
+    """As many of them as leave most of what may be compared to the climbs; those that somebody gave first, and all."""
+    others = [starts[i] for i in given + rng.permutation(len(starts) - given)]
+    return starts[:given] + others[: max(1, search.most // STARTS)]
+
+
+def _realised(job: Job, hunt: Hunt, quality: Staircase, epsilon: float) -> str:
+    """Whether two datasets have these scores; that they do is computed, not believed."""
+    natural = hunt.natural
+    if natural is None:
+        return "No quality of datasets is known here that could have these scores."
+    name = type(natural).__name__
+    try:
+        datasets = natural.realised(*quality.sides)
+    except NotImplementedError as error:
+        return str(error)
+    if datasets is None:
+        return f"No two neighbouring datasets have these scores under {name}; another 1-sensitive quality has them."
+    mechanism: Any = job.case.mechanism
+    exact = needed(Subject(replace(mechanism, quality=natural), Pair(*datasets)), job.claim)
+    return (
+        f"Two datasets of {len(datasets[0]):,} records have these scores under {name}: {datasets[0]!r} and "
+        f"{datasets[1]!r}, which need {_shown(exact)}."
+    )
+
+
+def _smaller(job: Job, subject: Subject, search: _Search, runner: Runner, found: Findings) -> Subject:
+    """A pair of fewer records, or simpler ones, that still refutes."""
+
+    def refutes(pair: Pair) -> bool:
+        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            return search.score(replace(subject, pair=pair)) > job.claim.epsilon * (1 + 1e-9)
+
+    try:
+        shrunk = shrink(
+            subject.pair, refutes, relation=job.claim.relation, records=job.records, budget=MOST_SHRINKING
+        )
+    except (TimeLimitError, DpauditError):
+        return subject
+    if shrunk.steps:
+        records = len(shrunk.pair.left)
+        found.notes.append(
+            f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
+            f"{shrunk.pair.left!r} against "
+            f"{shrunk.pair.right!r} needs {_shown(needed(replace(subject, pair=shrunk.pair), job.claim))}."
+        )
+    return subject
+
+
+def _shown(epsilon: float) -> str:
+    return f"ε = {max(0.0, epsilon):.9g}" if math.isfinite(epsilon) else "no finite ε"

@@ -1,0 +1,285 @@
+"""Scores that are constant on long runs of solutions: n records cut any range, of 2^64 too, into about n + 1 pieces."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dpaudit.errors import ParameterError
+from dpaudit.language.checks import number
+from dpaudit.language.distributions.base import Distribution
+from dpaudit.language.numbers import written
+from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.outputs.spans import Span, Spread, Wholes, wholes
+from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, note, shorts, vector, watched
+
+ROUNDED_SCORES = "scores, which are doubles of many digits"
+
+
+def number_at(values: NDArray[Any], i: int) -> Any:
+    """One of the numbers of a vector, as Python has it."""
+    number = values[i]
+    return number if is_enclosed(number) else float(number)
+
+
+def bytes_of(values: NDArray[Any]) -> bytes:
+    """The content of a vector of numbers; zeros have no sign."""
+    if values.dtype.kind != "O":
+        return (values + 0.0).tobytes()
+    return repr(fingerprint(values.tolist())).encode()
+
+
+def salt(values: NDArray[Any]) -> int:
+    """Of enclosed numbers, another in every run, as of the numbers themselves."""
+    return 0 if values.dtype.kind != "O" else hash(tuple(v for v in values.tolist() if is_enclosed(v)))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A solution and its score."""
+
+    solution: Any
+    score: float
+
+
+class StepScores:
+    """Scores of whole numbers, in pieces: all solutions starts[i], …, starts[i + 1] − 1 have the score values[i].
+
+    Compares and hashes by content: neighbouring pieces of one score are one piece. The solutions are in ascending
+    order, which breaks ties. Time and memory are those of the pieces, whatever the number of solutions.
+
+    Args:
+        starts: shape (k,), whole numbers of any size, strictly ascending; a range without solutions has none.
+        values: shape (k,), finite.
+        stop: where the last piece ends (it holds stop − 1).
+
+    Raises:
+        ParameterError: starts that do not ascend below `stop`, values that are not finite, or another number of them.
+    """
+
+    starts: Wholes
+    stops: Wholes
+
+    def __init__(self, starts: Sequence[int], values: Any, stop: int) -> None:
+        scores = vector(values)
+        if scores.ndim != 1 or not finite(scores):
+            raise ParameterError("Scores must be a vector of finite numbers.")
+        if len(starts) != len(scores):
+            raise ParameterError(f"There are {len(scores)} scores and {len(starts)} pieces.")
+        ends = wholes([*starts, stop])
+        if len(scores) and not np.all(ends[1:] > ends[:-1]):
+            raise ParameterError("The starts of pieces must ascend strictly, and lie below the stop.")
+        self._hold(ends[:-1], ends[1:], scores)
+
+    @classmethod
+    def of_list(cls, values: NDArray[Any], first: int) -> StepScores:
+        """From the scores of first, first + 1, … one by one, shape (k,), finite."""
+        starts = wholes([first, first + len(values)])[:1] + np.arange(len(values))
+        return cls._of(starts, starts + 1, values)
+
+    @classmethod
+    def _of(cls, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> StepScores:
+        """From pieces that are known to be in order; there may be gaps between them."""
+        made = cls.__new__(cls)
+        made._hold(starts, stops, values)
+        return made
+
+    def _hold(self, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> None:
+        if len(values) > 1:
+            new = np.ones(len(values) + 1, dtype=np.bool_)
+            new[1:-1] = (starts[1:] != stops[:-1]) | (values[1:] != values[:-1]).astype(np.bool_)
+            if not new.all():
+                starts, stops, values = starts[new[:-1]], stops[new[1:]], values[new[:-1]]
+        if starts.dtype != stops.dtype:
+            starts, stops = starts.astype(object), stops.astype(object)
+        self.starts, self.stops, self._values = starts, stops, values
+        for array in (starts, stops, values):
+            array.flags.writeable = False
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The scores of the pieces, shape (k,)."""
+        if watched() is not None and not self._short:
+            note(ROUNDED_SCORES)
+        return self._values
+
+    @cached_property
+    def _short(self) -> bool:
+        return shorts(self._values)
+
+    @cached_property
+    def size(self) -> int:
+        """How many solutions there are; `len` holds no more than 2^63 − 1."""
+        return sum((self.stops - self.starts).tolist())
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that stand for the content."""
+        image = blake2b(bytes_of(self._values), digest_size=16)
+        for ends in (self.starts.tolist(), self.stops.tolist()):
+            # as bytes: Python refuses to write numbers of many thousands of digits
+            image.update(len(ends).to_bytes(8, "little"))
+            for end in ends:
+                size = end.bit_length() // 8 + 1
+                image.update(size.to_bytes(8, "little") + end.to_bytes(size, "little", signed=True))
+        return image.digest()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, StepScores) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash((self.digest, salt(self._values)))
+
+    def __repr__(self) -> str:
+        return f"StepScores of {written(self.size)} solutions in {len(self.values)} pieces"
+
+    def __fingerprint__(self) -> Hashable:
+        return self.digest
+
+    @property
+    def steps(self) -> StepScores:
+        """Itself: every kind of scores has this form."""
+        return self
+
+    def best(self) -> Scored:
+        """The best solution; ties go to the earlier one."""
+        return self._scored(int(np.argmax(self.values)))
+
+    def two_highest(self) -> tuple[Scored, Scored]:
+        """The best solution and the next; ties go to the earlier solution, whatever the data.
+
+        Raises:
+            ParameterError: fewer than two solutions.
+        """
+        if self.size < 2:
+            raise ParameterError("Two highest scores need at least two solutions.")
+        i = int(np.argmax(self.values))
+        first = self._scored(i)
+        if self.stops[i] - self.starts[i] > 1:
+            return first, Scored(first.solution + 1, first.score)
+        others = self.values.copy()
+        others[i] = -math.inf
+        return first, self._scored(int(np.argmax(others)))
+
+    def of(self, solution: Any) -> float | None:
+        """The score of a solution; None for what is none."""
+        if not isinstance(solution, int):
+            return None
+        i = bisect_right(self.starts, solution) - 1
+        return number_at(self.values, i) if i >= 0 and solution < self.stops[i] else None
+
+    def _scored(self, i: int) -> Scored:
+        return Scored(int(self.starts[i]), number_at(self.values, i))
+
+    def only(self, spans: Iterable[Span]) -> StepScores:
+        """The scores of the solutions in some spans, which are disjoint and ascending."""
+        parts = []
+        for span in spans:
+            # numpy's search would round bounds that do not fit into its integers
+            i, j = bisect_right(self.stops, span.start), bisect_left(self.starts, span.stop)
+            if i < j:
+                starts, stops = self.starts[i:j].copy(), self.stops[i:j].copy()
+                starts[0], stops[-1] = max(starts[0], span.start), min(stops[-1], span.stop)
+                parts.append((starts, stops, self.values[i:j]))
+        if not parts:
+            return StepScores((), (), 0)
+        return StepScores._of(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def at_least(self, least: float) -> StepScores:
+        """The solutions whose score is at least this."""
+        kept = self.values >= least
+        return StepScores._of(self.starts[kept], self.stops[kept], self.values[kept])
+
+    def extended(self, stop: int, value: float) -> StepScores:
+        """With the score `value` for the solutions from the end of the last piece to stop − 1."""
+        if not len(self.values) or stop <= self.stops[-1]:
+            return self
+        starts, stops = np.append(self.starts, self.stops[-1:]), np.append(self.stops, wholes([stop]))
+        return StepScores._of(starts, stops, vector([*self.values.tolist(), value]))
+
+    def without_first(self) -> StepScores:
+        """The scores of 1, 2, …, which are numbered 0, 1, … then; for scores that begin with solution 0."""
+        rest = self.only([Span(1, int(self.stops[-1]))] if len(self.values) else [])
+        return StepScores._of(rest.starts - 1, rest.stops - 1, rest.values)
+
+    def joined(self) -> StepScores:
+        """Maxima of neighbours 2i, 2i + 1; an odd last one stays alone.
+
+        For scores that begin with solution 0 and have no gaps.
+        """
+        starts, values = self.starts, self.values
+        if not len(values):
+            return self
+        # every piece gives two, the block in which it starts and the blocks after that …
+        ends = np.empty(2 * len(values) + 1, dtype=starts.dtype)
+        ends[:-1:2], ends[-1] = starts >> 1, self.stops[-1] + 1 >> 1
+        ends[1::2] = ends[:-1:2] + 1
+        joined = np.repeat(values, 2)
+        # … where the start is odd, the piece before reaches into that block …
+        odd = (starts[1:] & 1).astype(np.bool_)
+        joined[2::2][odd] = np.maximum(values[1:], values[:-1])[odd]
+        # … and where the next piece starts before it, there is none (of two that start in one block the second knows)
+        kept = np.ones(len(ends), dtype=np.bool_)
+        kept[:-1:2] = ends[2::2] > ends[:-1:2]
+        kept[1::2] = ends[2::2] > ends[1::2]
+        ends, joined = ends[kept], joined[kept[:-1]]
+        return StepScores._of(ends[:-1], ends[1:], joined)
+
+    def softmax(self, coefficient: float) -> StepSoftmax:
+        """The exponential mechanism's draw: a solution with probability ∝ exp(coefficient · score)."""
+        return StepSoftmax(self, coefficient)
+
+
+@dataclass(frozen=True, repr=False)
+class StepSoftmax(Distribution):
+    """A solution with probability ∝ exp(coefficient · its score): a piece of the scores, then uniform in it.
+
+    Its law is exact, as masses of pieces: see `Distribution.spread`.
+
+    Args:
+        scores: of at least one solution.
+        coefficient: ε/2 for a 1-sensitive score.
+
+    Raises:
+        ParameterError: no solutions.
+    """
+
+    scores: StepScores
+    coefficient: float
+
+    def __post_init__(self) -> None:
+        if not len(self.scores.values):
+            raise ParameterError("A softmax needs at least one solution.")
+        number("coefficient", self.coefficient)
+
+    def __repr__(self) -> str:
+        return f"Softmax over {written(self.scores.size)} outcomes with coefficient {near(self.coefficient):.6g}"
+
+    @property
+    def remedy(self) -> str:
+        return "use it as the last draw, where its outcomes need not be told apart, or choose among fewer solutions"
+
+    @cached_property
+    def spread(self) -> Spread:
+        values, coefficient, size = nears(self.scores.values), near(self.coefficient), self.scores.size
+        # differences first: a coefficient times a large score would lose their digits
+        with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
+            exponents = coefficient * (values - (values.max() if coefficient > 0 else values.min()))
+        # shares of the whole: lengths themselves may be beyond floats
+        weights = np.exp(exponents) * ((self.scores.stops - self.scores.starts) / size).astype(np.float64)
+        return Spread(self.scores.starts, self.scores.stops, weights / weights.sum())
+
+    def draw(self, rng: Generator, size: int) -> Any:
+        return self.spread.draw(rng, size)

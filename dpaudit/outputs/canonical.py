@@ -1,0 +1,443 @@
+"""What a mechanism may output: ⊥, and the canonical outcome of one output.
+
+An outcome is an immutable value that is made from one output alone. Counts of an event are binomial only because of
+that: whether an output lies in an event must not depend on the other outputs, nor on how the program came to it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import OutputError
+from dpaudit.outputs.spans import Span
+from dpaudit.stats.enclosed import Enclosed, watched
+
+
+class Bottom(Enum):
+    """The output ⊥: "no answer".  One value, equal to itself across processes."""
+
+    BOTTOM = "⊥"
+
+    def __repr__(self) -> str:
+        return "⊥"
+
+    __str__ = __repr__
+
+
+BOTTOM = Bottom.BOTTOM
+LONGEST = 1_000
+"""Bits of an integer that is written as a decimal."""
+
+
+class NotANumber(Enum):
+    """The outcome of every NaN: one value that equals itself, also in another process."""
+
+    NAN = "nan"
+
+    def __repr__(self) -> str:
+        return "nan"
+
+    __str__ = __repr__
+
+    def __float__(self) -> float:
+        return float("nan")
+
+
+NAN = NotANumber.NAN
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The outcome of an object with parts that does not hash: a dict, a data frame, an array without elements.
+
+    Args:
+        kind: what it was, such as "dict".
+        parts: (name, outcome) of every part; those of a dict sorted by key, and their order where it is another one.
+    """
+
+    kind: str
+    parts: tuple[tuple[Hashable, Hashable], ...]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{shown(name)}: {shown(part)}" for name, part in self.parts)
+        return f"{{{inside}}}" if self.kind == "dict" else f"{self.kind}({inside})"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The outcome of a call, or of an execution path, that raised: an attacker sees that it did.
+
+    Args:
+        error: the name of the exception's class.
+        where: message and place of one that was raised so, for the report; it tells no outcomes apart.
+    """
+
+    error: str
+    where: str = field(default="", compare=False)
+    cause: Exception | None = field(default=None, compare=False)
+    """The exception itself, in the process where it was raised."""
+    message: str = field(default="", compare=False)
+    """All that it says, which tells no outcomes apart either; it is tested for itself (`output_form`)."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the exception, which may not pickle."""
+        return type(self), (self.error, self.where, None, self.message)
+
+    def __repr__(self) -> str:
+        return f"raises {self.error}"
+
+
+@dataclass(frozen=True)
+class TookLonger(Raised):
+    """The outcome of a call that took longer than it may; `error` is how long that is, such as "0.5 s"."""
+
+    def __repr__(self) -> str:
+        return f"took longer than {self.error}"
+
+
+def canonical(output: Any) -> Hashable:
+    """The outcome of one output: equal for equal outputs, immutable, and a function of this output alone.
+
+    Scalars of numpy become Python's; NaN is one value; lists, tuples and arrays become tuples, at any depth, and an
+    array without elements keeps its shape; a set is a frozenset; a dict and a pandas Series are their items by key, a
+    data frame its columns, index and values; a complex number its parts; a dataclass or named tuple that does not hash
+    its fields. Enum members, frozen dataclasses and other objects that hash by value are outcomes themselves.
+
+    Raises:
+        OutputError: an object that equals nothing but itself (a function, an object of a class without `__eq__`), one
+            that does not hash, or a `Span`.
+    """
+    kind = type(output)
+    if kind in _ATOMS:
+        return output  # type: ignore[no-any-return]
+    if kind is Enclosed:
+        return _number(output)
+    if kind is float:
+        return output if output == output else NAN
+    if kind is tuple or kind is list:
+        return tuple(map(canonical, output))
+    if isinstance(output, np.generic):
+        return _numpy_scalar(output)
+    if isinstance(output, np.ndarray):
+        return _array(output)
+    if kind is Span:
+        raise OutputError("A Span cannot be counted: laws have it for all its members; return (start, stop) instead.")
+    return _other(output)
+
+
+def as_sent(outcome: Any) -> Any:
+    """The outcome of a sub-mechanism as its program returned it, as far as a dict is one, at any depth."""
+    kind = type(outcome)
+    if kind is tuple and any(type(part) in (tuple, Structure) for part in outcome):
+        return tuple(map(as_sent, outcome))
+    if kind is not Structure or outcome.kind != "dict":
+        return outcome
+    parts = list(outcome.parts)
+    if parts and parts[-1][0] == _ORDER:
+        _, order = parts.pop()
+        came = dict(zip(order, parts, strict=True))
+        parts = [came[at] for at in range(len(parts))]
+    return {key: as_sent(value) for key, value in parts}
+
+
+def _number(output: Enclosed) -> Hashable:
+    """The float that it was written as, or else the fraction that it is; of what is neither a double near to it."""
+    if output.written is not None:
+        return output.written
+    return float(output) if output.exact is None else output.exact
+
+
+def _without_enclosed(thing: Any) -> Any:
+    """An object of an enclosed run with the outcomes of its enclosed numbers in their places."""
+    kind = type(thing)
+    if kind is Enclosed:
+        return _number(thing)
+    if kind in (tuple, list):
+        parts = [_without_enclosed(part) for part in thing]
+        return thing if all(a is b for a, b in zip(parts, thing, strict=True)) else kind(parts)
+    if not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+        return thing
+    held = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing) if one.init}
+    made = {name: _without_enclosed(part) for name, part in held.items()}
+    same = all(made[name] is part for name, part in held.items())
+    return thing if same else dataclasses.replace(thing, **made)
+
+
+def equals_itself_alone(thing: Any) -> bool:
+    """Whether its class leaves equality to identity, so that a copy made by another run would not equal it."""
+    inherited: Any = object.__eq__
+    return type(thing).__eq__ is inherited and not isinstance(thing, Enum | type)
+
+
+@dataclass
+class Kinds:
+    """Refuses outcomes that Python calls equal and that an attacker can tell apart by their text, such as 1 and True.
+
+    An output distribution, and a count, add them up.
+
+    Args:
+        zeros: whether 0.0 and −0.0 are two values.
+        known: the outcomes until now, with their texts.
+    """
+
+    zeros: bool = True
+    known: dict[Hashable, str | None] = field(default_factory=dict)
+
+    def see(self, outcome: Hashable) -> None:
+        """One more outcome.
+
+        Raises:
+            OutputError: another one before equals it and is another value.
+        """
+        text = None if _is_plain(outcome) else likeness(outcome)
+        if text is not None and not self.zeros:
+            text = _MINUS_ZERO.sub("0.0", text)
+        before = self.known.setdefault(outcome, text)
+        if before != text:
+            plain = next(shown(one) for one in self.known if one == outcome) if before is None else before
+            raise OutputError(
+                f"The outputs include {plain} and {shown(outcome)}, which Python calls equal and an attacker can tell "
+                "apart; return one type."
+            )
+
+
+def _is_plain(outcome: Any) -> bool:
+    """Whether its text follows from its value: integers, strings, and tuples of these."""
+    kind = type(outcome)
+    return kind in _PLAIN or (kind is tuple and (_PLAIN.issuperset(map(type, outcome)) or all(map(_is_plain, outcome))))
+
+
+_PLAIN = frozenset({int, str, bytes, type(None), Bottom})
+
+
+def likeness(outcome: Any) -> str:
+    """A text that is the same for the same outcome of another process, or of another copy of its class."""
+    if isinstance(outcome, tuple):
+        name = "" if type(outcome) is tuple else type(outcome).__qualname__
+        return f"{name}({', '.join(map(likeness, outcome))})"
+    text = shown(outcome)
+    if " at 0x" in text:
+        text = f"{type(outcome).__qualname__}{_ADDRESS.sub('', repr(_attributes(outcome) or text))}"
+    return text
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """Those of the object itself, also where its class has slots."""
+    slots = [name for kind in type(thing).__mro__ for name in np.atleast_1d(getattr(kind, "__slots__", ())).tolist()]
+    held = {name: getattr(thing, name) for name in slots if not name.startswith("__") and hasattr(thing, name)}
+    return {**held, **getattr(thing, "__dict__", {})}
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MINUS_ZERO = re.compile(r"-0\.0(?![\d.e])")
+
+
+def shown(outcome: Any) -> str:
+    """The text of an outcome: its `repr`, but the same in every process also where it holds sets."""
+    if isinstance(outcome, frozenset | set):
+        return f"{{{', '.join(sorted(map(shown, outcome)))}}}" if outcome else "{}"
+    if type(outcome) is tuple:
+        inside = ", ".join(map(shown, outcome))
+        return f"({inside},)" if len(outcome) == 1 else f"({inside})"
+    if type(outcome) is int and outcome.bit_length() > LONGEST:
+        return hex(outcome)  # Python refuses to write longer ones as decimals
+    return _text(outcome, repr)
+
+
+def label(outcome: Any) -> str:
+    """The text of an outcome where it stands alone: a string without its quotes."""
+    whole = isinstance(outcome, tuple | frozenset) or type(outcome) is int
+    return shown(outcome) if whole else _text(outcome, str)
+
+
+def _text(outcome: Any, written: Callable[[Any], str]) -> str:
+    try:
+        return written(outcome)
+    except Exception:
+        # the class is the mechanism's own
+        return f"<{type(outcome).__qualname__} without a text>"
+
+
+def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
+    """The shape of an outcome that is a finite float, (), or an array of them, a tuple of floats or of arrays of one
+    shape; None of any other outcome."""
+    kind = type(outcome)
+    if kind is float:
+        return () if math.isfinite(outcome) else None  # type: ignore[arg-type]
+    if kind is not tuple or not outcome:
+        return None
+    parts: Any = outcome
+    first = real_shape(parts[0])
+    if first is None or any(real_shape(part) != first for part in parts[1:]):
+        return None
+    return (len(parts), *first)
+
+
+def _numpy_scalar(output: np.generic) -> Hashable:
+    if isinstance(output, np.complexfloating):
+        return canonical(complex(output))
+    if isinstance(output, np.floating) and output != output:
+        return NAN
+    if isinstance(output, np.longdouble):
+        return canonical(float(output))
+    item = output.item()
+    # a date of a unit that Python's lacks stays what it is
+    return output if isinstance(item, np.generic) else canonical(item)
+
+
+def _array(output: np.ndarray[Any, Any]) -> Hashable:
+    if output is np.ma.masked:
+        return Structure("masked", ())
+    if isinstance(output, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(output)
+        # also what is masked: it is released with the array
+        return Structure("masked array", (("data", _array(output.data)), ("mask", _array(mask))))
+    if output.size == 0 and output.ndim != 1:
+        return Structure("array", (("shape", tuple(output.shape)),))
+    return canonical(output.tolist())
+
+
+def _other(output: Any) -> Hashable:
+    """Everything that is neither a plain scalar, a tuple, a list nor numpy's."""
+    if watched() is not None:
+        output = _without_enclosed(output)
+    kind = type(output)
+    if isinstance(output, complex):
+        return Structure("complex", (("real", canonical(output.real)), ("imag", canonical(output.imag))))
+    if isinstance(output, Enum | type):
+        return output
+    if isinstance(output, float | int | str | bytes):
+        # a subclass, such as a name with methods of its own, is its value
+        base: Any = next(base for base in (float, int, str, bytes) if isinstance(output, base))
+        return canonical(base.__new__(base, output))
+    if isinstance(output, tuple) and hasattr(output, "_fields"):
+        return _named(output, list(zip(output._fields, output, strict=True)))
+    if isinstance(output, tuple | list | deque | array):
+        return tuple(map(canonical, output))
+    if isinstance(output, bytearray | memoryview):
+        return bytes(output)
+    if isinstance(output, set | frozenset):
+        return frozenset(map(canonical, output))
+    if isinstance(output, Mapping):
+        return _items("dict", [(canonical(key), canonical(value)) for key, value in output.items()])
+    if kind.__module__.partition(".")[0] == "pandas":
+        return _pandas(output)
+    if dataclasses.is_dataclass(output):
+        return _named(output, [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)])
+    if equals_itself_alone(output):
+        raise OutputError(
+            f"An output of type {kind.__name__} cannot be counted because it equals nothing but itself; {_REMEDY}."
+        )
+    if not _hashes(output):
+        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it does not hash; {_REMEDY}.")
+    if output != output:
+        if not _is_nan(output):
+            raise OutputError(
+                f"An output of type {kind.__name__} cannot be counted because it does not equal itself; {_REMEDY}."
+            )
+        # another library's NaN, such as Decimal's
+        return Structure(kind.__name__, ())
+    return output  # type: ignore[no-any-return]
+
+
+def _is_nan(output: Any) -> bool:
+    try:
+        return math.isnan(output)
+    except (TypeError, ValueError):
+        return False
+
+
+def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
+    """A named tuple or dataclass: itself where it is an outcome already, for programs use its attributes.
+
+    One with fields that `==` leaves out is none: outcomes that differ would be counted together.
+    """
+    outcomes = [(name, canonical(part)) for name, part in parts]
+    same = (type(part) is type(made) and part == made for (_, part), (_, made) in zip(parts, outcomes, strict=True))
+    whole = not dataclasses.is_dataclass(output) or all(one.compare for one in dataclasses.fields(output))
+    if whole and _hashes(output) and not equals_itself_alone(output) and all(same):
+        return output  # type: ignore[no-any-return]
+    return Structure(type(output).__qualname__, tuple(outcomes))
+
+
+def _pandas(output: Any) -> Hashable:
+    """pandas is not imported: its objects are known by the names of their classes."""
+    name = type(output).__name__
+    if name == "DataFrame":
+        columns, index = _labels(output.columns), _labels(output.index)
+        values = tuple(tuple(canonical(value) for value in output.iloc[:, at].tolist()) for at in range(len(columns)))
+        parts = (("columns", columns), ("index", index), ("values", values))
+        arrays = [output.iloc[:, at].array for at in range(len(columns))]
+        return Structure("DataFrame", (*parts, *_beside(output, output.columns, output.index, *arrays)))
+    if name == "Series":
+        items = _items("Series", list(zip(_labels(output.index), map(canonical, output.tolist()), strict=True)))
+        beside = _beside(output, output.index)
+        return Structure("Series", (("items", items), *beside)) if beside else items
+    if name in ("NaTType", "NAType"):
+        return Structure(name.removesuffix("Type"), ())
+    if name == "Interval":
+        ends = (("left", canonical(output.left)), ("right", canonical(output.right)))
+        return Structure("Interval", (*ends, ("closed", output.closed)))
+    if hasattr(output, "tolist") and hasattr(output, "dtype"):
+        members, beside = _labels(output), _beside(output)
+        return Structure(name, (("values", members), *beside)) if beside else members
+    if equals_itself_alone(output) or not _hashes(output):
+        raise OutputError(f"An output of type {name} cannot be counted; {_REMEDY}.")
+    return output  # type: ignore[no-any-return]
+
+
+def _labels(index: Any) -> tuple[Hashable, ...]:
+    return tuple(map(canonical, index.tolist()))
+
+
+def _beside(*parts: Any) -> tuple[tuple[str, Hashable], ...]:
+    """What objects of pandas say beside their values: names, attributes, categories and levels, used or not."""
+    found: list[tuple[str, Hashable]] = []
+    for at, part in enumerate(parts):
+        names = getattr(part, "names", [getattr(part, "name", None)])
+        categories = getattr(getattr(part, "dtype", None), "categories", None)
+        said = {
+            "names": None if all(one is None for one in names) else canonical(list(names)),
+            "categories": None if categories is None else _labels(categories),
+            "levels": tuple(map(_labels, part.levels)) if hasattr(part, "levels") else None,
+            "attributes": canonical(part.attrs) if getattr(part, "attrs", None) else None,
+        }
+        found += [(f"{name} {at}", outcome) for name, outcome in said.items() if outcome is not None]
+    return tuple(found)
+
+
+def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
+    """In an order that is a function of the keys alone; equal keys of a Series stay in their order.
+
+    The order in which they came is kept too: an attacker sees it, and it may be that of the records.
+    """
+    order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
+    parts = [items[at] for at in order]
+    if order != list(range(len(items))):
+        parts.append((_ORDER, tuple(order)))
+    return Structure(kind, tuple(parts))
+
+
+_ORDER = Structure("order", ())
+
+
+def _hashes(output: Any) -> bool:
+    try:
+        hash(output)
+    except TypeError:
+        return False
+    return True
+
+
+_ATOMS = frozenset({int, bool, str, bytes, type(None), Bottom, NotANumber, Structure, Raised, TookLonger})
+_REMEDY = "return a number, a string, a tuple, a numpy array, a dict, a data frame or a dataclass"

@@ -1,0 +1,533 @@
+"""What a learner sees of an output: encoders turn outputs into rows of numbers, axes turn rows into one score.
+
+Outcomes come in two forms: an array of reals, shape (r, *d), or a sequence of any outcomes. An output that
+an encoder cannot read (another shape, no number) has NaN in all its columns, and a score of NaN lies in no interval.
+Everything here pickles and is a function of its input alone, for an event must count the same in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
+from typing import Any, ClassVar
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from dpaudit.outputs.canonical import Raised, Structure, real_shape, shown
+
+Floats = NDArray[np.float64]
+Values = Floats | Sequence[Hashable]
+"""Real outputs, shape (r, *d), or r outcomes of any kind. How an outcome is read does not depend on the form it has
+here, nor on the other outcomes: an event must not either."""
+
+MOST_COORDINATES = 256
+"""Coordinates of a vector that are all looked at: a regression on thousands takes minutes, and gigabytes."""
+TELLING = 32
+"""Coordinates of a longer vector that are looked at one by one; its totals are of all."""
+READ_BITS = 36
+"""Bits to which sums and differences are read: what is finer is what doubles round, and is the same for every output of
+the reals. Rounding depends on the last bits of what is added, which leak where noise is textbook (see `bits`)."""
+_BETWEEN = 0.381966
+"""Where values are cut, in steps: whole and simple numbers are far from it."""
+SHARP = 4.0
+"""Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
+
+
+class Encoder(ABC):
+    """Rows of numbers for outputs."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What each column is, for sentences: "output[3]"."""
+
+    @abstractmethod
+    def encode(self, values: Values) -> Floats:
+        """Shape (r, columns)."""
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """Columns from which a linear score is worth learning, by a name for the group."""
+        return {"features": tuple(range(len(self.names)))}
+
+    @property
+    def single(self) -> tuple[int, ...]:
+        """Columns that are worth a threshold of their own."""
+        return tuple(range(len(self.names)))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Those of the single columns that are about the whole output, of which there are few."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Numbers(Encoder):
+    """The output itself, when it is a number or a vector of one."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("output",)
+
+    def encode(self, values: Values) -> Floats:
+        return _rows(values, 1)
+
+
+@dataclass(frozen=True)
+class Density(Encoder):
+    """The log-likelihood ratio that the mechanism itself supplies; its infinities are kept, as huge numbers."""
+
+    log_ratio: Callable[[Floats], Floats]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("log-likelihood ratio",)
+
+    def encode(self, values: Values) -> Floats:
+        found = np.full((len(values), 1), np.nan)
+        for at, rows in _arrays(values):
+            if len(at):
+                found[at, 0] = np.asarray(self.log_ratio(rows), dtype=np.float64)
+        finite: Floats = np.nan_to_num(found, nan=np.nan, posinf=1e300, neginf=-1e300)
+        return finite
+
+
+@dataclass(frozen=True)
+class Vectors(Encoder):
+    """Vectors of d reals: coordinates, differences of neighbours (the first against 0), order and totals.
+
+    Args:
+        middles: where the two sides' medians meet, for the coordinates and then for the differences, shape (2d,).
+        scales: their mean absolute deviations, shape (2d,).
+        length: of the vectors.
+        kept: the d coordinates that are looked at one by one, of vectors longer than `MOST_COORDINATES`; () for all.
+    """
+
+    middles: tuple[float, ...]
+    scales: tuple[float, ...]
+    length: int
+    kept: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, left: Floats, right: Floats) -> Vectors:
+        """Centred between both sides' medians; shape (r, length) each."""
+        length, kept = left.shape[1], _telling(left, right)
+        if kept:
+            left, right = left[:, kept], right[:, kept]
+        a, b = (np.hstack([side, steps(side)]) for side in (left, right))
+        ends = [np.median(side, axis=0) for side in (a, b) if len(side)]
+        middle = np.mean(ends, axis=0)
+        scale = np.abs(np.vstack([a, b]) - middle).mean(axis=0)
+        scale[~(scale > 0)] = 1.0
+        return cls(tuple(middle.tolist()), tuple(scale.tolist()), length, kept)
+
+    @property
+    def size(self) -> int:
+        """d."""
+        return len(self.middles) // 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        d, at = self.size, self.kept or range(self.size)
+        base = [f"output[{i}]" for i in at]
+        base += [f"output[{at[i]}] − output[{at[i - 1]}]" if i else f"output[{at[0]}] − 0" for i in range(d)]
+        names = [*base, *(f"squashed {b}" for b in base), *(f"|{b} − {m:.3g}|" for b, m in
+                                                          zip(base, self.middles, strict=True))]
+        names += [f"rank {i} of the sorted output" for i in range(d)]
+        return (*names, "sum", "largest step", "largest − smallest", "place of the largest", "place of the smallest",
+                "sum of squashed coordinates", "sum of squashed differences", "sum of squares")
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        d = self.size
+        place = {name: tuple(range(i * d, (i + 1) * d)) for i, name in enumerate(
+            ("coordinates", "differences", "squashed coordinates", "squashed differences", "distances of coordinates",
+             "distances of differences", "sorted coordinates"))}
+        place["features"] = tuple(range(len(self.names)))
+        return place
+
+    @property
+    def single(self) -> tuple[int, ...]:
+        d = self.size
+        extremes = (6 * d, 7 * d - 1)
+        return (*range(2 * d), *extremes, *range(7 * d, 7 * d + 8))
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        return tuple(range(7 * self.size, 7 * self.size + 8))
+
+    def encode(self, values: Values) -> Floats:
+        whole = _rows(values, self.length)
+        rows = whole[:, self.kept] if self.kept else whole
+        base = np.hstack([rows, steps(rows)])
+        z = np.clip((base - np.asarray(self.middles)) / np.asarray(self.scales), -8, 8)
+        squashed = np.tanh(SHARP * z)
+        d = self.size
+        ends = np.column_stack([whole.min(axis=1), whole.max(axis=1)])
+        # coordinates that are equal but for what doubles round are equally large
+        level = coarse(whole, np.abs(ends).max(axis=1, keepdims=True))
+        level = np.where(_whole(whole).all(axis=1, keepdims=True), whole, level)
+        with np.errstate(invalid="ignore", over="ignore"):
+            totals = [
+                sums(whole), np.abs(steps(whole)[:, 1:]).max(axis=1, initial=0.0), steps(ends)[:, 1],
+                level.argmax(axis=1), level.argmin(axis=1), sums(squashed[:, :d]), sums(squashed[:, d:]),
+                sums(np.square(z[:, :d])),
+            ]
+        # differences keep their unit for a reader; learners scale by themselves
+        columns = np.hstack([base, squashed, np.abs(z), np.sort(rows, axis=1), np.column_stack(totals)])
+        columns[np.isnan(rows[:, 0])] = np.nan
+        return columns
+
+
+class Axis(ABC):
+    """One score for every output; NaN where it has none."""
+
+    encoder: Encoder
+    rowwise: ClassVar[bool] = False
+    """Whether scoring a part of the rows gives that part of the scores, to the last digit, and saves time."""
+
+    @abstractmethod
+    def of(self, columns: Floats) -> Floats:
+        """Scores, shape (r,), of rows that the encoder made."""
+
+    def scores(self, values: Values) -> Floats:
+        """Scores of outputs, shape (r,)."""
+        return self.of(self.encoder.encode(values)) if len(values) else np.empty(0)
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the score is, as the subject of a sentence."""
+
+    @property
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """JSON form."""
+
+
+@dataclass(frozen=True)
+class Column(Axis):
+    """One column of an encoder."""
+
+    encoder: Encoder
+    column: int = 0
+
+    def of(self, columns: Floats) -> Floats:
+        return columns[:, self.column]
+
+    @property
+    def name(self) -> str:
+        return self.encoder.names[self.column]
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"family": "column", "features": [self.name]}
+
+
+@dataclass(frozen=True)
+class Linear(Axis):
+    """A logistic regression's log-odds.
+
+    Args:
+        columns: which columns of the encoder, shape (k,).
+        weights: shape (k,).
+        bias: added to weights · columns.
+    """
+
+    encoder: Encoder
+    columns: tuple[int, ...]
+    weights: tuple[float, ...]
+    bias: float
+
+    def of(self, columns: Floats) -> Floats:
+        # element by element: a product of matrices may round differently for other numbers of rows
+        found, size = np.full(len(columns), self.bias), np.full(len(columns), abs(self.bias))
+        with np.errstate(invalid="ignore", over="ignore"):
+            for column, weight in zip(self.columns, self.weights, strict=True):
+                term = weight * columns[:, column]
+                found += term
+                size += np.abs(term)
+        return coarse(found, size)
+
+    @property
+    def name(self) -> str:
+        largest = np.argsort(-np.abs(self.weights), kind="stable")[:3].tolist()
+        names = self.encoder.names
+        shown = ", ".join(f"{self.weights[i]:.3g} · {names[self.columns[i]]}" for i in largest if self.weights[i])
+        number = sum(1 for w in self.weights if w)
+        text = f"score of a logistic regression on {number} feature{'s' * (number != 1)}"
+        return f"{text} (largest weights {shown})" if shown else text
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        names = self.encoder.names
+        return {
+            "family": "linear", "features": [names[i] for i in self.columns], "weights": list(self.weights),
+            "bias": self.bias,
+        }
+
+
+@dataclass(frozen=True)
+class Boosted(Axis):
+    """The mean log-odds of gradient-boosted trees.
+
+    Args:
+        columns: which columns of the encoder they read, shape (k,).
+        models: fitted classifiers with `decision_function`.
+        digest: SHA-256 of their scores on the rows on which they were learned.
+    """
+
+    encoder: Encoder
+    columns: tuple[int, ...]
+    models: tuple[Any, ...] = field(compare=False)
+    digest: str = ""
+    rowwise: ClassVar[bool] = True
+
+    @classmethod
+    def on(cls, encoder: Encoder, columns: tuple[int, ...], models: Sequence[Any], rows: Floats) -> Boosted:
+        """With the digest of the scores of some rows."""
+        made = cls(encoder, columns, tuple(models))
+        scores = np.round(made.of(rows), 9) + 0.0
+        return cls(encoder, columns, tuple(models), hashlib.sha256(scores.tobytes()).hexdigest())
+
+    def of(self, columns: Floats) -> Floats:
+        if not len(columns):
+            return np.empty(0)
+        used = columns if len(self.columns) == columns.shape[1] else columns[:, self.columns]
+        with one_thread():
+            found: Floats = np.mean([model.decision_function(used) for model in self.models], axis=0)
+        unread = np.isnan(columns).all(axis=1)
+        found[unread] = np.nan
+        return found
+
+    @property
+    def name(self) -> str:
+        return f"score of boosted trees on {len(self.columns)} features"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return {"family": "boosting", "features": len(self.columns), "sha": self.digest}
+
+
+@dataclass(frozen=True)
+class Table(Axis):
+    """A score for every value of one column, NaN for values that are not in the table."""
+
+    encoder: Encoder
+    column: int
+    values: tuple[float, ...]
+    """Ascending."""
+    points: tuple[float, ...]
+
+    def of(self, columns: Floats) -> Floats:
+        known, points = np.asarray(self.values), np.asarray(self.points)
+        keys = columns[:, self.column]
+        at = np.clip(np.searchsorted(known, keys), 0, len(known) - 1)
+        return np.where(known[at] == keys, points[at], np.nan)
+
+    @property
+    def name(self) -> str:
+        return f"log-likelihood ratio of the {self.encoder.names[self.column]}"
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        text = json.dumps([self.values, self.points])
+        return {
+            "family": "table", "features": [self.encoder.names[self.column]],
+            "sha": hashlib.sha256(text.encode()).hexdigest(),
+        }
+
+
+def one_thread() -> Any:
+    """A context in which numerical libraries use one thread.
+
+    Sums round differently on other numbers of threads, and the threads of small sums spend their time waiting.
+    """
+    return _libraries("sklearn.ensemble" in sys.modules).limit(limits=1)
+
+
+@cache
+def _libraries(with_trees: bool) -> Any:
+    """Finding the libraries takes longer than a small fit; scikit-learn, which comes later or never, brings another."""
+    return ThreadpoolController()
+
+
+def has_parts(value: Any) -> bool:
+    """Whether an outcome has parts that tell more than the outcome itself: letters, members, fields."""
+    return isinstance(value, str | bytes | PurePath) or _parted(value)
+
+
+def flat(value: Any) -> tuple[Any, ...]:
+    """The leaves of an outcome: of tuples, sets, dataclasses and structures at any depth; the letters of a text."""
+    if isinstance(value, bytes):
+        return tuple(value.decode("latin-1"))
+    if isinstance(value, str | PurePath):
+        return tuple(str(value))
+    if not _parted(value):
+        return (value,)
+    leaves: list[Any] = []
+    for part in _parts(value):
+        if _parted(part):
+            leaves += flat(part)
+        else:
+            # an infinite number is a symbol: no sum or mean takes it
+            leaves.append(repr(part) if type(part) is float and math.isinf(part) else part)
+    return tuple(leaves)
+
+
+def _parted(value: Any) -> bool:
+    """Whether an outcome has parts; an atom such as ⊥ has none."""
+    return isinstance(value, tuple | frozenset) or (is_dataclass(value) and not isinstance(value, type | Raised))
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, frozenset):
+        return tuple(sorted(value, key=_rank))
+    if isinstance(value, Structure):
+        # a dict's keys tell it from another dict; names of fields are the same in all of a kind
+        keyed = value.kind in KEYED
+        return tuple(leaf for key, part in value.parts for leaf in ((key, part) if keyed else (part,)))
+    return tuple(getattr(value, part.name) for part in fields(value))
+
+
+def _rank(member: Any) -> tuple[float, str]:
+    """Numbers first, by size."""
+    number = as_number(member)
+    return (math.inf, shown(member)) if math.isnan(number) else (number, "")
+
+
+KEYED = frozenset({"dict", "Series"})
+
+
+def as_number(value: Any) -> float:
+    """The number that an outcome is, NaN if it is none, or no finite one that a float can hold.
+
+    True is 1, as to Python: what is equal is one outcome, and must be read alike. A date or time is its seconds.
+    """
+    try:
+        number = float(value) if isinstance(value, int | float | Fraction | Decimal) else _seconds(value)
+    except OverflowError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, datetime):
+        begin = datetime(1970, 1, 1, tzinfo=None if value.utcoffset() is None else UTC)
+        return (value - begin).total_seconds()
+    if isinstance(value, date):
+        return 86_400.0 * value.toordinal()
+    if isinstance(value, time):
+        return 3600.0 * value.hour + 60 * value.minute + value.second + value.microsecond / 1e6
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return float(value.astype(np.int64))
+    if isinstance(value, UUID | IPv4Address | IPv6Address):
+        return float(int(value))
+    return math.nan
+
+
+def _arrays(values: Values) -> list[tuple[NDArray[np.int64], Floats]]:
+    """The numbers, vectors and arrays among some outcomes as arrays, each with the places of its rows."""
+    if isinstance(values, np.ndarray):
+        return [(np.arange(len(values)), values)]
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for i, value in enumerate(values):
+        shape = () if not math.isnan(as_number(value)) else real_shape(value) or _vector_shape(value)
+        if shape is not None:
+            shapes.setdefault(shape, []).append(i)
+    return [(np.array(at), _numbers([values[i] for i in at])) for at in shapes.values()]
+
+
+def _numbers(values: list[Any]) -> Floats:
+    """Numbers, or vectors or arrays of them, of one shape."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):  # dates among them
+        return np.array([list(map(as_number, v)) if type(v) is tuple else as_number(v) for v in values])
+
+
+def _vector_shape(value: Hashable) -> tuple[int, ...] | None:
+    """The shape of a vector with whole numbers in it, which is not held in an array."""
+    numbers = type(value) is tuple and not any(math.isnan(as_number(part)) for part in value)
+    return (len(value),) if numbers else None  # type: ignore[arg-type]
+
+
+def _rows(values: Values, size: int) -> Floats:
+    """Numbers, vectors and arrays of `size` numbers in all as rows, NaN for what is none."""
+    found = np.full((len(values), size), np.nan)
+    for at, rows in _arrays(values):
+        flattened = rows.reshape(len(rows), -1)
+        if flattened.shape[1] == size:
+            found[at] = flattened
+    return found
+
+
+def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
+    """Coordinates of long vectors whose means or spreads differ most between the datasets; () where all are few."""
+    if left.shape[1] <= MOST_COORDINATES:
+        return ()
+    score = np.zeros(left.shape[1])
+    if min(len(left), len(right)) > 1:
+        with np.errstate(all="ignore"):
+            n = 1 / (1 / len(left) + 1 / len(right))
+            a, b = left.std(axis=0), right.std(axis=0)
+            shift = np.abs(left.mean(axis=0) - right.mean(axis=0)) / np.hypot(a, b)
+            score = np.sqrt(n) * np.fmax(shift, np.abs(np.log(a / b)))
+    score = np.nan_to_num(np.round(score, 6), nan=0.0, posinf=1e9)
+    return tuple(sorted(np.argsort(-score, kind="stable")[:TELLING].tolist()))
+
+
+def coarse(values: Floats, size: Floats) -> Floats:
+    """Numbers to `READ_BITS` bits of the size of what they were computed from; small whole numbers stay as they are.
+
+    Args:
+        values: of any shape.
+        size: of the largest number in each computation, ≥ 0, of a shape that broadcasts with theirs.
+    """
+    with np.errstate(all="ignore"):
+        step = np.ldexp(1.0, np.frexp(size)[1] - READ_BITS)
+        found = np.floor(values / step + _BETWEEN) * step
+    return np.where(np.isfinite(found), found, values)
+
+
+def sums(rows: Floats) -> Floats:
+    """Sums of rows from left to right: numpy adds one row up in another order than several, and rounds otherwise."""
+    if not rows.shape[1]:
+        return np.zeros(len(rows))
+    total, size = (np.cumsum(each, axis=1)[:, -1] for each in (rows, np.abs(rows)))
+    return np.where(_whole(rows).all(axis=1), total, coarse(total, size))
+
+
+def steps(rows: Floats) -> Floats:
+    """Differences of neighbouring coordinates, the first against 0."""
+    before = np.hstack([np.zeros((len(rows), 1)), rows[:, :-1]])
+    whole = _whole(rows)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = coarse(rows - before, np.maximum(np.abs(rows), np.abs(before)))
+        exact = whole & np.hstack([np.ones((len(rows), 1), dtype=bool), whole[:, :-1]])
+        exact[:, 0] = True
+        return np.where(exact, rows - before, found)
+
+
+def _whole(values: Floats) -> NDArray[np.bool_]:
+    """Which of them are whole numbers that doubles add up exactly."""
+    found: NDArray[np.bool_] = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
+    return found

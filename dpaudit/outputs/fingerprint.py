@@ -1,0 +1,108 @@
+"""A hashable image of a draw, by which two replays of the same path are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import lru_cache, partial
+from hashlib import blake2b
+from itertools import chain
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.outputs.canonical import equals_itself_alone
+
+
+def fingerprint(thing: Any) -> Hashable:
+    """Equal for equal draws of equal parameters, across replays and processes.
+
+    Arrays count by their bytes, dataclasses by their fields, functions by where they are defined and what they
+    close over (a lambda made afresh at every replay is the same function), other objects without a value of their
+    own by their attributes. 1, 1.0 and True are different, and so are 0.0 and −0.0; NaN equals itself.
+    """
+    return _image(thing, frozenset())
+
+
+def _image(thing: Any, above: frozenset[int]) -> Hashable:
+    """`above`: ids of the objects that this one is a part of, so that a function may refer to itself."""
+    kind: Any = type(thing)
+    if kind in _BY_VALUE:
+        return (kind.__name__, thing)
+    if kind in (float, np.float64):
+        return (kind.__name__, float(thing).hex())
+    if id(thing) in above:
+        return "itself"
+    above = above | {id(thing)}
+    if isinstance(thing, np.ndarray):
+        if thing.dtype.hasobject:
+            return ("ndarray", thing.shape, _image(thing.tolist(), above))
+        return ("ndarray", thing.shape, str(thing.dtype), blake2b(thing.tobytes(), digest_size=16).digest())
+    if isinstance(thing, type | Enum):
+        return thing
+    if isinstance(thing, ModuleType):
+        return ("module", thing.__name__)
+    own = getattr(thing, "__fingerprint__", None)
+    if own is not None:
+        return (_name(kind), own())
+    if is_dataclass(thing):
+        return (_name(kind), tuple([_image(getattr(thing, name), above) for name in _compared(kind)]))
+    if isinstance(thing, tuple | list):
+        kinds = set(map(type, thing))
+        if len(kinds) == 1 and kinds <= _BY_VALUE:
+            # a long dataset of plain records: compared as it is
+            return (_name(kind), kinds.pop().__name__, tuple(thing))
+        if kinds == {tuple}:
+            parts = set(map(type, chain.from_iterable(thing)))
+            if len(parts) == 1 and parts <= _BY_VALUE:
+                # and one of examples, or of names made of plain parts
+                return (_name(kind), "tuple", parts.pop().__name__, tuple(thing))
+        return (_name(kind), tuple(_image(part, above) for part in thing))
+    if isinstance(thing, dict):
+        return (_name(kind), tuple((_image(key, above), _image(value, above)) for key, value in thing.items()))
+    if isinstance(thing, set | frozenset):
+        return (_name(kind), frozenset(_image(part, above) for part in thing))
+    if isinstance(thing, FunctionType):
+        held = (*(_content(cell) for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()))
+        return (thing.__module__, thing.__qualname__, tuple(_image(part, above) for part in held))
+    if isinstance(thing, MethodType):
+        return ("method", _image(thing.__self__, above), thing.__name__)
+    if isinstance(thing, partial):
+        return ("partial", tuple(_image(part, above) for part in (thing.func, thing.args, thing.keywords)))
+    if equals_itself_alone(thing) and hasattr(thing, "__dict__"):
+        return (_name(kind), _image(vars(thing), above))
+    try:
+        hash(thing)
+    except TypeError:
+        return (_name(kind), repr(thing))
+    return (_name(kind), "no number" if _unequal_to_itself(thing) else thing)
+
+
+def _unequal_to_itself(thing: Any) -> bool:
+    """Whether it is another library's NaN, such as Decimal's, or pandas' NA, which is neither equal nor unequal."""
+    try:
+        return bool(thing != thing)
+    except TypeError:
+        return True
+
+
+_BY_VALUE = frozenset({int, bool, str, bytes, type(None)})
+
+
+@lru_cache(maxsize=1024)
+def _compared(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.compare)
+
+
+@lru_cache(maxsize=1024)
+def _name(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "not yet set"

@@ -1,0 +1,123 @@
+"""Audits of group privacy: from the cases of a request to one job for every size of a group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.pairs.describe import Records, SampledFrom
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.pair import as_multisets
+from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.errors import DatasetError, UsageError
+from dpaudit.language import Claim, Multiset
+from dpaudit.plans.job import Job, Walk
+from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
+from dpaudit.plans.request import DEFAULT_RUNS, Request
+
+LARGE = 2_000
+"""Records of a dataset; walks on larger ones begin with the given pairs alone."""
+
+
+def all_jobs(request: Request) -> list[Job]:
+    """Every case of a request; where groups are asked for, one for every algorithm and every size from 2 on.
+
+    Raises:
+        UsageError and its kinds: as `jobs_of`; or groups that cannot be had of a claim, a relation or its datasets.
+    """
+    jobs = jobs_of(request)
+    if request.groups is None:
+        return jobs
+    # pairs that are given are one case of each target; else the cases of a name follow each other
+    given = bool(request.given_pairs) or request.data is not None
+    targets = [[job] for job in jobs] if given else [list(of) for _, of in groupby(jobs, lambda job: job.target.name)]
+    return with_own_ids(job for of in targets for job in _walks(of, request, request.groups))
+
+
+def _walks(jobs: list[Job], request: Request, most: int) -> list[Job]:
+    """The first case about neighbours, for groups of 2, …, `most`; its mechanism's other cases give pairs as well."""
+    first = next((job for job in jobs if job.claim.relation.size == 1), jobs[0])
+    name, claim, mechanism = first.target.name, first.claim, first.target.mechanism
+    _refuse(name, claim)
+    same = [job for job in jobs if mechanism is None or job.target.mechanism == mechanism]
+    pairs = [pair for job in same for pair in job.case.pairs]
+    domains = [job.scope.domain for job in same if job.scope is not None]
+    records = parse_records(request.data) if request.data is not None else _records(pairs, domains)
+    counted = next((not job.scope.ordered for job in same if job.scope is not None), False)
+    counted = isinstance(pairs[0].left, Multiset) if pairs else counted
+    sizes = [len(side) for pair in pairs for side in (pair.left, pair.right)]
+    sizes += [job.scope.records for job in same if job.scope is not None]
+    size = max(sizes, default=0)
+    if claim.relation.kind == "replace-one" and most > size:
+        where = f"--size is {request.size or size}; raise --size" if request.data is not None else (
+            f"its largest dataset has {size}; ask for fewer, or give larger ones with --data"
+        )
+        raise UsageError(f"--groups {most} changes {most} records of {name}, and {where}.")
+    found = []
+    claims: tuple[Claim, ...] = (claim,)
+    begin = len(pairs[0].left) if pairs else size
+    for k in range(2, most + 1):
+        stated = claim_of_group(mechanism, claim, k)
+        claims = (*claims, stated)
+        rng = default_rng([request.seed, 0x9A125, k])
+        groups = (1, k) if begin <= LARGE else ()
+        tried = [pair for group in groups for pair in starting_pairs(claim.relation.group(group), records, begin, rng)]
+        starts = (*pairs, *(_alike(tried) if counted else tried))
+        label = f"group of {k}, by a chain"
+        runs = request.runs or first.case.runs or DEFAULT_RUNS
+        case = replace(first.case, label=label, claim=stated, pairs=(), scope=None, runs=runs, note="")
+        found.append(
+            replace(
+                first, case=case, claim=stated, expected=None, tests=1, records=None, scope_unasked=False,
+                replay=replay_id(request, first.target, label), walk=Walk(claims, starts, records),
+            )
+        )
+    return found
+
+
+def _refuse(name: str, claim: Claim) -> None:
+    if claim.rho is not None:
+        raise UsageError(
+            f"{name} claims {claim}; --groups holds chains against one (ε, δ): name --epsilon and --delta."
+        )
+    if claim.relation.kind == "private-rows":
+        raise UsageError(
+            f"{name} is claimed under {claim.relation.name}, of which --groups walks no chains; give a pair with "
+            "--pair and the claim for it with --relation private-rows:2 and --epsilon."
+        )
+    if not claim.relation.of_records:
+        raise UsageError(
+            f"{name} is claimed under {claim.relation.name}, whose datasets are answers; --groups is about records: "
+            "name replace-one or add-remove-one with --relation where its datasets have records."
+        )
+    if claim.relation.size > 1:
+        raise UsageError(
+            f"{claim.relation.name} is about groups already, and --groups begins with neighbours; name "
+            f"{claim.relation.kind}."
+        )
+
+
+def _records(pairs: list[Pair], domains: list[tuple[Any, ...]]) -> Records:
+    """The records that occur in pairs and scopes."""
+    sides = [side for pair in pairs for side in (pair.left, pair.right)]
+    values = [v for side in sides for v in (side.values if isinstance(side, Multiset) else side)]
+    different = dict.fromkeys((*values, *(v for domain in domains for v in domain)))
+    try:
+        return SampledFrom(tuple(sorted(different)))
+    except TypeError:
+        return SampledFrom(tuple(sorted(different, key=lambda v: (type(v).__name__, repr(v)))))
+
+
+def _alike(pairs: list[Pair]) -> list[Pair]:
+    """The same by multiplicities; those whose records have no order are left out."""
+    found = []
+    for pair in pairs:
+        try:
+            found.append(as_multisets(pair))
+        except DatasetError:
+            continue
+    return found

@@ -1,0 +1,464 @@
+"""The cases that a request comes to: what to run, on which pairs, against which claim."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from numpy.random import default_rng
+
+from dpaudit.adversary import Pair
+from dpaudit.adversary.pairs.describe import Records, SampledFrom
+from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.errors import PairError, UnknownNameError, UsageError
+from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Quality, Staircase
+from dpaudit.plans import registry
+from dpaudit.plans.contest import Contest, bouts
+from dpaudit.plans.job import Hunt, Job
+from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
+from dpaudit.plans.play import Play
+from dpaudit.plans.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
+from dpaudit.results.model import FORMAT_VERSION, Verdict
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.call_time import refuse_without_timer
+from dpaudit.subjects.stated import stated_claim, stated_notes
+from dpaudit.subjects.target import Target, function_target, instantiate, load_object, with_parameters
+
+MOST_DOMAIN = 10_000
+"""Different records of a scope; of more there are too many pairs, however few records a dataset has."""
+MOST_UNASKED = 1_000
+"""Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
+MOST_CHANGED = 10_000
+"""Records in which the datasets of a pair that is searched for may differ."""
+TESTS_OF_FOUND_PAIRS = 3
+"""How many of the pairs that a search found are bet on and certified."""
+
+
+def jobs_of(request: Request) -> list[Job]:
+    """Every case of a request, in order.
+
+    Raises:
+        UsageError and its kinds: unknown names, claims or pairs missing or unrelated, parameters refused.
+    """
+    if request.versus is not None:
+        return _versus_jobs(request, request.versus)
+    jobs: list[Job] = []
+    changed = set[str]()
+    for target in request.targets:
+        if request.every is not None:
+            jobs += _scope_jobs(request, request.every, target, changed)
+        elif request.seek is not None:
+            jobs.append(_hunt_job(request, request.seek, target, changed))
+        elif _in_catalogue(target):
+            assert isinstance(target, str)
+            jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
+        else:
+            jobs.append(_own_job(request, target, changed))
+    unknown = set(request.parameters) - changed
+    if unknown:
+        key = min(unknown)
+        first = next((job.target.mechanism for job in jobs if job.target.mechanism is not None), None)
+        if first is None:
+            raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
+        with_parameters(first, {key: request.parameters[key]})
+    return with_own_ids(jobs)
+
+
+def contest_of(versus: Versus) -> Contest:
+    """The comparison that is wanted, with its parameters.
+
+    Raises:
+        UnknownNameError: no such comparison.
+        ParameterError: a parameter that it does not have, or refuses.
+    """
+    return instantiate(registry.contest(versus.name), dict(versus.parameters))
+
+
+def _versus_jobs(request: Request, versus: Versus) -> list[Job]:
+    """The privacy of every algorithm of a comparison, at every size."""
+    jobs = []
+    for bout in bouts(contest_of(versus), versus):
+        if bout.privacy is None or bout.privacy.tested is None:
+            continue
+        case = replace(bout.privacy, runs=_runs(request, bout.privacy))
+        card = case.mechanism.card
+        target = Target(bout.entrant, card.source if card is not None else "", case.mechanism)
+        jobs.append(_job(request, target, case, bout.privacy.tested, card, None))
+    return jobs
+
+
+def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[Job]:
+    cases = registry.plan(name).cases()
+    if not cases:
+        raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
+    refuse_twins(name, cases)
+    if _given(request):
+        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label=_label(request)),)
+    if request.game is not None:
+        yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
+        return
+    for case in cases:
+        fields = set(getattr(case.mechanism, "__dataclass_fields__", {}))
+        wanted = {key: value for key, value in request.parameters.items() if key in fields}
+        changed |= set(wanted)
+        mechanism, claim = case.mechanism, case.tested
+        if wanted:
+            mechanism = with_parameters(case.mechanism, wanted)
+            if case.claim is None:
+                claim = mechanism.claim
+            elif case.mechanism.claim is not None and mechanism.claim is not None:
+                # a group's claim follows the mechanism's
+                claim = mechanism.group_claim(case.claim.relation.size)
+        claim = _claim(request, claim, name)
+        expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
+        made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
+        card = mechanism.card
+        target = Target(name, card.source if card is not None else type(mechanism).__module__, mechanism)
+        yield _job(request, target, made, claim, card, expected)
+
+
+def _in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
+    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
+    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
+
+
+def _scope_jobs(
+    request: Request, every: Everything, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> Iterable[Job]:
+    """The claim on every pair of a scope, and group privacy on every group."""
+    mechanism: Any
+    card = None
+    if _in_catalogue(target):
+        assert isinstance(target, str)
+        name = registry.canonical_name(target)
+        mechanism, scope = _small(request, every, name)
+        card = mechanism.card
+        source = card.source if card is not None else type(mechanism).__module__
+        if request.parameters:
+            mechanism = with_parameters(mechanism, request.parameters)
+            changed |= set(request.parameters)
+    else:
+        mechanism, name, source = _subject(request, target, changed)
+        if not isinstance(mechanism, Mechanism):
+            raise UsageError(
+                f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
+                "can be computed."
+            )
+        card = mechanism.card
+        scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
+    scope = replace(scope, reduced=every.symmetries)
+    claim = _claim(request, mechanism.claim, name)
+    for k in range(1, every.groups + 1):
+        # an algorithm may take more records than were asked for: a multiple, or at least so many
+        if k > scope.records:
+            break
+        label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
+        stated = claim_of_group(mechanism, claim, k)
+        case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
+        yield _job(request, Target(name, source, mechanism), case, stated, card, None)
+
+
+def _hunt_job(
+    request: Request, seek: Seek, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> Job:
+    """One search for the worst pair."""
+    mechanism: Any
+    starts: tuple[Pair, ...] = ()
+    natural = None
+    if _in_catalogue(target):
+        assert isinstance(target, str)
+        name = registry.canonical_name(target)
+        plan = registry.plan(name)
+        if seek.case is not None:
+            cases = {case.label: case for case in plan.cases()}
+            if seek.case not in cases:
+                close = difflib.get_close_matches(seek.case, cases, n=2) or [f"one that `dpaudit show {name}` lists"]
+                raise UnknownNameError(f"case of {name}", seek.case, tuple(close))
+            mechanism, starts = cases[seek.case].mechanism, cases[seek.case].pairs
+            sides = [side for pair in starts for side in (pair.left, pair.right)]
+            values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)
+        elif request.data is not None:
+            # nothing is enumerated, so the description may be of any size
+            mechanism, values = _first(plan.cases(), name), ()
+        else:
+            mechanism, scope = _small(request, seek, name)
+            values = scope.domain
+        records: Records = SampledFrom(values) if request.data is None else parse_records(request.data)
+        natural, source = plan.natural, mechanism.card.source if mechanism.card is not None else ""
+        if request.parameters:
+            mechanism = with_parameters(mechanism, request.parameters)
+            changed |= set(request.parameters)
+    else:
+        if request.data is None:
+            raise UsageError("What are the records? Give --data, such as 'integers(0, 7)'.")
+        mechanism, name, source = _subject(request, target, changed)
+        records = parse_records(request.data)
+    if not isinstance(mechanism, Mechanism):
+        raise UsageError(
+            f"{name} is a function, of which only runs are known; `dpaudit worst` needs a Mechanism, whose law can be "
+            "computed. `dpaudit check` searches for pairs by runs."
+        )
+    if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
+        raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
+    claim = _claim(request, mechanism.claim, name)
+    case = Case("the worst pair of a search", mechanism, claim=claim, runs=0)
+    job = _job(request, Target(name, source, mechanism), case, claim, mechanism.card, None)
+    quality = getattr(mechanism, "quality", None) if seek.scores else None
+    if isinstance(quality, Staircase):
+        quality = natural(quality.stop) if natural is not None else None
+    if seek.realised and (quality is None or type(quality).realised is Quality.realised):
+        raise UsageError(f"Which scores datasets can have is not worked out for {name}; leave --realised out.")
+    return replace(job, records=records, hunt=Hunt(seek, starts, quality))
+
+
+def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mechanism, Scope]:
+    """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
+    plan = registry.plan(name)
+    if request.data is not None:
+        return _first(plan.cases(), name), Scope(_domain(request, every), every.records, ordered=every.ordered)
+    if plan.small is None:
+        raise UsageError(
+            f"{name} has no law that can be enumerated on a small domain; `dpaudit check {name}` samples it, and says "
+            "more where its noise has a density."
+        )
+    return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+
+
+def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
+    """The plan's first instance of a class.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = next((case.mechanism for case in plan.cases() if isinstance(case.mechanism, kind)), None)
+    if found is None:
+        raise UsageError(f"The plan of {plan.name} has no {kind.__name__} to go by.")
+    return found
+
+
+def _first(cases: tuple[Case, ...], name: str) -> Mechanism:
+    """The mechanism of the first case."""
+    if not cases:
+        raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
+    return cases[0].mechanism
+
+
+def _domain(request: Request, every: Everything | Seek) -> tuple[Any, ...]:
+    """All records of the description, or the whole numbers below --domain."""
+    if request.data is None:
+        return tuple(range(every.domain or DEFAULT_DOMAIN))
+    domain = parse_records(request.data).every(MOST_DOMAIN)
+    if domain is None:
+        raise UsageError(
+            f"--data {request.data!r} has more than {MOST_DOMAIN:,} records, or infinitely many; every pair of them "
+            "cannot be verified."
+        )
+    return domain
+
+
+def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
+    subject, name, source = _subject(request, given, changed)
+    if isinstance(subject, Mechanism):
+        own, card = subject.claim, subject.card
+        target = Target(name, source, subject)
+    else:
+        own, card = stated_claim(subject, name), None
+        if request.call_seconds is not None:
+            refuse_without_timer()
+        target = function_target(subject, name, getattr(subject, "source", source), request.call_seconds)
+    claim = _claim(request, own, name)
+    if request.game is not None:
+        return _played(request, Play.parse(request.game), subject, name, changed)
+    if not _given(request):
+        raise UsageError(
+            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
+            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
+        )
+    pairs = _pairs_wanted(request, claim)
+    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
+    scope = _small_scope(request, claim) if isinstance(subject, Mechanism) else None
+    case = Case(
+        _label(request), mechanism, pairs, claim, _runs(request, None),
+        exact=isinstance(subject, Mechanism), scope=scope,
+        note="" if isinstance(subject, Mechanism) else stated_notes(subject),
+    )
+    return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
+
+
+def _label(request: Request) -> str:
+    return "found pairs" if request.data is not None or request.pairs else "given pairs"
+
+
+def _played(
+    request: Request, play: Play, subject: Mechanism | Callable[..., Any], name: str, changed: set[str]
+) -> Job:
+    """A game against a subject, which claims what it claims or is said to."""
+    if isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+        changed |= set(request.parameters)
+    game = play.against(subject, name)
+    claim = _claim(request, game.claim, name)
+    label, has_law = f"game {play.name}:{play.n}", isinstance(subject, Mechanism)
+    case = Case(label, game, (play.pair,), claim, _runs(request, None), exact=has_law)
+    card = game.card
+    target = Target(name, card.source if card is not None else "", game)
+    return _job(request, target, case, claim, card, None)
+
+
+def _small_scope(request: Request, claim: Claim) -> Scope | None:
+    """All sequences of the described records, where these are few: then they are enumerated besides."""
+    if request.data is None or request.black_box or claim.rho is not None or not claim.relation.of_records:
+        return None
+    size = request.size or DEFAULT_SIZE
+    domain = parse_records(request.data).every(MOST_UNASKED)
+    if domain is None or len(domain) < 2 or len(domain) ** size > MOST_UNASKED:
+        return None
+    return Scope(domain, size, ordered=True)
+
+
+def _subject(
+    request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]
+) -> tuple[Any, str, str]:
+    """A mechanism or function of the user's own, its name, and where it is from."""
+    subject, source = load_object(given) if isinstance(given, str) else (given, "python")
+    subject = adapted(subject)
+    name = given.rpartition(":")[2] if isinstance(given, str) else getattr(subject, "__name__", type(subject).__name__)
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+        changed |= set(request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+        changed |= set(request.parameters)
+    if not isinstance(subject, Mechanism) and not callable(subject):
+        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+    return subject, name, source
+
+
+class _NoMechanism(Mechanism):
+    """Stands in a case whose subject is a function; it is never run."""
+
+    def run(self, dataset: Any) -> Any:
+        raise AssertionError("a function's case holds no mechanism")
+
+
+def _given(request: Request) -> bool:
+    return bool(request.given_pairs) or request.data is not None
+
+
+def _runs(request: Request, case: Case | None) -> int:
+    if case is not None and not case.runs:
+        # an audit by law alone stays one
+        return 0
+    return request.runs or (case.runs if case is not None else DEFAULT_RUNS)
+
+
+def _claim(request: Request, own: Claim | None, name: str) -> Claim:
+    if request.claim is not None:
+        return request.claim
+    relation = request.stated_relation
+    if own is None:
+        if request.epsilon is None:
+            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
+        own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
+    if request.epsilon is None and request.delta is None and relation is None:
+        # as it stands, which may be more than (ε, δ)
+        return own
+    return Claim(
+        own.epsilon if request.epsilon is None else request.epsilon,
+        own.delta if request.delta is None else request.delta,
+        relation or own.relation,
+    )
+
+
+def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
+    """The given pairs, or those from which a search starts."""
+    if request.given_pairs:
+        origin = "found" if request.pairs else "given"
+        return tuple(Pair(*pair, origin, origin) for pair in request.given_pairs)
+    assert request.data is not None
+    records = parse_records(request.data)
+    size = request.size or DEFAULT_SIZE
+    relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
+    if relation.size > size and relation.kind == "replace-one":
+        raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
+    if relation.size > MOST_CHANGED:
+        raise UsageError(
+            f"{relation.name} changes {relation.size} records, and pairs are searched for with at most "
+            f"{MOST_CHANGED:,}; give --pair."
+        )
+    # pairs depend on the seed, and not on the runs' streams
+    pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
+    if not pairs:
+        raise UsageError(f"--data {request.data!r} gives no two datasets that are {relation.name} neighbours.")
+    return tuple(pairs)
+
+
+def _job(
+    request: Request, target: Target, case: Case, claim: Claim, card: Card | None, expected: Verdict | None
+) -> Job:
+    for pair in case.pairs:
+        try:
+            pair.distance(claim.relation)
+        except PairError as error:
+            raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
+    if case.scope is not None and claim.rho is not None:
+        raise UsageError(
+            f"{target.name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
+            "name --epsilon and --delta."
+        )
+    searched = request.data is not None and request.every is None
+    records = parse_records(request.data) if searched and request.data is not None else None
+    pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
+    tests = pairs if case.runs else 0
+    replay = replay_id(request, target, case.label)
+    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)
+
+
+def claim_of_group(mechanism: Mechanism | None, claim: Claim, k: int) -> Claim:
+    """The claim for groups of k: what the mechanism states of them, where the claim for neighbours is its own.
+
+    Raises:
+        UsageError: it states one under another relation.
+    """
+    own = mechanism.group_claim(k) if mechanism is not None and mechanism.claim == claim and k > 1 else None
+    stated = claim.group(k) if own is None else own
+    if stated.relation != claim.relation.group(k):
+        raise UsageError(
+            f"group_claim({k}) of {mechanism!r} is under {stated.relation.name}; make it one under "
+            f"{claim.relation.group(k).name}."
+        )
+    return stated
+
+
+def with_own_ids(jobs: Iterable[Job]) -> list[Job]:
+    """Jobs of which no two share an id: instances of one class, and functions of one factory, have one name and source.
+
+    Where a process died, the result of one would be taken for that of the other. The second has its place in its id.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for job in jobs:
+        times, replay = seen[job.replay], job.replay
+        seen[replay] += 1
+        again = hashlib.sha256(f"{replay} {times}".encode()).hexdigest()[:12]
+        found.append(replace(job, replay=again) if times else job)
+    return found
+
+
+def replay_id(request: Request, target: Target, label: str) -> str:
+    """The id of a case: the same for the same request, another one for anything that the result depends on."""
+    # the source tells two functions of one name apart
+    image = {
+        "request": request.image(),
+        "name": target.name,
+        "source": target.source,
+        "case": label,
+        "format": FORMAT_VERSION,
+    }
+    return hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,133 @@
+"""Finding algorithms and their audits through entry points.
+
+A package registers `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` entry
+points that name a dictionary from an algorithm's name to "module:attribute"; modules are imported when they are wanted.
+Comparisons of several algorithms and games against any mechanism are registered in the same way, as `dpaudit.contests`
+and `dpaudit.games`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+from dpaudit.errors import UnknownNameError, UsageError
+from dpaudit.language import Game, Mechanism
+from dpaudit.plans.contest import Contest
+from dpaudit.plans.plan import Plan
+from dpaudit.subjects.user_errors import described, sentence
+
+_Kind = TypeVar("_Kind")
+ALGORITHMS = "dpaudit.algorithms"
+CORPUS = "dpaudit.corpus"
+AUDITS = "dpaudit.audits"
+CONTESTS = "dpaudit.contests"
+GAMES = "dpaudit.games"
+
+
+@lru_cache(maxsize=8)
+def names(group: str = ALGORITHMS) -> dict[str, str]:
+    """Every registered name and where it is defined, in the order of the packages' tables.
+
+    Raises:
+        UsageError: a package's table cannot be imported, or two packages register one name.
+    """
+    table: dict[str, str] = {}
+    for point in sorted(entry_points(group=group), key=lambda p: p.name):
+        try:
+            rows: dict[str, str] = dict(point.load())
+        except Exception as error:
+            what = f"The entry point {point.value} ({group})"
+            raise UsageError(sentence(f"{what} cannot be loaded: {described(error)}")) from error
+        for name, where in rows.items():
+            if table.setdefault(name, where) != where:
+                raise UsageError(f"{name} is registered twice, as {table[name]} and as {where}.")
+    return table
+
+
+def algorithm(name: str) -> type[Mechanism]:
+    """The mechanism class of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    found = _load(CORPUS if name in names(CORPUS) else ALGORITHMS, name)
+    if not isinstance(found, type) or not issubclass(found, Mechanism):
+        raise UsageError(f"{name} is registered as an algorithm, and {found!r} is no mechanism class.")
+    return found
+
+
+def plan(name: str) -> Plan:
+    """The audits of a registered name.
+
+    Raises:
+        UnknownNameError: no such name, or no audits for it.
+    """
+    canonical_name(name)
+    found = _load(AUDITS, name)
+    if not isinstance(found, Plan):
+        raise UsageError(f"The audits of {name} are registered, and {found!r} is no plan.")
+    return found
+
+
+def contest(name: str) -> type[Contest]:
+    """The comparison of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    return _of_kind(CONTESTS, "comparison", name, Contest)  # type: ignore[type-abstract]  # what is found is concrete
+
+
+def game(name: str) -> type[Game]:
+    """The game of a registered name.
+
+    Raises:
+        UnknownNameError: no such name; it carries the closest ones.
+    """
+    return _of_kind(GAMES, "game", name, Game)  # type: ignore[type-abstract]  # as above
+
+
+def _of_kind(group: str, what: str, name: str, kind: type[_Kind]) -> type[_Kind]:
+    table = names(group)
+    if name not in table:
+        close = difflib.get_close_matches(name, list(table), n=2, cutoff=0.3) or list(table)[:2]
+        raise UnknownNameError(what, name, tuple(close))
+    found = _load(group, name)
+    if not isinstance(found, type) or not issubclass(found, kind):
+        raise UsageError(f"{name} is registered as a {what}, and {found!r} is none.")
+    return found
+
+
+def canonical_name(name: str) -> str:
+    """The registered name that `name` is, exactly.
+
+    Raises:
+        UnknownNameError: none; the closest matches ignore case, hyphens and underscores.
+    """
+    table = names() | names(CORPUS)
+    if name in table:
+        return name
+    plain = {_plain(known): known for known in table}
+    if _plain(name) in plain:
+        raise UnknownNameError("algorithm", name, (plain[_plain(name)],))
+    close = difflib.get_close_matches(_plain(name), list(plain), n=2, cutoff=0.55)
+    raise UnknownNameError("algorithm", name, tuple(plain[c] for c in close))
+
+
+def _load(group: str, name: str) -> object:
+    table = names(group)
+    if name not in table:
+        raise UnknownNameError("audit" if group == AUDITS else "algorithm", name)
+    module, _, attribute = table[name].partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:
+        raise UsageError(sentence(f"{name} ({table[name]}) cannot be loaded: {described(error)}")) from error
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())

@@ -1,0 +1,297 @@
+"""What a user asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
+from dpaudit.language.checks import at_least, positive, probability, whole
+from dpaudit.results.datasets import dataset_to_json
+
+DEFAULT_ALPHA = 0.001
+DEFAULT_MIN_POWER = 2.0
+"""A sampled PASS needs samples that would have refuted so many times the claimed ε."""
+LEAST_ALPHA = 1e-100
+"""Its shares must stay floats."""
+LONGEST_CALL = 1e8
+"""Seconds that timers take."""
+DEFAULT_RUNS = 100_000
+DEFAULT_SIZE = 10
+DEFAULT_DOMAIN = 8
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The e-value of earlier, independent runs against a claim.
+
+    Args:
+        log_e: its natural logarithm.
+        seeds: of the requests that it comes from, one for every night.
+        about: the mechanism and the claim, in words for messages.
+        alpha: the smallest share of the error that the e-process had on these nights; it may not have more later.
+    """
+
+    log_e: float
+    seeds: tuple[int, ...]
+    about: str = ""
+    alpha: float = 1.0
+
+    @property
+    def night(self) -> int:
+        """Which night comes next, counted from 1."""
+        return len(self.seeds) + 1
+
+
+@dataclass(frozen=True)
+class Everything:
+    """A scope of which every pair is wanted.
+
+    Args:
+        domain: points of the domain; None for the records of a description.
+        records: size of the datasets.
+        groups: group privacy up to groups of so many.
+        ordered: whether the order of the records matters.
+        symmetries: whether those that the mechanism declares are used.
+    """
+
+    domain: int | None
+    records: int
+    groups: int = 1
+    ordered: bool = False
+    symmetries: bool = True
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            whole("--domain", self.domain, least=1)
+        whole("--size", self.records, least=1)
+        whole("--groups", self.groups, least=1)
+
+
+DEFAULT_COMPARED = 2_000
+
+
+@dataclass(frozen=True)
+class Seek:
+    """A worst pair is searched for by exact laws.
+
+    Args:
+        domain: points of the domain, for algorithms of the catalogue.
+        records: records of a dataset, at most.
+        case: the case of the catalogue whose mechanism and pairs the search begins with, in place of a small domain.
+        scores: vary the scores that the mechanism chooses by, not records: any 1-sensitive quality.
+        realised: only such scores as datasets have.
+        compared: pairs whose laws are compared, at most.
+        ordered: whether the order of the records matters.
+    """
+
+    domain: int | None = None
+    records: int = 32
+    case: str | None = None
+    scores: bool = False
+    realised: bool = False
+    compared: int = DEFAULT_COMPARED
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            whole("--domain", self.domain, least=1)
+        whole("--size", self.records, least=1)
+        whole("--pairs", self.compared, least=1)
+        if self.realised and not self.scores:
+            raise UsageError("--realised goes with --scores.")
+        if self.case is not None and self.domain is not None:
+            raise UsageError("Give --domain or --case, not both.")
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A comparison that is wanted.
+
+    Args:
+        name: of the registered comparison.
+        sizes: numbers of records; () for its own.
+        parameters: its fields to change, name and value.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            whole("--n", size, least=1)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One invocation of `dpaudit check`, of `dpaudit verify` where `every` is given, of `dpaudit worst` with `seek`.
+
+    Args:
+        targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
+        seed: whole number ≥ 0.
+        alpha: family-wise error over everything tried, in [1e-100, 0.5).
+        runs: runs a side and pair at most, learning included; None for each case's own.
+        seconds: time limit; None for none.
+        call_seconds: how long one call of a function may take before that is its outcome; None for any time.
+        jobs: worker processes.
+        epsilon, delta, relation: the claim to test; None for the mechanism's own.
+        pair: the two datasets to test on; None for the case's own.
+        pairs: several such, in place of `pair`, worst first; α covers them together.
+        data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs.
+        size: records in found pairs.
+        parameters: fields of the mechanism to change.
+        certify: use all runs, to sharpen the bound, also when the claim is refuted before.
+        bits: whether what the low bits of doubles give away counts in the verdict.
+        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
+            probability 0.9; infinity asks for nothing.
+        black_box: use runs alone: no exact law, no density of the mechanism's own.
+        carried: e-values of earlier, independent results, by `carry_key` of their cases.
+        carried_from: the file that they come from, for the record.
+        every: the scope of which every pair is to be verified by exact laws.
+        seek: where to search for the worst pair by exact laws.
+        only: "privacy" or "utility" for one of them alone; None for both.
+        game: "name:n", a game that is played against the subject in place of any pair.
+        versus: the comparison that is wanted, in place of the targets' own cases.
+        groups: audit group privacy in place of neighbours, by chains, for groups of 2 up to so many.
+        spelled: options that the command line of the result must name, also where they have their defaults: a project
+            has set others. Nothing depends on them.
+        claim: the claim, in place of epsilon, delta and relation: for one that is more than these, as zCDP is.
+        call: what was called, of a request that was made in Python; what its result says is to be typed again.
+    """
+
+    targets: tuple[str | Callable[..., Any] | Mechanism, ...]
+    seed: int = 0
+    alpha: float = DEFAULT_ALPHA
+    runs: int | None = None
+    seconds: float | None = None
+    call_seconds: float | None = None
+    jobs: int = 1
+    epsilon: float | None = None
+    delta: float | None = None
+    relation: str | None = None
+    pair: tuple[Dataset, Dataset] | None = None
+    data: str | None = None
+    size: int | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    certify: bool = False
+    bits: bool = False
+    min_power: float = DEFAULT_MIN_POWER
+    black_box: bool = False
+    carried: dict[str, Carried] = field(default_factory=dict)
+    carried_from: str | None = None
+    every: Everything | None = None
+    seek: Seek | None = None
+    only: str | None = None
+    versus: Versus | None = None
+    game: str | None = None
+    groups: int | None = None
+    spelled: frozenset[str] = frozenset()
+    claim: Claim | None = None
+    call: str | None = None
+    pairs: tuple[tuple[Dataset, Dataset], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.targets:
+            raise UsageError(
+                "Nothing to check: name an algorithm of `dpaudit list`, or file.py:function (`dpaudit example`)."
+            )
+        whole("--seed", self.seed, least=0)
+        if self.only not in (None, "privacy", "utility"):
+            raise UsageError(f"only must be privacy or utility, not {self.only!r}.")
+        whole("--jobs", self.jobs, least=1)
+        if not LEAST_ALPHA <= probability("--alpha", self.alpha) < 0.5:
+            raise UsageError(f"--alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
+        if self.runs is not None:
+            whole("--runs", self.runs, least=1)
+        if self.seconds is not None:
+            positive("--time", self.seconds)
+        if self.call_seconds is not None:
+            positive("--call-time", self.call_seconds)
+            if self.call_seconds >= LONGEST_CALL:
+                raise UsageError(f"--call-time must be below {LONGEST_CALL:g} seconds, not {self.call_seconds!r}.")
+            if self.game is not None:
+                raise UsageError("--call-time is about calls of the audited function; leave --game or --call-time out.")
+        if not self.min_power > 1:
+            raise UsageError(f"--min-power must be a number above 1, not {self.min_power!r}.")
+        if self.epsilon is not None:
+            at_least("--epsilon", self.epsilon, 0)
+        if self.delta is not None:
+            probability("--delta", self.delta)
+        if self.size is not None:
+            whole("--size", self.size, least=1)
+        if self.groups is not None:
+            whole("--groups", self.groups, least=2)
+        if self.pair is not None and self.pairs:
+            raise UsageError("Give pair or pairs, not both.")
+        if self.data is not None and self.given_pairs:
+            raise UsageError("Give --pair or --data, not both.")
+        if self.game is not None and (self.data is not None or self.given_pairs):
+            raise UsageError("A game draws its own datasets; leave --pair and --data out.")
+        if self.game is not None and self.groups is not None:
+            raise UsageError("A game draws its own datasets, which are no chain; leave --groups or --game out.")
+        by_law = self.every or self.seek
+        if by_law is not None and by_law.domain is not None and self.data is not None:
+            raise UsageError("Give --domain or --data, not both.")
+        if self.size is not None and self.data is None:
+            raise UsageError("--size says how many records found pairs have; it goes with --data.")
+        numbers = (self.epsilon, self.delta, self.relation)
+        if self.claim is not None and any(given is not None for given in numbers):
+            raise UsageError("A claim holds ε, δ and the relation already; give it alone, or these.")
+        named = [target for target in self.targets if isinstance(target, str)]
+        if len(set(named)) < len(named):
+            raise UsageError(f"{max(named, key=named.count)} is named twice; one audit of it is enough.")
+
+    @property
+    def given_pairs(self) -> tuple[tuple[Dataset, Dataset], ...]:
+        """The pairs to test on, where they are given."""
+        return self.pairs if self.pair is None else (self.pair,)
+
+    @property
+    def stated_relation(self) -> Relation | None:
+        """The relation of --relation, or of the claim."""
+        if self.claim is not None:
+            return self.claim.relation
+        return None if self.relation is None else relation_named(self.relation)
+
+    def image(self) -> dict[str, Any]:
+        """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
+        return {
+            "targets": [_named(target) for target in self.targets],
+            "seed": self.seed,
+            "alpha": self.alpha,
+            "runs": self.runs,
+            "seconds": self.seconds,
+            **({} if self.call_seconds is None else {"call_seconds": self.call_seconds}),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "relation": self.relation,
+            "pair": None if self.pair is None else [dataset_to_json(side) for side in self.pair],
+            "data": self.data,
+            "size": self.size,
+            "parameters": {key: repr(value) for key, value in self.parameters.items()},
+            "certify": self.certify,
+            "bits": self.bits,
+            **({} if self.min_power == DEFAULT_MIN_POWER else {"min_power": self.min_power}),
+            "black_box": self.black_box,
+            "carried": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.carried.items())},
+            **({} if self.every is None else {"every": list(astuple(self.every))}),
+            **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
+            **({} if self.only is None else {"only": self.only}),
+            **({} if self.game is None else {"game": self.game}),
+            **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
+            **({} if self.groups is None else {"groups": self.groups}),
+            **({} if self.claim is None else {"claim": repr(self.claim)}),
+            **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
+        }
+
+
+def _named(target: str | Callable[..., Any] | Mechanism) -> str:
+    """A target in a form that is the same in every process."""
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Mechanism):
+        return repr(target)
+    return f"{getattr(target, '__module__', '')}.{getattr(target, '__qualname__', type(target).__qualname__)}"

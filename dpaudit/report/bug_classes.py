@@ -1,0 +1,169 @@
+"""What kind of fault an audit shows: the rules of the SARIF form, of dpaudit's own and of the corpus."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from dpaudit.errors import DpauditError
+from dpaudit.language.card import Specimen
+from dpaudit.plans import registry
+from dpaudit.report import wording
+from dpaudit.report.faults import Fault
+from dpaudit.results.model import Audit, EvidenceKind, UtilityAudit, Verdict
+
+
+@dataclass(frozen=True)
+class BugClass:
+    """A kind of fault, explained once.
+
+    Args:
+        id: stable, in kebab-case; those of the corpus begin with "corpus/".
+        name: in CamelCase.
+        short: a sentence for lists.
+        full: what it is.
+        remedy: what to do.
+        level: "error", "warning" or "note".
+        precision: how sure a finding is: "very-high" (computed), "high" (at the confidence of the run) or "medium".
+        tags: words to filter by.
+    """
+
+    id: str
+    name: str
+    short: str
+    full: str
+    remedy: str
+    level: str = "error"
+    precision: str = "high"
+    tags: tuple[str, ...] = ("privacy",)
+
+
+_REPLAY = "The message ends with the command that shows the same audit again."
+_OWN = (
+    BugClass(
+        "privacy-claim-refuted-by-runs", "PrivacyClaimRefutedByRuns",
+        "Runs refute the claimed (ε, δ).",
+        "On two neighbouring datasets an event is too much likelier on one of them for the claim. The bound on ε holds "
+        "at the confidence of the run, over everything that was tried.",
+        f"Look at the pair and the event, and mend the mechanism or its claim. {_REPLAY}",
+    ),
+    BugClass(
+        "privacy-claim-refuted-exactly", "PrivacyClaimRefutedExactly",
+        "Exact laws refute the claimed (ε, δ).",
+        "The exact distributions of the output on two neighbouring datasets need a larger ε, or a larger δ, than is "
+        "claimed. Nothing of this rests on chance.",
+        f"Look at the pair and the event, and mend the mechanism or its claim. {_REPLAY}",
+        precision="very-high",
+    ),
+    BugClass(
+        "unbounded-privacy-loss", "UnboundedPrivacyLoss",
+        "No finite ε keeps the claim at its δ.",
+        "An outcome is possible on one dataset and impossible on its neighbour, more often than the claimed δ allows: "
+        "whoever sees it knows for certain which dataset it was.",
+        f"Make every outcome possible on both datasets, or claim a δ as large as its probability. {_REPLAY}",
+        precision="very-high",
+    ),
+    BugClass(
+        "group-claim-refuted", "GroupClaimRefuted",
+        "What is claimed of groups of records is refuted.",
+        "On two datasets that differ in several records, the output tells more than is claimed of groups of that size.",
+        "Where the claim for one record holds, (ε, δ) becomes (kε, δ·(e^(kε) − 1)/(e^ε − 1)) for groups of k. "
+        f"{_REPLAY}",
+    ),
+    BugClass(
+        "floating-point-leak", "FloatingPointLeak",
+        "The low bits of its doubles give the dataset away.",
+        "As a mechanism on the real numbers it may keep its claim; as a program it does not: which doubles can come "
+        "out depends on the data.",
+        f"Draw noise from a grid: discrete Laplace or Gaussian noise, or the snapping mechanism. {_REPLAY}",
+        level="warning", tags=("privacy", "floating-point"),
+    ),
+    BugClass(
+        "utility-promise-broken", "UtilityPromiseBroken",
+        "What is promised of the output does not come often enough.",
+        "On some inputs the probability of success is less (or more) than is promised, exactly or at the confidence.",
+        f"Look at the inputs, and mend the algorithm or its promise. {_REPLAY}",
+        tags=("utility",),
+    ),
+    BugClass(
+        "unexpected-verdict", "UnexpectedVerdict",
+        "The verdict is not the one that the catalogue expects.",
+        "A claim that is known to be false was not refuted: either the mechanism was mended, or the audit sees less "
+        "than it did.",
+        f"Compare with the earlier audit; then mend the audit or the expectation. {_REPLAY}",
+        precision="medium", tags=("regression",),
+    ),
+    BugClass(
+        "mechanism-crashed", "MechanismCrashed",
+        "The mechanism raised, or could not be run.",
+        "What was found before stands, and the claim is not decided.",
+        f"Mend what raised. {_REPLAY}",
+        precision="very-high", tags=("crash",),
+    ),
+    BugClass(
+        "inconclusive", "Inconclusive",
+        "The budget could not decide.",
+        "The runs were too few, or the time too short, to refute the claim whatever the mechanism did; so nothing is "
+        "known of it.",
+        f"The message says what to raise. {_REPLAY}",
+        level="note", precision="very-high", tags=("budget",),
+    ),
+)
+OWN = MappingProxyType({one.id: one for one in _OWN})
+"""Those that are decided from a result alone, by id."""
+
+
+def bug_class(audit: Audit | UtilityAudit, found: Fault) -> BugClass:
+    """What kind of fault an audit shows.
+
+    A FAIL of a member of the corpus is of the class that its card names; its members' effects are the help of it.
+    """
+    if found is Fault.CRASHED:
+        return OWN["mechanism-crashed"]
+    if found is Fault.INCONCLUSIVE:
+        return OWN["inconclusive"]
+    if found is Fault.UNEXPECTED:
+        return OWN["unexpected-verdict"]
+    if isinstance(audit, UtilityAudit):
+        return OWN["utility-promise-broken"]
+    specimen = specimen_of(audit)
+    if specimen is not None and specimen.broken:
+        return _of_the_corpus(specimen)
+    deciding = wording.deciding(audit)
+    if audit.evidence is EvidenceKind.SAMPLED and deciding is not None and deciding.family == "bits":
+        return OWN["floating-point-leak"]
+    if audit.claim.group > 1:
+        return OWN["group-claim-refuted"]
+    if audit.evidence is EvidenceKind.SAMPLED:
+        return OWN["privacy-claim-refuted-by-runs"]
+    if wording.exact_is_infinite(audit):
+        return OWN["unbounded-privacy-loss"]
+    return OWN["privacy-claim-refuted-exactly"]
+
+
+def leaks_besides(audit: Audit | UtilityAudit) -> bool:
+    """Whether its floating point leaks and the verdict does not say so."""
+    return isinstance(audit, Audit) and wording.leaks(audit) and audit.verdict is not Verdict.FAIL
+
+
+def specimen_of(audit: Audit | UtilityAudit) -> Specimen | None:
+    """The card's word on a member of the corpus; None of anything else, and where the corpus is not installed."""
+    try:
+        card = registry.algorithm(audit.name).card if audit.name in registry.names(registry.CORPUS) else None
+    except DpauditError:
+        return None
+    # a function of the same name is another one
+    return card.specimen if card is not None and card.source == audit.source else None
+
+
+def _of_the_corpus(specimen: Specimen) -> BugClass:
+    words = re.sub(r"[^a-z0-9]+", " ", specimen.bug.lower()).split()
+    return BugClass(
+        f"corpus/{'-'.join(words)}",
+        "".join(word.capitalize() for word in words),
+        f"{specimen.bug[:1].upper()}{specimen.bug[1:]}.",
+        f"A known bug, of the corpus of broken mechanisms: {specimen.bug}.",
+        f"Compare with the correct look-alike that `dpaudit list --corpus` shows beside it. {_REPLAY}",
+        tags=("privacy", "corpus"),
+    )

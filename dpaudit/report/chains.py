@@ -1,0 +1,165 @@
+"""A chain of neighbours in reports: what its links spend, and what that says of the claim for groups."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from dpaudit.report.numbers import exactly, nearest, small, stated
+from dpaudit.report.terminal_text import columns
+from dpaudit.results.datasets import json_text
+from dpaudit.results.model import Chain, ChainLink, ClaimRecord, Json
+
+_TERMINAL_LINKS, _PAGE_LINKS = 12, 40
+_LONGEST = 16
+"""Characters of a record in a change."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Line:
+    """One link of the table, in words; "" where nothing is known."""
+
+    number: int
+    change: str
+    epsilon: str
+    delta: str
+    loss: str
+    exceeds: bool
+
+
+def lines(chain: Chain) -> list[Line]:
+    """The links in order, as many as a page holds; the data has them all."""
+    return [
+        Line(
+            number,
+            _change(link),
+            _epsilon(link, chain.single),
+            "" if link.delta is None else _delta(link.delta, chain.single.delta),
+            "∞" if link.impossible else "" if link.loss is None else _signed(link.loss),
+            link.exceeds,
+        )
+        for number, link in enumerate(chain.links[:_PAGE_LINKS], 1)
+    ]
+
+
+def sentence(chain: Chain) -> str:
+    """What is claimed of the ends, what the links give for them, and what follows.
+
+    E.g. "of groups (2.0, 0.04) is claimed, and (1.0, 0.02) of every link gives (2.0, 0.07437) for the ends, which
+    exceed the first and keep the second: the claim for groups is wrong, and nothing is shown against the one for
+    neighbours".
+    """
+    gives = f"{_pair(chain.single)} of every link gives {_pair(chain.tight)} for the ends"
+    text = f"of groups {_pair(chain.stated)} is claimed, and {gives}"
+    if chain.tight_exceeded:
+        kept = "" if chain.exceeded else ", though not the claim for groups"
+        return f"{text}, which they exceed{kept}: so {_named(chain)} refutes the claim for neighbours"
+    if chain.named is not None:
+        kept = "exceed" if chain.exceeded else "keep"
+        return f"{text}; the ends {kept} the first, and {_named(chain)} refutes the claim for neighbours"
+    if chain.tight_exceeded is None:
+        said = "; runs refute the first" if chain.exceeded else ""
+        return f"{text}{said}; links are estimated from the runs of the search, which certify nothing"
+    if chain.exceeded:
+        return (
+            f"{text}, which exceed the first and keep the second: the claim for groups is wrong, and nothing is shown "
+            "against the one for neighbours"
+        )
+    met = chain.tight.delta and math.isclose(chain.delta or 0.0, chain.tight.delta, rel_tol=_ROUNDING)
+    return f"{text}, which keep both{', the second with equality' if met else ''}"
+
+
+def losses(chain: Chain) -> str | None:
+    """How the group's loss is made of the links' losses; None where they are not known."""
+    known = [link.loss for link in chain.links if link.loss is not None]
+    if len(known) < len(chain.links):
+        return None
+    return (
+        f"of the loss {_signed(math.fsum(known))} on the group's event the links have "
+        f"{', '.join(_signed(loss) for loss in known[:_TERMINAL_LINKS])}{', …' if len(known) > _TERMINAL_LINKS else ''}"
+    )
+
+
+def terminal_table(chain: Chain) -> list[str]:
+    """The links for a terminal of 80 columns."""
+    exact = any(link.delta is not None for link in chain.links)
+    heads = ("link", "change", "exact ε", "exact δ", "loss") if exact else ("link", "change", "estimated ε")
+    cells: list[tuple[str, ...]] = [heads]
+    for line in lines(chain)[:_TERMINAL_LINKS]:
+        mark = " !" if line.exceeds else ""
+        numbers = (line.epsilon + mark, line.delta, line.loss) if exact else (line.epsilon,)
+        cells.append((str(line.number), line.change, *numbers))
+    hidden = len(chain.links) - _TERMINAL_LINKS
+    more = [f"… {hidden} more in the HTML report and the JSON"] if hidden > 0 else []
+    broken = any(link.exceeds for link in chain.links[:_TERMINAL_LINKS])
+    return [*columns(cells), *more, *(["! more than is claimed of neighbours"] if broken else [])]
+
+
+def left_out(chain: Chain) -> int:
+    """How many links have no place on a page."""
+    return max(0, len(chain.links) - _PAGE_LINKS)
+
+
+def estimated(chain: Chain) -> bool:
+    """Whether its links are known from runs alone."""
+    return all(link.delta is None for link in chain.links)
+
+
+def _named(chain: Chain) -> str:
+    assert chain.named is not None
+    link = chain.links[chain.named - 1]
+    if link.exceeds:
+        return f"link {chain.named}"
+    return f"some link (link {chain.named} by the estimates)" if estimated(chain) else f"some link, link {chain.named}"
+
+
+def _epsilon(link: ChainLink, claim: ClaimRecord) -> str:
+    if link.estimate is not None:
+        return f"{link.estimate:.3g}"
+    if link.delta is None:
+        return ""
+    return "∞" if link.epsilon is None else exactly(link.epsilon, claim.epsilon)
+
+
+def _delta(delta: float, claimed: float) -> str:
+    return nearest(delta) if math.isclose(delta, claimed, rel_tol=_ROUNDING) else nearest(delta, claimed)
+
+
+def _pair(claim: ClaimRecord) -> str:
+    return f"({stated(claim.epsilon)}, {nearest(claim.delta, digits=4) if claim.delta else small(claim.delta)})"
+
+
+def _signed(loss: float) -> str:
+    text = nearest(0.0 if abs(loss) < 1e-9 else loss)
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def _change(link: ChainLink) -> str:
+    """What is replaced, added or removed, and where the order counts."""
+    left, right = _counts(link.pair.left), _counts(link.pair.right)
+    if left is None or right is None:
+        return ""
+    gone, come = (next(iter((a - b).elements()), None) for a, b in ((left, right), (right, left)))
+    if gone is None or come is None:
+        return f"{_short(come or '')} added" if gone is None else f"{_short(gone)} removed"
+    text = f"{_short(gone)} → {_short(come)}"
+    if isinstance(link.pair.left, list) and isinstance(link.pair.right, list):
+        sides = zip(link.pair.left, link.pair.right, strict=False)
+        at = next((i for i, (a, b) in enumerate(sides, 1) if a != b), None)
+        return text if at is None else f"{text} (record {at})"
+    return text
+
+
+def _counts(dataset: Json) -> Counter[str] | None:
+    """Records as JSON text, with multiplicities."""
+    if isinstance(dataset, dict) and dataset.keys() == {"multiset"}:
+        return Counter({json_text(value): times for value, times in dataset["multiset"]})
+    if isinstance(dataset, list):
+        return Counter(json_text(value) for value in dataset)
+    return None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

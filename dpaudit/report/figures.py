@@ -1,0 +1,308 @@
+"""The figures of a report as inline SVG: privacy profile, outputs, bound and evidence against runs.
+
+Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
+plain line, what is certified carries markers pointing up (it is a lower bound); every line is labelled.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from io import StringIO
+from itertools import pairwise
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
+from dpaudit.report.outputs_figure import output_figure
+from dpaudit.report.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
+from dpaudit.report.svg import CLAIM_STYLE as _CLAIM_STYLE
+from dpaudit.report.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.report.svg import EXACT_STYLE as _EXACT_STYLE
+from dpaudit.results.model import ClaimRecord
+from dpaudit.results.plots import BoundPlot, EvidencePlot, Plot, ProfilePlot
+
+__all__ = [
+    "bound_figure", "data_csv", "draw_bound", "draw_evidence", "draw_profile", "evidence_figure", "output_figure",
+    "profile_figure",
+]  # fmt: skip
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
+_LABEL_GAP = 15  # least distance between two labels
+_SMALLEST_DELTA = 1e-20  # a logarithmic axis that reaches further down shows nothing but itself
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure and what it is called; `style` is matplotlib's."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    style: dict[str, Any]
+
+
+def data_csv(plot: Plot) -> str:
+    """The data of a plot as CSV with a header: one column for each of its lists."""
+    columns = {f.name: value for f in fields(plot) if isinstance(value := getattr(plot, f.name), list)}
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str:
+    """δ against ε: what is claimed, what is exact where there is a law, and what the counts certify."""
+    with rc_context(RC):
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_profile(axes, plot))
+    parts = [f"the claim allows δ = {small(claim.delta)} at ε = {stated(claim.epsilon)}"]
+    at = min(range(len(plot.epsilon)), key=lambda i: abs(plot.epsilon[i] - claim.epsilon), default=None)
+    if at is not None:
+        evidence = _profile_lines(plot)[1:]
+        parts += [f"{line.label.removesuffix(' ≥')} δ near it: {small(line.y[at])}" for line in evidence]
+    return to_svg(figure, prefix=prefix, title="Privacy profile", description="; ".join(parts) + ".")
+
+
+def draw_profile(axes: Axes, plot: ProfilePlot) -> list[Line]:
+    """Draw δ against ε on any axes, in the sentinel colours; the lines as they were drawn."""
+    axes.set_xlabel("ε")
+    axes.set_ylabel("δ(ε)")
+    lines = _profile_lines(plot)
+    floor = _delta_axis(axes, [value for line in lines for value in line.y])
+    drawn = [Line(n.label, n.x, [max(v, floor) for v in n.y], n.style) for n in lines]
+    for above in drawn[1:]:
+        _hatch_between(axes, plot.epsilon, drawn[0].y, above.y)
+    _draw(axes, drawn)
+    _widen(axes.set_xlim, plot.epsilon)
+    return drawn
+
+
+def _profile_lines(plot: ProfilePlot) -> list[Line]:
+    lines = [Line("claim", plot.epsilon, plot.claim, _CLAIM_STYLE)]
+    if plot.exact is not None:
+        lines.append(Line("exact", plot.epsilon, plot.exact, _EXACT_STYLE))
+    if plot.certified is not None:
+        every = {"markevery": max(len(plot.epsilon) // 9, 1)}
+        lines.append(Line("certified ≥", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
+    return lines
+
+
+def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: str) -> str:
+    """Certified lower bound on ε against runs a side; the claimed and the exact ε are horizontal lines."""
+    with rc_context(RC):
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_bound(axes, plot, claim=claim, exact=exact))
+    x, y = _after_runs(plot.runs, plot.bound)
+    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} runs a side" if x else "no runs"
+    description = f"Certified: {last}; claimed ε = {stated(claim)}"
+    description += "." if exact is None else f"; exact ε = {exact:.3g}."
+    return to_svg(figure, prefix=prefix, title="Certified lower bound against runs", description=description)
+
+
+def draw_bound(axes: Axes, plot: BoundPlot, *, claim: float, exact: float | None) -> list[Line]:
+    """Draw the certified bound against runs on any axes, in the sentinel colours; the lines as they were drawn."""
+    axes.set_xlabel("runs a side")
+    axes.set_ylabel("ε")
+    x, y = _after_runs(plot.runs, plot.bound)
+    ends = _run_ends(x)
+    lines = [Line("claim", ends, [claim, claim], _CLAIM_STYLE)]
+    if exact is not None:
+        lines.append(Line("exact", ends, [exact, exact], _EXACT_STYLE))
+    if x:
+        every = {"markevery": max(len(x) // 12, 1)}
+        lines.append(Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
+    _runs_axis(axes, ends)
+    _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    _draw(axes, lines)
+    if x:  # only the last point counts, so it alone is filled
+        axes.plot(x[-1:], y[-1:], color=EVIDENCE, marker="^", markersize=6.5, linestyle="", clip_on=False)
+    return lines
+
+
+def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) -> str:
+    """The e-process against runs a side, on two logarithmic axes; a horizontal line where it refutes the claim.
+
+    `refuted_at`, the runs a side after which it did, is marked; where it stopped is the end of the line.
+    """
+    with rc_context(RC):
+        figure, axes = _canvas()
+        _label_ends(figure, axes, draw_evidence(axes, plot, refuted_at=refuted_at))
+    x, y = _after_runs(plot.runs, plot.log10_e)
+    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} runs a side" if x else "no runs"
+    stopped = f"refuted after {count(refuted_at)} runs a side" if refuted_at is not None else "not refuted"
+    return to_svg(
+        figure,
+        prefix=prefix,
+        title="Evidence against the claim",
+        description=f"{last[:1].upper()}{last[1:]}; 10^{plot.log10_threshold:.2f} refutes the claim; {stopped}.",
+    )
+
+
+def draw_evidence(axes: Axes, plot: EvidencePlot, *, refuted_at: int | None) -> list[Line]:
+    """Draw the e-process on any axes, in the sentinel colours; the lines that want a label."""
+    axes.set_xlabel("runs a side")
+    axes.set_ylabel("e-value")
+    x, y = _after_runs(plot.runs, plot.log10_e)
+    ends = _run_ends(x)
+    lines = [Line("refutes", ends, [plot.log10_threshold] * 2, _CLAIM_STYLE)]
+    # pairs are counted one after the other, so the runs of a pair may begin anew: then so does the line
+    turns = [0, *(i for i in range(1, len(x)) if x[i] < x[i - 1]), len(x)]
+    strands = [Line("evidence", x[a:b], y[a:b], _EXACT_STYLE) for a, b in pairwise(turns) if a < b]
+    lines += strands[-1:]
+    reached = [(runs, value) for runs, value in zip(x, y, strict=True) if runs == refuted_at]
+    stop = max(reached, key=lambda point: point[1], default=None)
+    _runs_axis(axes, ends)
+    # the value 1, no evidence at all, is always in the picture
+    _widen(axes.set_ylim, [0.0, plot.log10_threshold, *y], share=0.08)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: ten_to(round(v))))
+    axes.axhline(0.0, color=GRID, linewidth=1.6, zorder=0.9)
+    if stop is not None:
+        axes.plot([stop[0]] * 2, [axes.get_ylim()[0], stop[1]], color=INK, linewidth=0.9, linestyle=(0, (1, 2)))
+    _draw(axes, [*(replace(strand, label="") for strand in strands[:-1]), *lines])
+    if stop is not None:
+        mark: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
+        mark |= {"color": EVIDENCE, "markerfacecolor": PAPER, "label": "refuted"}
+        axes.plot([stop[0]], [stop[1]], clip_on=False, **mark)
+    return lines
+
+
+def _after_runs(runs: Sequence[int], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Runs and values where there were any runs: a logarithmic axis has no place for 0."""
+    points = [(float(n), value) for n, value in zip(runs, values, strict=True) if n > 0]
+    return [n for n, _ in points], [value for _, value in points]
+
+
+def _run_ends(runs: Sequence[float]) -> list[float]:
+    """Where an axis of runs begins and ends."""
+    ends = [min(runs, default=1.0), max(runs, default=10.0)]
+    return ends if ends[0] < ends[1] else [ends[0] / 2, ends[1] * 2]
+
+
+def _runs_axis(axes: Axes, ends: Sequence[float]) -> None:
+    """A logarithmic axis of runs a side."""
+    axes.set_xscale("log")
+    axes.set_xlim(*ends)
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    decades = [d for d in range(-1, 20) if ends[0] <= 10.0**d <= ends[1]]
+    if len(decades) < 2:  # less than two decades: say where the axis begins and ends instead
+        axes.xaxis.set_major_locator(FixedLocator(ends))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: count(round(v))))
+    else:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+
+
+def _canvas() -> tuple[Figure, Axes]:
+    figure = new_figure(WIDTH, HEIGHT)
+    box = (_LEFT / WIDTH, _BOTTOM / HEIGHT, 1 - (_LEFT + _RIGHT) / WIDTH, 1 - (_TOP + _BOTTOM) / HEIGHT)
+    axes = figure.add_axes(box, facecolor="none")
+    axes.grid(visible=False, axis="x")
+    return figure, axes
+
+
+def _draw(axes: Axes, lines: Sequence[Line]) -> None:
+    for line in lines:
+        style = dict(line.style)
+        if len(line.x) == 1:
+            style.setdefault("marker", "o")
+        # a legend, where somebody wants one, names what has a label
+        style["label"] = line.label or None
+        axes.plot(line.x, line.y, clip_on=False, solid_capstyle="butt", **style)
+
+
+def _hatch_between(axes: Axes, x: Sequence[float], claim: Sequence[float], evidence: Sequence[float]) -> None:
+    """Hatch where the evidence lies above the claim: there the claim is broken."""
+    above = [e > c for c, e in zip(claim, evidence, strict=True)]
+    if any(above):
+        style: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": EVIDENCE,
+            "hatch": "////",
+            "linewidth": 0.0,
+            "alpha": 0.35,
+        }
+        axes.fill_between(list(x), list(claim), list(evidence), where=above, interpolate=True, **style)
+
+
+def _delta_axis(axes: Axes, values: Sequence[float]) -> float:
+    """Scale the δ axis; the value that zeros are drawn at.
+
+    Logarithmic when the positive values span more than two decades. Its lowest decade is then the place of
+    zero (and of everything too small to show), and is labelled so.
+    """
+    top, positive = max(values, default=0.0), [v for v in values if v > 0]
+    if top <= 0:
+        axes.set_ylim(0, 1)
+        return 0.0
+    least = max(min(positive), min(_SMALLEST_DELTA, top))
+    if top / least <= 100:
+        axes.set_ylim(0, min(top * 1.08, max(top, 1.0)))
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        return 0.0
+    lowest = math.floor(math.log10(least))
+    has_floor = min(values) < least
+    bottom = lowest - 1 if has_floor else lowest
+    axes.set_yscale("log")
+    axes.set_ylim(10.0**bottom, max(top, 10.0 ** math.ceil(math.log10(top))))
+    highest = math.ceil(math.log10(top))
+    step = max(math.ceil((highest - lowest) / 5), 1)
+    decades = list(range(highest, lowest - 1, -step))
+    if has_floor:
+        name = "0" if min(positive) >= least else f"< {power_of_ten(10.0**lowest)}"
+        ticks = [10.0**bottom, *(10.0**d for d in decades)]
+        edge = 10.0 ** (bottom + 0.5)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: name if v < edge else power_of_ten(v)))
+    else:
+        ticks = [10.0**d for d in decades]
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: power_of_ten(v)))
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_minor_locator(NullLocator())
+    return 10.0**bottom
+
+
+def _widen(set_limits: Any, values: Sequence[float], share: float = 0.0) -> None:
+    """Set the limits of an axis to the values' range, or about the one value there is."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        low, high = low - max(abs(low), 1.0) / 2, high + max(abs(high), 1.0) / 2
+    set_limits(low, high + (high - low) * share)
+
+
+def _label_ends(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
+    """A label with a sample of its line at the end of each line, pushed apart where they would overlap."""
+    ends = [float(axes.transData.transform((line.x[-1], line.y[-1]))[1]) if line.x else 0.0 for line in lines]
+    heights = _spread(ends, low=_BOTTOM + 4, high=HEIGHT - _TOP - 4)
+    start = WIDTH - _RIGHT + 8
+    for line, height in zip(lines, heights, strict=True):
+        style = {**line.style, "markevery": [1]} if "marker" in line.style else dict(line.style)
+        xs = [(start + d) / WIDTH for d in (0, 10, 20)]
+        figure.add_artist(Line2D(xs, [height / HEIGHT] * 3, transform=figure.transFigure, **style))
+        figure.text(
+            xs[-1] + 4 / WIDTH, height / HEIGHT, line.label, va="center", ha="left", size=11, color=INK
+        )
+
+
+def _spread(wanted: Sequence[float], low: float, high: float) -> list[float]:
+    """Positions near the wanted ones, in their order, at least a label apart and within low and high."""
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], -i))
+    placed: list[float] = []
+    for rank, i in enumerate(order):
+        floor = placed[-1] + _LABEL_GAP if placed else low
+        ceiling = high - _LABEL_GAP * (len(order) - 1 - rank)
+        placed.append(max(floor, min(wanted[i], ceiling)))
+    result = [0.0] * len(wanted)
+    for i, position in zip(order, placed, strict=True):
+        result[i] = position
+    return result

@@ -1,0 +1,378 @@
+"""The report as one self-contained HTML file: no JavaScript needed, nothing fetched from anywhere.
+
+The same result gives the same bytes, except for the text of `<p id="timings">`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dpaudit.report import chains, numbers, spending, utility, wording
+from dpaudit.report.audit_figures import Picture, Pictures, pictures
+from dpaudit.report.contest import HEADING, contest_figure, lines
+from dpaudit.report.datasets import Part, compare
+from dpaudit.report.drawings import panel_figures
+from dpaudit.report.figures import data_csv
+from dpaudit.report.method import method
+from dpaudit.results.json_form import to_object
+from dpaudit.results.model import (
+    Attempt,
+    Audit,
+    EvidenceKind,
+    ExactEvidence,
+    Json,
+    Result,
+    SampledEvidence,
+    Timings,
+    UtilityAudit,
+    Verdict,
+)
+from dpaudit.results.plain import in_json, visible
+
+_FOLDED_FROM = 4  # audits; fewer stand open
+_SHORT_LINE = 120  # characters of JSON that are not broken up
+_MOST_ROWS = 12  # of an evidence table; the data has them all
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """A figure with its caption and its data."""
+
+    svg: Markup
+    caption: str
+    field: str
+    """Of the audit, where its data are."""
+    csv_uri: str | None
+    """They as a link; None in a page of many audits, which holds them as JSON alone."""
+    csv_name: str
+
+
+@dataclass(frozen=True)
+class _ScaleRow:
+    """One row of the picture of claim against certified and exact; positions in percent of its width."""
+
+    kind: str
+    label: str
+    value: str
+    start: float
+    stop: float
+    beyond: bool
+    """Whether it goes on past the right edge."""
+
+
+@dataclass(frozen=True)
+class _View:
+    """What the template needs to know of one audit beyond its fields."""
+
+    id: str
+    audit: Audit
+    folded: bool
+    open: bool
+    """Whether a folded audit begins unfolded: the first of one algorithm's, which is its main case."""
+    parts: list[Part]
+    scale: list[_ScaleRow]
+    claim_at: float
+    plots: list[_Plot]
+    panels: list[Markup]
+    """Of its drawing."""
+    method: list[str]
+    sampled: Sequence[SampledEvidence]
+    exact: Sequence[ExactEvidence]
+    facts: list[tuple[str, str]]
+    """(name, value) of the sequential evidence; empty where there is none."""
+    ledger: list[spending.Line]
+
+
+@dataclass(frozen=True)
+class _AttemptRow:
+    """A promise on one source of inputs; positions in percent of the width, None where there are none."""
+
+    attempt: Attempt
+    worst: bool
+    start: float | None
+    width: float
+    exact: float | None
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What the template needs to know of one promise of utility."""
+
+    id: str
+    audit: UtilityAudit
+    folded: bool
+    rows: list[_AttemptRow]
+    promised_at: float
+    panels: list[Markup]
+    """Of its drawing."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """The run that a page shows a part of.
+
+    Args:
+        result: the whole of it.
+        home: the relative link to its first page.
+    """
+
+    result: Result
+    home: str
+
+
+def to_html(
+    result: Result,
+    *,
+    within: Within | None = None,
+    drawn: Iterable[Pictures] | None = None,
+    step: Callable[[], object] = lambda: None,
+) -> str:
+    """The report as the text of one HTML file.
+
+    Args:
+        result: what to show.
+        within: the run that `result` is a part of; None where it is the whole.
+        drawn: the pictures of its audits of privacy, in their order, numbered from 1; None to draw them here.
+        step: called after each audit of privacy; its figures take most of the time.
+
+    Raises `ReportError` when the result cannot be written as JSON (the report holds its own data).
+    """
+    # The data in the page goes without timings, so that these stay in one element.
+    timeless = to_object(replace(result, timings=Timings("", 0.0, 0, {})))
+    total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
+    rules: dict[str, str] = {}
+    views = []
+    drawn = pictures([result.audits]) if drawn is None else drawn
+    for i, (audit, made) in enumerate(zip(result.audits, drawn, strict=False), 1):
+        views.append(_view(audit, made, i, total, result.alpha, rules, one_name=one_name))
+        step()
+    return visible(
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            result=result,
+            within=within,
+            at=lambda anchor: f"#{anchor}",
+            views=views,
+            contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
+            contest_heading=HEADING,
+            contest_lines=lines(result, times=False),
+            promises=[_promise(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
+            figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
+            timings=timings_text(result),
+            data=_as_text(in_json(_for_reading(timeless))),
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """Templates, and what they may call."""
+    found = Environment(
+        loader=PackageLoader("dpaudit.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    tools: dict[str, Callable[..., object]] = {
+        **{
+            name: getattr(numbers, name)
+            for name in ("count", "exactly", "lower", "nearest", "percent", "small", "stated", "upper", "error")
+        },
+        "badge": _badge,
+        "utility_badge": _utility_badge,
+        "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
+    }
+    found.globals.update(tools, w=wording, u=utility, spending=spending, chains=chains)
+    found.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
+    # A title breaks between its counts, not within one.
+    found.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
+    return found
+
+
+def _view(
+    audit: Audit, made: Pictures, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool
+) -> _View:
+    identifier = f"audit-{number}"
+    scale, claim_at = _scale(audit)
+    sampled = sorted(audit.sampled, key=lambda e: -e.epsilon_lower)
+    exact = sorted(audit.exact, key=lambda e: (e.epsilon is not None, -(e.epsilon or 0.0), -e.delta))
+    return _View(
+        id=identifier,
+        audit=audit,
+        folded=total >= _FOLDED_FROM,
+        open=number == 1 and one_name,
+        parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
+        scale=scale,
+        claim_at=claim_at,
+        plots=_plots(audit, made.plots, rules, with_csv=total < _FOLDED_FROM),
+        panels=[Markup(_by_class(svg, rules)) for svg in made.panels],
+        method=method(audit, alpha),
+        sampled=sampled[:_MOST_ROWS],
+        exact=exact[:_MOST_ROWS],
+        facts=_sequential_facts(audit),
+        ledger=spending.lines(audit),
+    )
+
+
+def _promise(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]) -> _Promise:
+    rows = [
+        _AttemptRow(
+            attempt=one,
+            worst=i == audit.worst,
+            start=None if one.low is None else round(100 * one.low, 3),
+            # a box of no width would not be seen
+            width=max(0.4, round(100 * (one.high - one.low), 3)) if one.low is not None and one.high is not None else 0,
+            exact=None if one.exact is None else round(100 * one.exact, 3),
+        )
+        for i, one in enumerate(audit.attempts)
+    ]
+    promised_at = round(100 * audit.claim.probability, 3)
+    panels = panel_figures(audit.drawing, prefix=f"u{number}") if audit.drawing is not None else []
+    drawn = [Markup(_by_class(svg, rules)) for svg in panels]
+    return _Promise(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, promised_at, drawn)
+
+
+def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
+    """What a reader may check of the e-process beyond its sentence."""
+    found = audit.sequential
+    if found is None:
+        return []
+    refuted = "no" if found.refuted_at is None else f"after {numbers.count(found.refuted_at)} runs a side and pair"
+    return [
+        ("e-value at the end", wording.e_value(audit)),
+        ("refutes at 1/α′", f"{wording.threshold(audit)} (α′ = {numbers.small(found.alpha)})"),
+        ("refuted", refuted),
+        ("bet on", f"{numbers.count(found.runs)} runs a side of the pair that has most"),
+        ("its bound", f"ε ≥ {numbers.lower(found.epsilon_lower, audit.claim.epsilon)}"),
+        ("seeds in it", ", ".join(map(str, found.seeds))),
+        ("evidence about", found.key),
+    ]
+
+
+def _by_class(svg: str, rules: dict[str, str]) -> str:
+    """A figure whose styles are classes of the page, which all figures share; `rules` has style → class so far."""
+
+    def named(match: re.Match[str]) -> str:
+        return f'class="{rules.setdefault(match[1], f"f{len(rules) + 1}")}"'
+
+    head, _, rest = svg.partition(">")
+    # what refers to the figure's own patterns is of that figure alone
+    return f"{head}>" + re.sub(r'(?<= )style="((?:(?!url\()[^"])*)"', named, rest)
+
+
+def _plots(audit: Audit, drawn: Sequence[Picture], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
+    stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
+    plots = []
+    for picture in drawn:
+        field = f"{picture.kind}_plot"
+        uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(getattr(audit, field))))}" if with_csv else None
+        svg = Markup(_by_class(picture.svg, rules))
+        plots.append(_Plot(svg, picture.caption, field, uri, f"{stem}-{picture.kind}.csv"))
+    return plots
+
+
+def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
+    """The rows of the picture, and where the claim lies in it."""
+    claim, certified = audit.claim.epsilon, audit.epsilon_lower
+    exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
+    composed = audit.ledger[0].composed_epsilon if audit.ledger else None
+    known = [x for x in (claim, composed, certified, exact, detectable) if x is not None]
+    end = max(max(known) * 1.18, 1e-9)
+
+    def at(x: float) -> float:
+        return round(min(max(100 * x / end, 0.0), 100.0), 2)
+
+    rows = [_ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
+    if composed is not None:
+        delta = audit.ledger[0].composed_delta or 0.0
+        at_delta = "" if delta == audit.claim.delta else f" at δ = {numbers.small(delta)}"
+        value = f"ε = {numbers.nearest(composed)}{at_delta}"
+        rows.append(_ScaleRow("composed", "parts compose to", value, 0.0, at(composed), beyond=False))
+    if certified is not None:
+        value = f"ε ≥ {wording.certified_epsilon(audit)}"
+        rows.append(_ScaleRow("certified", "certified", value, 0.0, at(certified), beyond=False))
+    if wording.has_exact(audit):
+        value, infinite = f"ε {wording.enclosed(audit)}", wording.exact_is_infinite(audit)
+        rows.append(
+            _ScaleRow("exact", "exact", value, 0.0, 100.0 if infinite else at(exact or 0.0), infinite)
+        )
+    if audit.sampled:
+        value = "none" if detectable is None else f"ε ≥ {numbers.upper(detectable, claim)}"
+        start = 100.0 if detectable is None else at(detectable)
+        rows.append(_ScaleRow("detectable", "detectable", value, start, 100.0, detectable is not None))
+    return rows, at(claim)
+
+
+def _badge(audit: Audit) -> Markup:
+    """The verdict with a sign and a frame of its own, so that it does not rest on colour."""
+    sign = {"fail": "✗", "pass": "✓", "inconclusive": "?"}[audit.verdict.value]
+    weak = (
+        " refutable"
+        if audit.verdict is Verdict.PASS and audit.evidence is not EvidenceKind.EXHAUSTIVE
+        else ""
+    )
+    return Markup('<span class="badge {}{}">{} {}</span>').format(
+        audit.verdict.value, weak, sign, wording.verdict_phrase(audit)
+    )
+
+
+def _utility_badge(audit: UtilityAudit) -> Markup:
+    sign = {"fail": "✗", "pass": "✓", "inconclusive": "?"}[audit.verdict.value]
+    weak = " refutable" if audit.verdict is Verdict.PASS else ""
+    return Markup('<span class="badge {}{}">{} {}</span>').format(
+        audit.verdict.value, weak, sign, utility.verdict_phrase(audit)
+    )
+
+
+def timings_text(result: Result) -> str:
+    """When it began, how long it took, and what was slowest: all that differs between two runs of a seed."""
+    timings = result.timings
+    workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
+    text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."
+    names = {audit.replay: wording.full_name(audit) for audit in result.every}
+    told = [item for item in timings.audits.items() if item[0] in names]
+    slowest = sorted(told, key=lambda item: (-item[1], item[0]))[:5]
+    if len(names) > 1 and slowest:
+        text += (
+            f" Slowest: {'; '.join(f'{names[key]} {seconds:.1f} s' for key, seconds in slowest)}."
+        )
+    rows = [line for line in lines(result, times=True) if line.seconds]
+    alone = [f"{line.algorithm} n = {line.records} {line.seconds}" for line in rows]
+    if alone:
+        text += f" One run alone: {'; '.join(alone)}."
+    return text
+
+
+def _for_reading(value: Json, depth: int = 0) -> str:
+    """JSON with what is short, or holds no further objects, on one line."""
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if len(line) <= _SHORT_LINE or not _holds_objects(value):
+        return line
+    inner = "\n" + " " * (depth + 1)
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key, ensure_ascii=False)}: {_for_reading(v, depth + 1)}" for key, v in value.items()]
+        return f"{{{inner}{f',{inner}'.join(lines)}{inner[:-1]}}}"
+    return f"[{inner}{f',{inner}'.join(_for_reading(item, depth + 1) for item in value)}{inner[:-1]}]"
+
+
+def _holds_objects(value: Json) -> bool:
+    """Whether an object with lists or objects in it, or a list with objects in it, is or stands in a value."""
+    if isinstance(value, dict):
+        return any(isinstance(inner, (dict, list)) for inner in value.values())
+    return isinstance(value, list) and any(isinstance(inner, dict) or _holds_objects(inner) for inner in value)
+
+
+def _as_text(text: str) -> Markup:
+    """Text for an element; quotes, of which JSON is full, stand for themselves there."""
+    return Markup(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

@@ -1,0 +1,170 @@
+"""Markdown for a pull request: how many of what, a table of every claim, and each one that is not in order, folded.
+
+GitHub refuses a comment of more than 65,536 characters; the text is kept below that many bytes, what is in order being
+left out first. Nothing that comes from a user is read as Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dpaudit.report import utility, wording
+from dpaudit.report.faults import Fault, fault, what_matters
+from dpaudit.report.short import audit_text, phrase
+from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
+from dpaudit.results.plain import flat, one_line, visible
+
+MOST = 65_536
+"""Characters of a comment on GitHub; here bytes of UTF-8, which are no fewer."""
+_APART = "<!-- -->"
+"""Between a sign and what follows, so that nobody is mentioned and no issue or address linked."""
+_MOST_DETAILS = 8_000  # bytes of one folded block
+_CLAIMS = "| Verdict | Audit | Claim (ε, δ) | Certified ε | Exact ε |\n|---|---|---|--:|--:|\n"
+_PROMISES = "| Verdict | Utility | Promise | Promised | Success |\n|---|---|---|--:|--:|\n"
+_SPARED = 400  # bytes for the lines that say what was left out
+_Kind = TypeVar("_Kind", Audit, UtilityAudit)
+_SIGNS = {Verdict.FAIL: "❌", Verdict.PASS: "✅", Verdict.INCONCLUSIVE: "⚠️"}
+_MARKUP = re.compile(r"[\\`*_\[\]|~$<>&@#]|(?<=:)//")
+
+
+def to_markdown(result: Result, *, expect: bool = False, most: int = MOST) -> str:
+    """The result as Markdown, for a comment or a job summary.
+
+    Args:
+        result: of any command.
+        expect: whether a verdict that the catalogue expects is in order, whatever it is (as `--expect` has it).
+        most: bytes of UTF-8 that it may have, at least 4,000.
+    """
+    head = f"## dpaudit: {_text(wording.title(result))}\n\n"
+    if result.interrupted:
+        head += "**Interrupted**: only the audits that had ended are here; their results stand.\n\n"
+    expected = wording.expected_total(result.every)
+    if expected is not None:
+        head += f"**{_text(expected)}**. " if "NOT" in expected else f"{_text(expected.capitalize())}. "
+    head += f"{_text(_sentence(wording.error_sentence(result)))}\n\n"
+    foot = f"To get this result again:\n\n{_block(flat(result.command), 2_000)}\n"
+    left = most - len((head + foot).encode())
+    wrong = [(audit, found) for audit in result.every if (found := fault(audit, expect=expect)) is not None]
+    # at least half of what there is belongs to the tables
+    folded, used = _fitting([_details(audit, found) for audit, found in wrong], left // 2 - _SPARED)
+    more = len(wrong) - len(folded)
+    details = "".join(folded)
+    if more:
+        details += f"… and {more:,} more that {'is' if more == 1 else 'are'} not in order.\n\n"
+    left -= used + _SPARED
+    # promises are few: what they leave is the claims'
+    promises = _table(result.utility, _PROMISES, _promise_row, left // 2 if result.audits else left, expect=expect)
+    claims = _table(result.audits, _CLAIMS, _row, left - len(promises.encode()), expect=expect)
+    return head + claims + promises + details + foot
+
+
+def _table(
+    audits: Sequence[_Kind], heading: str, row: Callable[[_Kind, bool], str], left: int, *, expect: bool
+) -> str:
+    """What is not in order stands first, and is left out last."""
+    if not audits:
+        return ""
+    order = sorted(range(len(audits)), key=lambda i: (fault(audits[i], expect=expect) is None, i))
+    kept, _ = _fitting([row(audits[i], expect) for i in order], left - len(heading.encode()) - _SPARED)
+    more = len(audits) - len(kept)
+    return heading + "".join(kept) + (f"| … | … and {more:,} more | | | |\n" if more else "") + "\n"
+
+
+def _row(audit: Audit, expect: bool) -> str:
+    certified, exact = wording.certified_epsilon(audit), wording.exact_epsilon(audit)
+    cells = [
+        _verdict(audit, expect=expect),
+        _name(audit),
+        _text(wording.claimed(audit)),
+        f"≥ {certified}" if certified else "–",
+        exact or "–",
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _promise_row(audit: UtilityAudit, expect: bool) -> str:
+    success = utility.success(audit.deciding) if audit.deciding is not None else "–"
+    goal = _text(one_line(audit.claim.goal, most=120))
+    cells = [_verdict(audit, expect=expect), _name(audit), goal, utility.promised(audit), _text(success)]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _verdict(audit: Audit | UtilityAudit, *, expect: bool) -> str:
+    """Sign and words; with `expect`, the sign says whether it is in order."""
+    found = fault(audit, expect=expect)
+    sign = _SIGNS[audit.verdict]
+    if expect and audit.as_expected is not None and found is not Fault.INCONCLUSIVE:
+        sign = _SIGNS[Verdict.PASS] if found is None else _SIGNS[Verdict.FAIL]
+    if found is Fault.CRASHED:
+        sign = "💥"
+    notes = [note for note in (wording.expectation(audit),) if note]
+    if isinstance(audit, Audit) and wording.rounds(audit):
+        notes.append(wording.ROUNDS)
+    if isinstance(audit, Audit) and wording.leaks_beside(audit):
+        notes.append("floating point leaks")
+    words = f"**{phrase(audit)}**" if audit.verdict is Verdict.FAIL else phrase(audit)
+    return f"{sign} {', '.join([words, *map(_text, notes)])}"
+
+
+def _name(audit: Audit | UtilityAudit) -> str:
+    case = f" · {_text(one_line(audit.case, most=120))}" if audit.case else ""
+    return f"<code>{_text(one_line(audit.name, most=120))}</code>{case}"
+
+
+def _details(audit: Audit | UtilityAudit, found: Fault) -> str:
+    """One that is not in order, folded: what all reports say of it, as it stands."""
+    of = "" if isinstance(audit, Audit) else "utility of "
+    said = one_line(f"{wording.full_name(audit)}: {what_matters(audit, found)}", most=300)
+    summary = html.escape(f"{of}{said}", quote=False)
+    text = audit_text(audit, again=wording.replay_command(audit))
+    word = {Fault.UNEXPECTED: "unexpected verdict", Fault.CRASHED: "crashed"}.get(found, audit.verdict.value)
+    heading = f"<summary><b>{word.upper()}</b> {_unlinked(summary)}</summary>"
+    return f"<details>{heading}\n\n{_block(text, _MOST_DETAILS)}\n</details>\n\n"
+
+
+def _block(text: str, most: int) -> str:
+    """Text as it stands; in this element nothing is read as Markdown, and no one is mentioned."""
+    shown = visible(text)
+    if len(shown.encode()) > most:
+        shown = f"{shown.encode()[: most - 3].decode(errors='ignore')}…"
+    return f"<pre>\n{html.escape(shown, quote=False)}\n</pre>\n"
+
+
+def _fitting(parts: Sequence[str], left: int) -> tuple[list[str], int]:
+    """As many of the first parts as fit, and what they take."""
+    used = 0
+    for number, part in enumerate(parts):
+        size = len(part.encode())
+        if used + size > left:
+            return list(parts[:number]), used
+        used += size
+    return list(parts), used
+
+
+def _text(text: str) -> str:
+    """A line of text that is read as nothing but text."""
+    return _MARKUP.sub(_escaped, one_line(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    match found[0]:
+        case "<" | ">" | "&" as sign:
+            return html.escape(sign)
+        case "@" | "#" as sign:
+            return f"{sign}{_APART}"
+        case "//":
+            return f"/{_APART}/"
+        case sign:
+            return f"\\{sign}"
+
+
+def _unlinked(text: str) -> str:
+    """Without anybody's name being called, or an issue's number."""
+    return text.replace("@", f"@{_APART}").replace("#", f"#{_APART}")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

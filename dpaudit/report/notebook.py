@@ -1,0 +1,171 @@
+"""A result as a fragment of HTML for a notebook: the verdict and what it rests on, self-contained and without script.
+
+Its styles reach nothing outside it, and stand above a notebook's own. It follows the notebook's light or dark theme,
+where that says which it is, and reads as plain headings and tables where styles are taken away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from markupsafe import Markup
+
+from dpaudit.report import utility, wording
+from dpaudit.report.contest import contest_figure
+from dpaudit.report.datasets import Part, compare
+from dpaudit.report.figures import bound_figure, evidence_figure, output_figure, profile_figure
+from dpaudit.report.html import environment
+from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
+from dpaudit.results.plain import visible
+
+MOST_ROWS = 40
+"""Audits in the overview."""
+MOST_SHOWN = 3
+"""Audits of several that are shown in full, those that do not pass first."""
+_PIECES = 12
+_WORST_FIRST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS)
+_SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One audit in the overview."""
+
+    badge: Markup
+    name: str
+    claim: str
+    found: str
+
+
+@dataclass(frozen=True)
+class _View:
+    """One audit in full: facts as (name, lines of text), datasets apart, and figures with captions."""
+
+    badge: Markup
+    name: str
+    headline: str
+    facts: list[tuple[str, list[str]]]
+    pair: str
+    parts: list[Part]
+    after: list[tuple[str, list[str]]]
+    again: str
+    figures: list[tuple[Markup, str]]
+    open: bool
+
+
+def to_fragment(result: Result) -> str:
+    """The fragment of a result."""
+    every = result.every
+    several = len(every) != 1
+    ranked = sorted(every, key=lambda audit: _WORST_FIRST.index(audit.verdict))
+    shown = [audit for audit in ranked if audit.verdict is not Verdict.PASS][:MOST_SHOWN] if several else every
+    text = environment().get_template("notebook.html.j2").render(
+        css=_css(),
+        title=wording.title(result),
+        error=wording.error_sentence(result),
+        several=several,
+        interrupted=result.interrupted,
+        rows=[_row(audit) for audit in every[:MOST_ROWS]] if several else [],
+        omitted=max(len(every) - MOST_ROWS, 0),
+        hidden=sum(audit.verdict is not Verdict.PASS for audit in every) - len(shown) if several else 0,
+        contest=_inlined(contest_figure(result, prefix="dpa-contest")) if result.contest is not None else "",
+        views=[_view(result, audit, open=place == 0) for place, audit in enumerate(shown)],
+    )
+    return visible(text.removesuffix("\n"))
+
+
+@cache
+def _css() -> Markup:
+    return Markup(files("dpaudit.report").joinpath("templates/notebook.css").read_text(encoding="utf-8"))
+
+
+def _badge(audit: Audit | UtilityAudit) -> Markup:
+    """The verdict with a sign and a frame of its own, so that it does not rest on colour."""
+    phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
+    proved = isinstance(audit, Audit) and audit.evidence is EvidenceKind.EXHAUSTIVE
+    weak = " dpa-weak" if audit.verdict is Verdict.PASS and not proved else ""
+    return Markup('<span class="dpa-badge dpa-{}{}">{} {}</span>').format(
+        audit.verdict.value, weak, _SIGNS[audit.verdict], phrase
+    )
+
+
+def _row(audit: Audit | UtilityAudit) -> _Row:
+    if isinstance(audit, UtilityAudit):
+        found = "" if audit.deciding is None else f"success {utility.success(audit.deciding)}"
+        return _Row(_badge(audit), f"utility of {wording.full_name(audit)}", utility.promised(audit), found)
+    exact, bound = wording.exact_epsilon(audit), wording.certified_epsilon(audit)
+    parts = [f"exact ε = {exact}" if exact else "", f"ε ≥ {bound} by runs" if bound else ""]
+    return _Row(_badge(audit), wording.full_name(audit), audit.claim.statement, ", ".join(filter(None, parts)))
+
+
+def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
+    again = wording.again(result, audit)
+    if isinstance(audit, UtilityAudit):
+        facts = [("promise", [f"{audit.claim.statement} ({audit.claim.place})"]), ("reason", [audit.reason])]
+        name = f"utility of {wording.full_name(audit)}"
+        return _View(_badge(audit), name, utility.headline(audit), facts, "", [], [], again, [], open)
+    headline = wording.headline(audit)
+    exact = wording.exact_sentence(audit)
+    before = [("claim", [audit.claim.statement])]
+    if exact and exact not in headline:
+        before.append(("exact", [exact]))
+    if (scope := wording.scope_line(audit)) is not None:
+        before.append(("scope", [scope]))
+    proved = audit.evidence is EvidenceKind.EXHAUSTIVE and audit.verdict is Verdict.PASS
+    after = [] if proved else [("event", _event(audit))] if audit.event is not None else []
+    if wording.leaks(audit):
+        after.append(("floats", [wording.floating_point_sentence(audit) or ""]))
+    after.append(("reason", [audit.reason]))
+    if audit.notes:
+        after.append(("notes", audit.notes))
+    pair = audit.pair
+    return _View(
+        badge=_badge(audit),
+        name=wording.full_name(audit),
+        headline=headline,
+        facts=before,
+        pair="" if pair is None else wording.pair_name(pair),
+        parts=[] if pair is None else compare(pair.left, pair.right, limit=_PIECES),
+        after=after,
+        again=again,
+        figures=_figures(audit),
+        open=open,
+    )
+
+
+def _event(audit: Audit) -> list[str]:
+    exact, evidence = wording.reported_exact(audit), wording.deciding(audit)
+    learned = evidence if exact is None else None
+    lines = [wording.event_phrase(audit.event, wording.likelier_on(audit), learned)]
+    if exact is not None and exact.event is not None:
+        lines.append(wording.probabilities_sentence(exact))
+    elif evidence is not None:
+        lines.append(wording.counts_sentence(evidence))
+    return lines
+
+
+def _figures(audit: Audit) -> list[tuple[Markup, str]]:
+    """Those of the report, with a prefix for ids that no other audit in a notebook has."""
+    prefix = f"dpa-{audit.replay}"
+    found: list[tuple[Markup, str]] = []
+    if (profile := audit.profile_plot) is not None:
+        svg = profile_figure(profile, audit.claim, prefix=f"{prefix}-p")
+        found.append((_inlined(svg), "Privacy profile of the pair; hatched where the evidence is above the claim."))
+    if (output := audit.output_plot) is not None:
+        how = "Exact law" if output.kind == "exact" else "Observed frequencies"
+        found.append((_inlined(output_figure(output, prefix=f"{prefix}-o")), f"{how} of the output on both datasets."))
+    if (evidence := audit.evidence_plot) is not None:
+        at = audit.sequential.refuted_at if audit.sequential is not None else None
+        svg = evidence_figure(evidence, refuted_at=at, prefix=f"{prefix}-e")
+        found.append((_inlined(svg), "The e-process against the claim; dashed: it refutes."))
+    if (bound := audit.bound_plot) is not None:
+        svg = bound_figure(bound, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=f"{prefix}-b")
+        found.append((_inlined(svg), "Clopper–Pearson bound; only the last point counts."))
+    return found
+
+
+def _inlined(svg: str) -> Markup:
+    """A figure whose class is nobody else's: pages have rules for `.figure`."""
+    return Markup(svg.replace('class="figure"', 'class="dpa-svg"', 1))

@@ -1,0 +1,75 @@
+"""What every report says of promises of utility, in the same words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dpaudit.report.numbers import count, lower, small, upper
+from dpaudit.results.model import Attempt, UtilityAudit, Verdict
+
+KEPT, CERTIFIED, NOT_REFUTED = "PASS · exact", "PASS · certified", "PASS · not refuted"
+
+
+def verdict_phrase(audit: UtilityAudit) -> str:
+    """FAIL, INCONCLUSIVE, or how well a promise is known to be kept on the inputs tried."""
+    if audit.verdict is not Verdict.PASS:
+        return audit.verdict.value.upper()
+    if all(one.exact is not None and not one.rounded for one in audit.attempts):
+        return KEPT
+    return CERTIFIED if all(_certified(one, audit) for one in audit.attempts) else NOT_REFUTED
+
+
+def promised(audit: UtilityAudit) -> str:
+    """The promised probability, e.g. "≥ 0.75"."""
+    return f"{'≤' if audit.claim.at_most else '≥'} {probability(audit.claim.probability)}"
+
+
+def success(one: Attempt) -> str:
+    """The probability of success: exact, or as a share of runs with its limits."""
+    if one.exact is not None:
+        return f"= {probability(one.exact)}"
+    if not one.runs or one.low is None or one.high is None:
+        return "unknown"
+    return f"∈ [{lower(one.low, digits=5)}, {upper(one.high, digits=5)}]"
+
+
+def least_success(audit: UtilityAudit) -> float:
+    """The probability of success on the worst inputs, or its lower limit; -1 where nothing is known. For sorting."""
+    worst = audit.deciding
+    found = None if worst is None else worst.exact if worst.exact is not None else worst.low
+    return -1.0 if found is None else found
+
+
+def headline(audit: UtilityAudit) -> str:
+    """The promise against what was found on the inputs that are worst for it."""
+    worst = audit.deciding
+    found = "nothing was found out" if worst is None else f"success {success(worst)}"
+    return f"{found}; promised {promised(audit)}"
+
+
+def runs_sentence(one: Attempt) -> str | None:
+    """E.g. "success in 1,234 of 20,000 runs"; None where nothing was run."""
+    return f"success in {count(one.hits)} of {count(one.runs)} runs" if one.runs else None
+
+
+def tally(audits: Sequence[UtilityAudit]) -> str:
+    """All verdicts, worst first."""
+    phrases = Counter(verdict_phrase(audit) for audit in audits)
+    order = ("FAIL", "INCONCLUSIVE", KEPT, CERTIFIED, NOT_REFUTED)
+    return ", ".join(f"{phrases[phrase]} {phrase}" for phrase in order if phrases[phrase])
+
+
+def probability(p: float) -> str:
+    """Six digits; near 1, of what is missing to it."""
+    if 0.999 < p < 1:
+        return f"1 − {small(1 - p)}"
+    return f"{p:.6g}"
+
+
+def _certified(one: Attempt, audit: UtilityAudit) -> bool:
+    if one.exact is not None and not one.rounded:
+        return True
+    if one.low is None or one.high is None:
+        return False
+    return one.high <= audit.claim.probability if audit.claim.at_most else one.low >= audit.claim.probability

@@ -1,0 +1,439 @@
+"""The sentences that every report says in the same words: verdicts, bounds, what was not shown.
+
+Console and HTML both call these, so that an auditor never reads two wordings of one result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from dpaudit.report import utility
+from dpaudit.report.numbers import count, exactly, lower, nearest, percent, power_below, small, stated, upper
+from dpaudit.results.model import (
+    Audit,
+    Bounds,
+    EventRecord,
+    EvidenceKind,
+    ExactEvidence,
+    FloatingPoint,
+    PairRecord,
+    Proof,
+    Result,
+    SampledEvidence,
+    SequentialEvidence,
+    UtilityAudit,
+    Verdict,
+)
+from dpaudit.results.plain import flat
+
+ROUNDS = "its program's numbers are rounded to doubles"
+NOT_A_PROOF = "not a proof"
+LEAKS = "its floating point: leaks"
+_LEARNED = {
+    "atoms": "learned as a set of outcomes",
+    "half-line": "learned as a half-line",
+    "bins": "learned as a union of bins",
+    "logistic": "learned by logistic regression",
+    "boosting": "learned by boosted trees",
+    "density": "learned from the mechanism's own density",
+    "bits": "learned on the bit patterns of doubles",
+}
+_SEEDS_SHOWN = 6
+
+
+def full_name(audit: Audit | UtilityAudit) -> str:
+    """Name and case on one line, e.g. "RecPrefix · group of 2"."""
+    return flat(f"{audit.name} · {audit.case}" if audit.case else audit.name)
+
+
+def scope_line(audit: Audit) -> str | None:
+    """What was enumerated, what symmetries saved of it, and what the cache had; None where nothing was."""
+    proof = audit.proof
+    if not audit.scope or proof is None:
+        return audit.scope
+    text = audit.scope
+    if proof.symmetries and proof.laws is not None:
+        *others, last = proof.symmetries
+        names = f"{', '.join(others)} and {last}" if others else last
+        on = "1 dataset" if proof.confirmed == 1 else f"{count(proof.confirmed)} datasets"
+        text += (
+            f", up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of {count(proof.datasets)} laws "
+            "computed"
+        )
+    return f"{text}; {proof.cache}" if proof.cache else text
+
+
+def verdict_phrase(audit: Audit) -> str:
+    """FAIL, "PASS · proved", "PASS · not refuted" or INCONCLUSIVE.
+
+    Only an exhaustive scope proves: exact laws of some pairs say nothing about the pairs not tried.
+    """
+    if audit.verdict is Verdict.PASS:
+        return "PASS · proved" if audit.evidence is EvidenceKind.EXHAUSTIVE else "PASS · not refuted"
+    return audit.verdict.value.upper()
+
+
+def claimed(audit: Audit) -> str:
+    """The claim's two numbers, e.g. "(1.0, 1e-06)"."""
+    return f"({stated(audit.claim.epsilon)}, {small(audit.claim.delta)})"
+
+
+def has_exact(audit: Audit) -> bool:
+    """Whether any law was enumerated."""
+    return audit.epsilon_exact is not None or audit.delta_exact is not None
+
+
+def exact_is_infinite(audit: Audit) -> bool:
+    """Whether the exact ε at the claimed δ is infinite."""
+    return audit.epsilon_exact is None and audit.delta_exact is not None
+
+
+def exact_epsilon(audit: Audit) -> str | None:
+    """The exact ε, "∞" where there is none at the claimed δ, None where nothing was enumerated."""
+    if audit.epsilon_exact is not None:
+        worst = next((e for e in audit.exact if e.epsilon == audit.epsilon_exact), None)
+        return exactly(audit.epsilon_exact, audit.claim.epsilon) if worst is None else evidence_epsilon(worst, audit)
+    return "∞" if exact_is_infinite(audit) else None
+
+
+def enclosed(audit: Audit) -> str:
+    """The exact ε after "ε": the interval "∈ [4.9115027, 4.9115028]" that it lies in, or "= 4.911503".
+
+    The ends are rounded outward. No interval is shown of what is infinite or 0.
+    """
+    certain: Proof | Bounds | None = audit.proof
+    if certain is None:
+        certain = next((one.bounds for one in audit.exact if one.epsilon == audit.epsilon_exact), None)
+    if certain is None or not certain.epsilon_low or certain.epsilon_high is None:
+        return f"= {exact_epsilon(audit)}"
+    low = lower(certain.epsilon_low, audit.claim.epsilon, digits=8)
+    high = upper(certain.epsilon_high, audit.claim.epsilon, digits=8)
+    # before 1.9 it was not watched whether the program rounds
+    return f"∈ [{low}, {high}] (of rounded numbers)" if certain.rounded else f"∈ [{low}, {high}]"
+
+
+def evidence_epsilon(evidence: ExactEvidence, audit: Audit) -> str:
+    """The exact ε of a pair: "∞", seven digits, or "1.597533 to 1.597549" where its bounds are further apart."""
+    epsilon, bounds = evidence.epsilon, evidence.bounds
+    if epsilon is None:
+        return "∞"
+    if bounds is not None and bounds.epsilon_low is not None and bounds.epsilon_high is not None:
+        ends = lower(bounds.epsilon_low, digits=7), upper(bounds.epsilon_high, digits=7)
+        # of an exact 0 the width is that of the balls
+        if bounds.epsilon_high - bounds.epsilon_low > max(1e-8 * bounds.epsilon_high, 1e-15):
+            return f"{ends[0]} to {ends[1]}"
+    return exactly(epsilon, audit.claim.epsilon)
+
+
+def certified_epsilon(audit: Audit) -> str | None:
+    """The certified lower bound on ε, rounded down; None when nothing was certified."""
+    return None if audit.epsilon_lower is None else lower(audit.epsilon_lower, audit.claim.epsilon)
+
+
+def certified_sentence(audit: Audit) -> str | None:
+    """E.g. "certified ε ≥ 1.37 at δ = 1e-06 (claim 1.0), confidence 99.9 %"."""
+    bound = certified_epsilon(audit)
+    if bound is None:
+        return None
+    return (
+        f"certified ε ≥ {bound} at δ = {small(audit.claim.delta)} (claim {stated(audit.claim.epsilon)}), "
+        f"confidence {percent(audit.confidence)}"
+    )
+
+
+def exact_sentence(audit: Audit) -> str | None:
+    """E.g. "exact ε = 1.39 at δ = 0 (claim 1.0); exact δ = 0.21 at ε = 1.0 (claim 0)"."""
+    epsilon, claim = exact_epsilon(audit), audit.claim
+    if epsilon is None:
+        return None
+    text = f"exact ε = {epsilon} at δ = {small(claim.delta)} (claim {stated(claim.epsilon)})"
+    if audit.delta_exact is not None:
+        delta = nearest(audit.delta_exact, claim.delta)
+        text += f"; exact δ = {delta} at ε = {stated(claim.epsilon)} (claim {small(claim.delta)})"
+    return f"{text}; {ROUNDS}" if rounds(audit) else text
+
+
+def rounds(audit: Audit) -> bool:
+    """Whether the exact numbers are of a program with some of its numbers rounded to doubles."""
+    bounds: list[Proof | Bounds | None] = [audit.proof, *(one.bounds for one in audit.exact)]
+    return any(one is not None and one.rounded for one in bounds)
+
+
+def slack_sentence(audit: Audit) -> str | None:
+    """How far a proved claim is from being tight, e.g. "slack 0.0123 in ε, 1e-06 in δ"."""
+    parts = []
+    if audit.epsilon_exact is not None:
+        parts.append(f"{lower(max(audit.claim.epsilon - audit.epsilon_exact, 0.0))} in ε")
+    if audit.delta_exact is not None:
+        parts.append(f"{lower(max(audit.claim.delta - audit.delta_exact, 0.0))} in δ")
+    return f"slack {', '.join(parts)}" if parts else None
+
+
+def clopper_pearson_sentence(audit: Audit) -> str | None:
+    """E.g. "by Clopper–Pearson alone: ε ≥ 1.35"; None where there are no counts to say it of.
+
+    Whoever trusts this bound only must see at once where it does not refute what the audit refutes.
+    """
+    bound, claim = audit.epsilon_lower_clopper_pearson, audit.claim.epsilon
+    by_runs = refuted_by_runs(audit)
+    if bound is None:
+        return "by Clopper–Pearson alone: no bound, as no event was counted on fresh runs" if by_runs else None
+    text = f"by Clopper–Pearson alone: ε ≥ {lower(bound, claim)}"
+    return f"{text}, which alone does not refute the claim" if by_runs and bound <= claim else text
+
+
+def refuted_by_runs(audit: Audit) -> bool:
+    """Whether the verdict is FAIL and rests on runs."""
+    return audit.verdict is Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
+
+
+def evidence_sentence(audit: Audit) -> str | None:
+    """What the e-value is, e.g. "10^7.3 against the claim; refuted after 1,800 runs a side"; None without one."""
+    evidence = audit.sequential
+    if evidence is None:
+        return None
+    text, comma = f"{e_value(audit)} against the claim", ""
+    if len(evidence.seeds) > 1:
+        text += f", of which {power_below(_log10(evidence.carried))} from earlier results ({_seeds(evidence.seeds)})"
+        comma = ","
+    if evidence.refuted_at is None:
+        return f"{text}{comma} after {count(evidence.runs)} runs a side; {threshold(audit)} refutes"
+    fell = evidence.log_e < math.log(1 / evidence.alpha) <= evidence.log_peak
+    once = f" at {power_below(_log10(evidence.log_peak))}" if fell else ""
+    return f"{text}; refuted{once} after {count(evidence.refuted_at)} runs a side"
+
+
+def e_value(audit: Audit) -> str:
+    """The last value of the e-process, rounded down: "10^7.3"; "" without one."""
+    evidence = audit.sequential
+    return "" if evidence is None else power_below(_log10(evidence.log_e), _shown_threshold(evidence))
+
+
+def threshold(audit: Audit) -> str:
+    """The value at which the e-process refutes, "10^3.35"; "" without one."""
+    evidence = audit.sequential
+    return "" if evidence is None else f"10^{_shown_threshold(evidence):.2f}"
+
+
+def _shown_threshold(evidence: SequentialEvidence) -> float:
+    """Its exponent of 10 with two digits, rounded away from the e-value: no rounding may put that on its other side."""
+    exponent = -100 * math.log10(evidence.alpha)
+    return (math.ceil(exponent) if evidence.refuted_at is None else math.floor(exponent)) / 100
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """All seeds of the runs that are in an e-value, this result's own among them."""
+    shown = ", ".join(map(str, seeds[:_SEEDS_SHOWN]))
+    return f"seeds in all: {shown}{f' and {len(seeds) - _SEEDS_SHOWN} more' if len(seeds) > _SEEDS_SHOWN else ''}"
+
+
+def _log10(natural: float) -> float:
+    return natural / math.log(10)
+
+
+def leaks(audit: Audit) -> bool:
+    """Whether the bit patterns of its doubles refute the claim."""
+    return audit.floating_point is not None and audit.floating_point.leaks
+
+
+def leaks_beside(audit: Audit) -> bool:
+    """Whether they do although the verdict is not FAIL: whoever reads PASS must read this too."""
+    return leaks(audit) and audit.verdict is not Verdict.FAIL
+
+
+def floating_point_sentence(audit: Audit) -> str | None:
+    """What the bit patterns of doubles gave away, to stand after "its floating point:"; None if not looked at."""
+    found = audit.floating_point
+    if found is None:
+        return None
+    if not found.leaks:
+        text = f"no leak seen in the low bits of its doubles on {count(found.runs)} runs a side"
+        return f"{text}; they count in the verdict" if found.counted else text
+    shown = f", shown by events such as “{found.event.description}”" if found.event is not None else ""
+    return f"leaks{shown} on {count(found.runs)} runs a side; {_counted(found)}"
+
+
+def _counted(found: FloatingPoint) -> str:
+    return "it counts in the verdict" if found.counted else "run with --bits to let it count"
+
+
+def leaking(audits: Sequence[Audit]) -> str | None:
+    """Of a result: whose floating point leaks without counting in the verdict; None where none does."""
+    names = list(dict.fromkeys(full_name(a) for a in audits if leaks(a) and not _counts(a)))
+    return f"floating point leaks, not counted: {', '.join(names)}" if names else None
+
+
+def _counts(audit: Audit) -> bool:
+    return audit.floating_point is not None and audit.floating_point.counted
+
+
+def headline(audit: Audit) -> str:
+    """The one sentence that goes with the verdict."""
+    text = _headline(audit)
+    return f"{text}; {LEAKS}" if leaks_beside(audit) else text
+
+
+def _headline(audit: Audit) -> str:
+    sampled, exact = certified_sentence(audit), exact_sentence(audit)
+    if audit.crashed:
+        return "the mechanism crashed; " + (sampled or exact or "nothing certified")
+    if audit.verdict is Verdict.FAIL:
+        return (exact if audit.evidence is not EvidenceKind.SAMPLED else sampled) or sampled or exact or ""
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        return sampled or exact or "nothing certified"
+    if audit.evidence is EvidenceKind.EXHAUSTIVE:
+        return "; ".join(part for part in (exact, slack_sentence(audit)) if part)
+    if audit.evidence is EvidenceKind.EXACT:
+        return f"{exact or 'exact laws'} on the pairs tried; {NOT_A_PROOF}"
+    return f"{sampled or 'nothing certified'}; {NOT_A_PROOF}"
+
+
+def detectable_sentence(audit: Audit) -> str | None:
+    """What a sampled audit would have caught; None where nothing was sampled."""
+    if audit.detectable_epsilon is not None:
+        bound = upper(audit.detectable_epsilon, audit.claim.epsilon)
+        return f"ε = {bound}, with probability 0.9 on the pairs tried"
+    if audit.sampled:
+        return "none (these runs would have refuted no ε with probability 0.9)"
+    return None
+
+
+def expectation(audit: Audit | UtilityAudit) -> str | None:
+    """ "as expected" or "NOT as expected (expected PASS)"; None where the catalogue expects nothing."""
+    if audit.as_expected is None:
+        return None
+    return "as expected" if audit.as_expected else f"NOT as expected (expected {str(audit.expected).upper()})"
+
+
+def replay_command(audit: Audit | UtilityAudit) -> str:
+    """What to type to get this one audit again."""
+    return f"dpaudit replay {audit.replay}"
+
+
+def again(result: Result, audit: Audit | UtilityAudit) -> str:
+    """What to type to get one audit of a result again; of one made in Python, the call, as nothing was stored."""
+    return replay_command(audit) if result.command.startswith("dpaudit ") else result.command
+
+
+def deciding(audit: Audit) -> SampledEvidence | None:
+    """The sampled evidence behind the reported pair and event, else the strongest there is."""
+    same = [e for e in audit.sampled if e.pair == audit.pair and e.event == audit.event]
+    return max(same or audit.sampled, key=lambda e: e.epsilon_lower, default=None)
+
+
+def counts(evidence: SampledEvidence) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
+    """(dataset, runs in the event, runs) for left, then right, whichever was the numerator."""
+    numerator, denominator = (evidence.x, evidence.n), (evidence.y, evidence.m)
+    left, right = (numerator, denominator) if numerator_side(evidence) == "left" else (denominator, numerator)
+    return ("left", *left), ("right", *right)
+
+
+def numerator_side(evidence: SampledEvidence | ExactEvidence) -> str:
+    """The dataset on which the event is likelier, "left" or "right"."""
+    return evidence.direction.partition("/")[0]
+
+
+def reported_exact(audit: Audit) -> ExactEvidence | None:
+    """The exact evidence behind the reported pair and event; None where runs are behind it."""
+    return next((e for e in audit.exact if e.pair == audit.pair and e.event == audit.event), None)
+
+
+def likelier_on(audit: Audit) -> str | None:
+    """The dataset on which the reported event is likelier; None when no evidence says."""
+    evidence = reported_exact(audit) or deciding(audit)
+    return None if evidence is None else numerator_side(evidence)
+
+
+def event_phrase(event: EventRecord | None, side: str | None, evidence: SampledEvidence | None = None) -> str:
+    """An event, the dataset on which it is likelier, and how it was learned, where `evidence` is of this event."""
+    if event is None:
+        return "none in closed form"
+    text = f"{event.description}, likelier on {side}" if side else event.description
+    if evidence is None or evidence.event != event or not (how := learned(evidence)):
+        return text
+    return f"{text}; {how}"
+
+
+def learned(evidence: SampledEvidence) -> str:
+    """How an event was learned, e.g. "learned as a half-line"; "" where the result does not say (format 1.0)."""
+    return _LEARNED.get(evidence.family, f"learned by {evidence.family}" if evidence.family else "")
+
+
+def probabilities_sentence(evidence: ExactEvidence) -> str:
+    """E.g. "exactly 0.5 on left, 0.0677 on right"."""
+    if evidence.p is None or evidence.q is None:
+        return ""
+    sides = (evidence.p, evidence.q) if numerator_side(evidence) == "left" else (evidence.q, evidence.p)
+    return f"exactly {small(sides[0])} on left, {small(sides[1])} on right"
+
+
+def counts_sentence(evidence: SampledEvidence) -> str:
+    """E.g. "left 5,321 of 1,000,000 runs, right 12 of 1,000,000 runs"."""
+    return ", ".join(f"{side} {count(hits)} of {count(runs)} runs" for side, hits, runs in counts(evidence))
+
+
+def pair_name(pair: PairRecord) -> str:
+    """E.g. "one heavy query (random, distance 1)"."""
+    source = "" if pair.source == pair.label else f"{pair.source}, "
+    return f"{pair.label} ({source}distance {pair.distance})"
+
+
+def tally(audits: Sequence[Audit]) -> str:
+    """All verdicts of a result, worst first: "2 FAIL, 1 INCONCLUSIVE, 40 PASS · proved"."""
+    phrases = Counter(verdict_phrase(audit) for audit in audits)
+    order = ("FAIL", "INCONCLUSIVE", "PASS · proved", "PASS · not refuted")
+    return ", ".join(f"{phrases[phrase]} {phrase}" for phrase in order if phrases[phrase])
+
+
+def total(audits: Sequence[Audit]) -> str:
+    """The title of a report: "RecPrefix: PASS, not refuted", or the tally of several audits, with their one name."""
+    if not audits:
+        return "No audits"
+    if len(audits) == 1:
+        leak = f"; {LEAKS}" if leaks_beside(audits[0]) else ""
+        return f"{audits[0].name}: {verdict_phrase(audits[0]).replace(' · ', ', ')}{leak}"
+    names = {audit.name for audit in audits}
+    if len(names) == 1:
+        return f"{names.pop()}: {tally(audits)}"
+    return f"{len(audits)} audits: {tally(audits)}"
+
+
+def title(result: Result) -> str:
+    """The title of a report: what was audited, with the tally of privacy and that of utility."""
+    promises = result.utility
+    if result.contest is not None:
+        return f"{result.contest.title}: {len({row.algorithm for row in result.contest.rows})} algorithms compared"
+    if not promises:
+        return total(result.audits)
+    names = {audit.name for audit in promises}
+    found = utility.tally(promises)
+    if len(promises) == 1:
+        found = utility.verdict_phrase(promises[0]).replace(" · ", ", ")
+    if result.audits:
+        return f"{total(result.audits)}; utility {found}"
+    return f"{names.pop()}: utility {found}" if len(names) == 1 else f"{len(promises)} promises of utility: {found}"
+
+
+def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
+    """How many verdicts are what the catalogue expects; None when it expects nothing."""
+    asked = [audit for audit in audits if audit.as_expected is not None]
+    wrong = sum(audit.as_expected is False for audit in asked)
+    if not asked:
+        return None
+    if len(audits) == 1:
+        return expectation(audits[0])
+    if wrong:
+        return f"{wrong} of {len(asked)} NOT as expected"
+    return f"all {len(asked)} as expected"
+
+
+def error_sentence(result: Result) -> str:
+    """Seed and family-wise error; where nothing was run, that there is no error to speak of."""
+    every = result.every
+    if every and not result.interrupted and not any(audit.runs or audit.crashed for audit in every):
+        return "exact laws alone: nothing was sampled"
+    over = "this audit" if len(every) == 1 else "all audits"
+    return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"
+

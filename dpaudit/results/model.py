@@ -1,0 +1,456 @@
+"""What an audit found, as plain frozen dataclasses.
+
+Nothing here computes or renders: the engine fills these in, `dpaudit.report` writes them. Field names are
+those of the published JSON schema (`dpaudit/results/schema/result.schema.json`); the contract part of it is
+stable within a major `format_version`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from dpaudit.results.contest_rows import ContestRecord
+from dpaudit.results.drawing import Drawing
+from dpaudit.results.plots import BoundPlot, EvidencePlot, LossPlot, OutputPlot, ProfilePlot, TradeoffPlot
+from dpaudit.results.records import (
+    AssumptionRecord,
+    Bounds,
+    Chain,
+    ChainLink,
+    ClaimRecord,
+    EventRecord,
+    Json,
+    Location,
+    PairRecord,
+)
+
+__all__ = [
+    "FORMAT_VERSION",
+    "AssumptionRecord",
+    "Attempt",
+    "Audit",
+    "Bounds",
+    "Chain",
+    "ChainLink",
+    "ClaimRecord",
+    "EventRecord",
+    "EvidenceKind",
+    "ExactEvidence",
+    "FloatingPoint",
+    "Json",
+    "LedgerRow",
+    "Location",
+    "PairRecord",
+    "Proof",
+    "Result",
+    "SampledEvidence",
+    "SequentialEvidence",
+    "Spending",
+    "Timings",
+    "UtilityAudit",
+    "UtilityRecord",
+    "Verdict",
+]
+
+FORMAT_VERSION = "1.9"
+"""Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
+1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
+1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
+and privacy losses.  1.7: drawings of promises.  1.8: assumptions that were tested, and what
+of a proof was read from the cache.  1.9: what the program rounded to doubles, of proofs, bounds and promises."""
+
+
+class Verdict(StrEnum):
+    """FAIL: refuted.  PASS: proved or not refuted (see `EvidenceKind`).  INCONCLUSIVE: the reason is the remedy."""
+
+    FAIL = "fail"
+    PASS = "pass"
+    INCONCLUSIVE = "inconclusive"
+
+
+class EvidenceKind(StrEnum):
+    """What a verdict was made from."""
+
+    SAMPLED = "sampled"
+    """Runs on the pairs tried."""
+    EXACT = "exact"
+    """The exact laws on the pairs tried."""
+    EXHAUSTIVE = "exhaustive"
+    """The exact laws on every neighbouring pair of the stated scope."""
+
+
+@dataclass(frozen=True)
+class SampledEvidence:
+    """Counts of one event on fresh runs of both datasets, and what they certify.
+
+    `x` of `n` runs on the numerator dataset and `y` of `m` on the other fell in the event.
+    """
+
+    pair: PairRecord
+    direction: str
+    """"left/right": the event is likelier on the left dataset; "right/left": the other way."""
+    event: EventRecord
+    x: int
+    n: int
+    y: int
+    m: int
+    p_value: float
+    """Of the exact unconditional score test of the claim."""
+    epsilon_lower: float
+    """By inversion of the score test, at level `alpha`."""
+    epsilon_lower_clopper_pearson: float
+    alpha: float
+    """Share of the family-wise error spent on this test."""
+    detectable_epsilon: float | None
+    """Smallest true ε that this test would have refuted the claim at with probability 0.9; None if none."""
+    runs_trained: int
+    """Runs a side on which the event was learned; never used in the counts."""
+    family: str = ""
+    """How the event was learned: atoms, half-line, bins, logistic, boosting, density or bits; "" in format 1.0."""
+
+
+@dataclass(frozen=True)
+class SequentialEvidence:
+    """The e-process of an audit: evidence against the claim that may be looked at, and stopped on, at any time.
+
+    It averages over the audit's pairs; the event and the direction on each are learned from earlier runs only. If the
+    claim holds, it ever reaches 1/alpha with probability at most alpha.
+    """
+
+    log_e: float
+    """Natural logarithm of its last value, at the claimed ε; evidence carried over is in it."""
+    log_peak: float
+    """Of its largest value."""
+    alpha: float
+    """Share of the family-wise error spent on it."""
+    refuted_at: int | None
+    """Runs a side, on the average over the pairs, after which it reached 1/alpha; None when it never did."""
+    runs: int
+    """Runs a side that it saw, on the average over the pairs."""
+    epsilon_lower: float
+    """Lower bound on ε by inversion, valid whenever the audit was stopped."""
+    carried: float
+    """Natural logarithm of the e-value carried over from earlier results; 0 when nothing was."""
+    key: str
+    """What it is evidence about: results with the same key may be carried over to one another."""
+    seeds: list[int]
+    """Of all the requests whose runs are in it."""
+
+
+@dataclass(frozen=True)
+class FloatingPoint:
+    """What the bit patterns of a mechanism's doubles give away, apart from the real numbers that they stand for."""
+
+    leaks: bool
+    """Whether the claim is refuted by events on bit patterns at level `alpha`."""
+    log_e: float
+    """Natural logarithm of the e-process' largest value."""
+    alpha: float
+    runs: int
+    """Runs a side that were looked at."""
+    event: EventRecord | None
+    """The last event that was tried."""
+    counted: bool
+    """Whether it counts in the verdict (`--bits`, or the case says so)."""
+
+
+@dataclass(frozen=True)
+class ExactEvidence:
+    """The exact privacy loss of one pair (both directions)."""
+
+    pair: PairRecord
+    direction: str
+    """The direction that attains `delta` at the claimed ε (or `epsilon`, where both deltas are equal)."""
+    event: EventRecord | None
+    """None where no simple event attains it: several draws with densities."""
+    epsilon: float | None
+    """Smallest ε at the claimed δ; None when infinite."""
+    delta: float
+    """Smallest δ at the claimed ε."""
+    p: float | None
+    """Probability of the event on the numerator dataset of `direction`."""
+    q: float | None
+    """Probability of the event on the other dataset."""
+    bounds: Bounds | None = None
+    """Where `epsilon` and `delta` lie; None where a law has too many outcomes to be computed in intervals."""
+    by_density: bool = False
+    """Whether they are from the densities of released noise, and not from enumerated laws."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The bounds on every pair of a scope: laws in interval arithmetic, bounds rounded outward.
+
+    Args:
+        epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
+        epsilon_most: no pair of the scope needs more, at a δ that is larger by 1e-11; None when infinite.
+        datasets, pairs: how many there are in the scope.
+        laws: how many were computed, one for all datasets that symmetries make equal; None before 1.3: all of them.
+        symmetries: what the symmetries are called that were used; the mechanism declares them.
+        confirmed: on how many datasets each of them was confirmed.
+        cache: which of the laws were read from the cache, or why a file there was refused, in words; "" where all were
+            computed and there was no such file, and before 1.8.
+        rounded: what the program rounded to doubles, in words: then the bounds are those of the program with these
+            rounded numbers, and nothing is proved. [] where it rounded nothing; None before 1.9: that was not watched.
+    """
+
+    epsilon_low: float | None
+    epsilon_high: float | None
+    epsilon_most: float | None
+    datasets: int
+    pairs: int
+    laws: int | None = None
+    symmetries: list[str] = field(default_factory=list)
+    confirmed: int = 0
+    cache: str = ""
+    rounded: list[str] | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing was rounded."""
+        return self.rounded is not None and not self.rounded
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
+    draws: see `Spending`."""
+
+    depth: int
+    text: str
+    epsilon: float
+    """Its claim, or else what its parts compose to, or 0."""
+    delta: float
+    name: str = ""
+    """The mechanism or draw alone; "" before format 1.3."""
+    claimed: bool | None = None
+    """Whether `epsilon` and `delta` are its own claim."""
+    composed_epsilon: float | None = None
+    """What its parts' claims compose to; None for a leaf, or where a part has no claim."""
+    composed_delta: float | None = None
+    exact_epsilon: float | None = None
+    """Smallest ε at `delta` of its laws on its two inputs, in both directions; None where infinite, or not known."""
+    exact_delta: float | None = None
+    """Smallest δ at `epsilon` of the same; None where there are no laws."""
+    value: str = ""
+    """What it gave."""
+    loss: float | None = None
+    """ln of how much likelier that was on the dataset that the course is of; the losses of its parts add up to it."""
+    impossible: bool = False
+    """Whether it is infinite: what was drawn is impossible on the other dataset."""
+    remark: str = ""
+    """Why its parts are not shown, or not compared."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """The course of draws that the rows of a ledger are of.
+
+    It leads to the likeliest outcome of the worst event, by the likeliest draws; sub-mechanisms are compared on the
+    inputs that they have on it.
+    """
+
+    pair: PairRecord
+    direction: str
+    """The course is of the dataset that stands first in it."""
+    share: float
+    """Of the outcome's probability, how much the outermost draws of this course have."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One claim, tried on some pairs, with its verdict."""
+
+    name: str
+    case: str
+    """Which of the algorithm's cases: "paper constants", "group of 2", "every pair of [3]^2", …"""
+    mechanism: str
+    """repr of the instance that was run."""
+    title: str
+    source: str
+    """Paper and theorem, or the file of a user's own function."""
+    differs: list[str]
+    """Where the implementation reads or departs from the paper."""
+    verdict: Verdict
+    evidence: EvidenceKind
+    reason: str
+    """One or two sentences: why this verdict, and for INCONCLUSIVE what to do."""
+    claim: ClaimRecord
+    epsilon_lower: float | None
+    epsilon_lower_clopper_pearson: float | None
+    epsilon_exact: float | None
+    """None when nothing was enumerated or when it is infinite (then `delta_exact` tells)."""
+    delta_exact: float | None
+    detectable_epsilon: float | None
+    confidence: float
+    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
+    runs: int
+    """Runs in total: both sides, training and certification, all pairs."""
+    pair: PairRecord | None
+    event: EventRecord | None
+    replay: str
+    """Id for `dpaudit replay`."""
+    expected: str | None
+    """What the catalogue expects: fail, pass or inconclusive; None for a user's own function."""
+    scope: str | None
+    """What was enumerated, when anything was."""
+    sampled: list[SampledEvidence]
+    exact: list[ExactEvidence]
+    profile_plot: ProfilePlot | None
+    output_plot: OutputPlot | None
+    bound_plot: BoundPlot | None
+    ledger: list[LedgerRow]
+    notes: list[str]
+    """What was not tried, what was skipped and why."""
+    crashed: bool = False
+    """Whether the mechanism raised or misbehaved; `reason` says how."""
+    sequential: SequentialEvidence | None = None
+    """None where nothing was sampled."""
+    floating_point: FloatingPoint | None = None
+    """None where no output was a double from a continuous draw, or nothing was sampled."""
+    evidence_plot: EvidencePlot | None = None
+    proof: Proof | None = None
+    """None where no scope was enumerated."""
+    spending: Spending | None = None
+    """None where there are no laws, or no parts: then the rows of `ledger` hold claims alone."""
+    chain: Chain | None = None
+    """None where no chain was walked (`--groups`)."""
+    drawing: Drawing | None = None
+    """A picture of the pair and of what comes out; None where the catalogue draws none."""
+    location: Location | None = None
+    """Where the mechanism's text stands; None where it has none that can be read, and before format 1.6."""
+    tradeoff_plot: TradeoffPlot | None = None
+    loss_plot: LossPlot | None = None
+    """None without laws or densities."""
+    assumptions: list[AssumptionRecord] = field(default_factory=list)
+    """What the statistics assume of a function, and whether it held; none of a mechanism with laws, before 1.8 none."""
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the catalogue's expectation; None where there is none."""
+        return None if self.expected is None else self.expected == self.verdict.value
+
+
+@dataclass(frozen=True)
+class UtilityRecord:
+    """What was promised of the output: the goal, and with what probability it is reached at least (or at most)."""
+
+    goal: str
+    probability: float
+    at_most: bool
+    place: str
+    """Section and theorem of the promise."""
+    statement: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A promise tried on one source of inputs."""
+
+    instances: str
+    """Where the inputs come from, in words."""
+    exact: float | None
+    """The exact probability of success; None where there is no law."""
+    exact_low: float | None
+    """It lies between these (interval arithmetic, rounded outward)."""
+    exact_high: float | None
+    hits: int
+    """Successes in `runs` runs; 0 of 0 where nothing was run."""
+    runs: int
+    low: float | None
+    """Clopper–Pearson limits of the probability of success, `alpha` / 2 on each side; None where nothing was run."""
+    high: float | None
+    alpha: float
+    rounded: list[str] | None = None
+    """What the program rounded to doubles, in words; [] where nothing was, and the exact probability is certain. None
+    without one, and before 1.9."""
+
+
+@dataclass(frozen=True)
+class UtilityAudit:
+    """One promise of utility, tried on some sources of inputs, with its verdict.
+
+    FAIL: on one of them it is broken, exactly or at the confidence. PASS: it is not; `reason` says how well that is
+    known. Keys that audits of privacy have too mean the same.
+    """
+
+    name: str
+    case: str
+    mechanism: str
+    title: str
+    source: str
+    differs: list[str]
+    verdict: Verdict
+    evidence: EvidenceKind
+    """`exact` where the verdict rests on exact probabilities, `sampled` where it rests on runs."""
+    reason: str
+    claim: UtilityRecord
+    attempts: list[Attempt]
+    worst: int | None
+    """Which of `attempts` comes nearest to breaking the promise, or breaks it most; None where none ended."""
+    confidence: float
+    runs: int
+    replay: str
+    expected: str | None
+    notes: list[str]
+    crashed: bool = False
+    location: Location | None = None
+    drawing: Drawing | None = None
+    """None where the catalogue draws none, and before format 1.7."""
+
+    @property
+    def as_expected(self) -> bool | None:
+        """Whether the verdict is the catalogue's expectation; None where there is none."""
+        return None if self.expected is None else self.expected == self.verdict.value
+
+    @property
+    def deciding(self) -> Attempt | None:
+        """The attempt that `worst` names."""
+        return None if self.worst is None else self.attempts[self.worst]
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Everything that differs between two runs of the same seed; kept apart so that the rest is byte-identical."""
+
+    started: str
+    seconds: float
+    jobs: int
+    audits: dict[str, float]
+    """Seconds by replay id."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One invocation of `dpaudit check`."""
+
+    seed: int
+    alpha: float
+    """Family-wise error over all audits of this result."""
+    audits: list[Audit]
+    environment: dict[str, str]
+    """dpaudit, python, numpy, scipy, platform versions."""
+    command: str
+    """What to type to get this result again."""
+    timings: Timings
+    interrupted: bool = False
+    """Whether it was cut short: `audits` holds those that had ended."""
+    format_version: str = FORMAT_VERSION
+    utility: list[UtilityAudit] = field(default_factory=list)
+    """Promises of utility that were tried."""
+    contest: ContestRecord | None = None
+    """The comparison that this is the result of, if it is one's."""
+
+    @property
+    def every(self) -> list[Audit | UtilityAudit]:
+        """Audits of privacy, then of utility."""
+        return [*self.audits, *self.utility]
+
+    @property
+    def exit_code(self) -> int:
+        """4 if a mechanism crashed, else 1 if anything FAILs, else 3 if anything is INCONCLUSIVE, else 0."""
+        if any(audit.crashed for audit in self.every):
+            return 4
+        verdicts = {audit.verdict for audit in self.every}
+        return 1 if Verdict.FAIL in verdicts else 3 if Verdict.INCONCLUSIVE in verdicts else 0

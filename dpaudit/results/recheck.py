@@ -1,0 +1,208 @@
+"""A result that is read back must not contradict itself: bounds and verdicts are computed again from its counts.
+
+What cannot be computed again is held against what must be true of it: an e-process needs the samples themselves, and an
+exact ε the mechanism. Whoever changes counts, bounds and verdict together makes another result, which nothing in the
+file can tell; `dpaudit replay`, and the command in the result, run the audit itself again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from dpaudit.language import Claim
+from dpaudit.results.model import (
+    Attempt,
+    Audit,
+    EvidenceKind,
+    ExactEvidence,
+    Proof,
+    Result,
+    SampledEvidence,
+    SequentialEvidence,
+    UtilityAudit,
+    Verdict,
+)
+from dpaudit.results.refutation import misses, refutes, tolerance
+from dpaudit.stats import clopper_pearson, score_test
+
+SLACK = 1e-9
+"""What another version of a library may round otherwise, relative above 1."""
+MOST_RUNS = 10**8
+"""Of more the score test takes minutes: its bound is held against the observed frequencies, and verdicts against the
+Clopper–Pearson bound."""
+MOST_EPSILON = 300.0
+"""Larger ε are tested as this one (`dpaudit.evidence.sequential`)."""
+
+
+def contradiction(result: Result) -> str | None:
+    """The first thing in a result that its own counts contradict, as "audits[0].verdict: …"; None where all agree."""
+    for i, audit in enumerate(result.audits):
+        for what in _of_audit(audit):
+            return f"audits[{i}].{what}"
+    for i, promise in enumerate(result.utility):
+        for what in _of_promise(promise):
+            return f"utility[{i}].{what}"
+    return None
+
+
+def _of_audit(audit: Audit) -> Iterator[str]:
+    claim = Claim(audit.claim.epsilon, audit.claim.delta)
+    epsilon = min(claim.epsilon, MOST_EPSILON)
+    error = (1 - audit.confidence) * (1 + SLACK) + 1e-15
+    spent = [one.alpha for one in audit.sampled] + ([audit.sequential.alpha] if audit.sequential is not None else [])
+    if math.fsum(spent) > error:
+        yield f"confidence: {audit.confidence!r}, but its tests spend an error of {math.fsum(spent):.6g} together"
+    for j, one in enumerate(audit.sampled):
+        yield from (f"sampled[{j}].{what}" for what in _of_counts(one, claim))
+    bounds = [one.epsilon_lower for one in audit.sampled]
+    if audit.sequential is not None:
+        yield from (f"sequential.{what}" for what in _of_process(audit.sequential, epsilon))
+        bounds.append(audit.sequential.epsilon_lower)
+    if not _equal(audit.epsilon_lower or 0.0, max(bounds, default=0.0)):
+        yield f"epsilon_lower: {audit.epsilon_lower}, but its evidence gives {max(bounds, default=0.0)!r}"
+    counted = max((one.epsilon_lower_clopper_pearson for one in audit.sampled), default=0.0)
+    if not _equal(audit.epsilon_lower_clopper_pearson or 0.0, counted):
+        yield f"epsilon_lower_clopper_pearson: {audit.epsilon_lower_clopper_pearson}, but its counts give {counted!r}"
+    for j, exact in enumerate(audit.exact):
+        yield from (f"exact[{j}].{what}" for what in _of_law(exact, claim))
+    yield from _of_verdict(audit, claim)
+
+
+def _of_counts(one: SampledEvidence, claim: Claim) -> Iterator[str]:
+    if not (one.n and one.m and 0 < one.alpha < 1):
+        yield f"alpha: no test of {one.n} and {one.m} runs at {one.alpha!r}"
+        return
+    counts = f"{one.x:,} of {one.n:,} and {one.y:,} of {one.m:,} runs"
+    bound = clopper_pearson.epsilon_lower(one.x, one.n, one.y, one.m, delta=claim.delta, alpha=one.alpha)
+    if one.epsilon_lower_clopper_pearson > bound + SLACK * max(1.0, bound):
+        stated = one.epsilon_lower_clopper_pearson
+        yield f"epsilon_lower_clopper_pearson: {stated!r} is above the {bound!r} that {counts} give"
+    # the score test's bound is the larger one as a rule; only one test is made, because the bound itself takes seconds
+    more = one.epsilon_lower - SLACK * max(1.0, one.epsilon_lower)
+    if more > max(bound, 0.0) and not _rejects(one, claim, min(more, 2 * MOST_EPSILON)):
+        yield f"epsilon_lower: {one.epsilon_lower!r} is above what {counts} give"
+
+
+def _refuting(one: SampledEvidence, claim: Claim) -> bool:
+    """Whether the counts refute the claim, whatever the bound beside them says."""
+    counted = clopper_pearson.epsilon_lower(one.x, one.n, one.y, one.m, delta=claim.delta, alpha=one.alpha)
+    if max(one.epsilon_lower, counted) > claim.epsilon:
+        return True
+    if max(one.n, one.m) > MOST_RUNS:
+        return False
+    epsilon = min(claim.epsilon, MOST_EPSILON)
+    # the bound is rounded down, so that a test at the claim itself may reject where the bound does not exceed it
+    return _rejects(one, claim, epsilon) and claim.epsilon < score_test.epsilon_lower(
+        one.x, one.n, one.y, one.m, delta=claim.delta, alpha=one.alpha
+    )
+
+
+def _rejects(one: SampledEvidence, claim: Claim, epsilon: float) -> bool:
+    if max(one.n, one.m) > MOST_RUNS:
+        return one.x / one.n > math.exp(min(epsilon, 700.0)) * (one.y / one.m) + claim.delta
+    return score_test.rejects(one.x, one.n, one.y, one.m, epsilon=epsilon, delta=claim.delta, alpha=one.alpha)
+
+
+def _of_process(found: SequentialEvidence, epsilon: float) -> Iterator[str]:
+    needed = math.log(1 / found.alpha) if 0 < found.alpha < 1 else math.inf
+    if found.log_peak < found.log_e - SLACK * max(1.0, abs(found.log_e)):
+        yield f"log_peak: {found.log_peak!r} is below log_e = {found.log_e!r}"
+    reached = found.log_peak >= needed - SLACK * needed
+    value = f"an e-value of e^{found.log_peak:.6g} at alpha = {found.alpha:.3g}"
+    if found.refuted_at is not None and not (reached and found.epsilon_lower >= epsilon - SLACK):
+        yield f"refuted_at: {found.refuted_at}, but {value} does not refute"
+    if found.refuted_at is None and found.log_peak >= needed + SLACK * needed and found.epsilon_lower > epsilon:
+        yield f"refuted_at: null, but {value} refutes"
+    if found.epsilon_lower > epsilon + SLACK and not reached:
+        yield f"epsilon_lower: {found.epsilon_lower!r} is above the claim, which its e-value does not refute"
+
+
+def _of_law(found: ExactEvidence, claim: Claim) -> Iterator[str]:
+    if not 0 <= found.delta <= 1 + SLACK:
+        yield f"delta: {found.delta!r} is no probability"
+    if found.bounds is not None:
+        high = math.inf if found.bounds.epsilon_high is None else found.bounds.epsilon_high
+        low = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
+        epsilon = math.inf if found.epsilon is None else found.epsilon
+        if not low <= epsilon <= high:
+            yield f"epsilon: {found.epsilon}, but its bounds are {low!r} and {high!r}"
+        least, most = found.bounds.delta_low, found.bounds.delta_high
+        if not least <= found.delta <= most:
+            yield f"delta: {found.delta!r}, but its bounds are {least!r} and {most!r}"
+    if found.p is not None and found.q is not None and claim.epsilon < 700:
+        # no event exceeds the hockey-stick divergence
+        excess = found.p - math.exp(claim.epsilon) * found.q
+        if excess > found.delta + SLACK * max(found.p, 1e-6):
+            yield f"delta: {found.delta!r}, but its event has p − e^ε q = {excess!r}"
+
+
+def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
+    by_runs = audit.sequential is not None and audit.sequential.refuted_at is not None
+    by_runs = by_runs or any(_refuting(one, claim) for one in audit.sampled)
+    by_law = any(refutes(one, claim) for one in audit.exact)
+    says = f"verdict: {audit.verdict.value}, but "
+    if audit.verdict is Verdict.FAIL:
+        if not (by_runs or by_law or _scope_refutes(audit.proof, claim)):
+            yield f"{says}nothing in its evidence refutes the claim"
+        return
+    if by_law:
+        yield f"{says}its exact ε and δ refute the claim"
+    if by_runs:
+        yield f"{says}its counts refute the claim"
+    if audit.verdict is Verdict.INCONCLUSIVE:
+        return
+    if audit.crashed:
+        yield f"{says}the mechanism crashed"
+    if audit.evidence is EvidenceKind.EXHAUSTIVE:
+        delta = audit.delta_exact or 0.0
+        if audit.scope is None:
+            yield f"{says}no scope is stated of which every pair was compared"
+        elif _scope_refutes(audit.proof, claim) and delta > claim.delta * (1 + SLACK) + 1e-13:
+            yield f"{says}its proof refutes the claim"
+        elif audit.proof is not None and audit.proof.rounded:
+            yield f"{says}its program rounded numbers to doubles, which proves nothing"
+        elif audit.proof is not None and (audit.proof.epsilon_high or math.inf) < (audit.proof.epsilon_low or 0.0):
+            yield "proof.epsilon_high: it is below epsilon_low"
+    elif not (audit.exact if audit.evidence is EvidenceKind.EXACT else audit.sampled or audit.exact):
+        yield f"{says}it holds no evidence"
+
+
+def _scope_refutes(proof: Proof | None, claim: Claim) -> bool:
+    """Whether the worst pair of a scope needs more than the claimed ε."""
+    if proof is None or proof.pairs == 0:
+        return False
+    return proof.epsilon_low is None or _exceeds(proof.epsilon_low, proof, claim)
+
+
+def _exceeds(epsilon: float, proof: Proof, claim: Claim) -> bool:
+    return epsilon > claim.epsilon + 2 * tolerance(claim, proof.rounded) * max(1.0, claim.epsilon)
+
+
+def _of_promise(promise: UtilityAudit) -> Iterator[str]:
+    probability, at_most = promise.claim.probability, promise.claim.at_most
+    for j, one in enumerate(promise.attempts):
+        yield from (f"attempts[{j}].{what}" for what in _of_attempt(one))
+    broken = any(misses(one, probability, at_most=at_most) for one in promise.attempts)
+    if broken != (promise.verdict is Verdict.FAIL):
+        what = "break" if broken else "do not break"
+        yield f"verdict: {promise.verdict.value}, but its attempts {what} the promise"
+    elif promise.verdict is Verdict.PASS and (promise.crashed or not promise.attempts):
+        yield "verdict: pass, but no attempt ended" if not promise.attempts else "verdict: pass, but it crashed"
+
+
+def _of_attempt(one: Attempt) -> Iterator[str]:
+    if one.low is None or one.high is None:
+        if one.runs:
+            yield f"low: no limits of {one.runs:,} runs"
+        return
+    if not (one.runs and 0 < one.alpha < 1):
+        yield f"low: {one.low!r} is no limit of {one.runs:,} runs at {one.alpha!r}"
+        return
+    low, high = clopper_pearson.interval(one.hits, one.runs, alpha=one.alpha)
+    if one.low > low + SLACK or one.high < high - SLACK:
+        yield f"low: [{one.low!r}, {one.high!r}] is narrower than what {one.hits:,} of {one.runs:,} runs give"
+
+
+def _equal(a: float, b: float) -> bool:
+    return abs(a - b) <= SLACK * max(1.0, abs(a), abs(b))

@@ -1,0 +1,155 @@
+"""What results are made of: claims, pairs, events, bounds, and chains of neighbours, as plain frozen dataclasses.
+
+Part of the published form, see `dpaudit.results.model`, which has all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a mechanism's text stands."""
+
+    file: str
+    """Below the working directory, or below the folder that its package is imported from; parts with "/" between them.
+    Never absolute."""
+    line: int
+    """First line of its `run`, function or class; from 1."""
+    end_line: int
+    """Its last line."""
+    name: str
+    """Of the function or class, with its module: "dpaudit_algorithms.interior_points.rec_prefix.RecPrefix"."""
+
+
+@dataclass(frozen=True)
+class ClaimRecord:
+    """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
+
+    epsilon: float
+    delta: float
+    relation: str
+    group: int
+    statement: str
+    """One sentence as a person reads it, e.g. "(1, 1e-06)-DP under replace-one, Thm 7.8"."""
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
+
+    label: str
+    source: str
+    """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
+    distance: int
+    left: Json
+    right: Json
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """A set of outputs: a sentence, and a JSON form from which it is rebuilt."""
+
+    description: str
+    spec: Json
+
+
+@dataclass(frozen=True)
+class AssumptionRecord:
+    """One assumption of the statistics, and whether it held.
+
+    Args:
+        name: "varies" (the output is not always the same), "independent" (samples do not depend on each other),
+            "seeded" (the generator that is passed in is used), "input" (the input is not changed).
+        holds: None where it could not be tested.
+        text: what was seen; where the verdict rests on it, the remedy.
+    """
+
+    name: str
+    holds: bool | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The intervals in which the numbers of exact evidence lie, in interval arithmetic, rounded outward.
+
+    Args:
+        epsilon_low, epsilon_high: enclose the smallest ε at the claimed δ; None when infinite. Where outcomes that the
+            other dataset lacks take up the claimed δ to within a relative 1e-11, so that ε may be infinite, the lower
+            one is that at a δ larger by so much, and the upper one holds if they take up no more than the claimed δ.
+        delta_low, delta_high: enclose the smallest δ at the claimed ε.
+        rounded: what the program rounded to doubles, in words: then the intervals are those of the program with these
+            rounded numbers. [] where it rounded nothing, and they are certain; None before 1.9: that was not watched.
+    """
+
+    epsilon_low: float | None
+    epsilon_high: float | None
+    delta_low: float
+    delta_high: float
+    rounded: list[str] | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing was rounded."""
+        return self.rounded is not None and not self.rounded
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """Two neighbours of a chain, and what they spend.
+
+    Args:
+        epsilon: the smallest ε at the δ that is claimed for neighbours; None when infinite, or without a law.
+        delta: the smallest δ at the ε that is claimed for neighbours; None without a law or density.
+        bounds: where both lie for certain.
+        loss: ln of how much likelier the group's event is on the nearer end of the chain, in the direction in which it
+            is the likelier one: those of all links add up to that of the ends. None where not known, or infinite.
+        impossible: whether it is infinite: the event is impossible on the farther side.
+        estimate: a lower estimate of ε from the runs of the search, which certifies nothing; None where there are laws.
+        exceeds: whether the exact law refutes the claim for neighbours here.
+    """
+
+    pair: PairRecord
+    epsilon: float | None
+    delta: float | None
+    bounds: Bounds | None = None
+    loss: float | None = None
+    impossible: bool = False
+    estimate: float | None = None
+    exceeds: bool = False
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The chain of neighbours at whose ends the claim for a group was tested.
+
+    Args:
+        single: what is claimed of neighbours.
+        stated: what is claimed of groups of as many as there are links.
+        tight: what `single` gives for its ends, link by link: (kε, δ·Σ_{i<k} e^{iε}).
+        pair: both ends.
+        epsilon: the smallest ε at the δ of `stated`; None when infinite, or without a law.
+        delta: the smallest δ at the ε of `stated`; None without a law or density.
+        exceeded: whether `stated` is refuted at its ends.
+        tight_exceeded: whether `tight` is: then some link refutes `single`. None where runs do not say.
+        named: the link, from 1, that is likeliest to refute `single`: it needs most. None where none stands out.
+        walked: chains whose ends were compared.
+    """
+
+    single: ClaimRecord
+    stated: ClaimRecord
+    tight: ClaimRecord
+    pair: PairRecord
+    epsilon: float | None
+    delta: float | None
+    exceeded: bool
+    tight_exceeded: bool | None
+    named: int | None
+    walked: int
+    links: list[ChainLink]

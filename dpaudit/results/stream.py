@@ -1,0 +1,74 @@
+"""The engine's stream: what happens while an audit runs, whoever is listening.
+
+The engine yields these in order; `dpaudit.report.console` shows them, tests collect them, and a run that is
+cut short has already emitted every result it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dpaudit.results.model import Audit, Result, UtilityAudit
+
+
+@dataclass(frozen=True)
+class CheckStarted:
+    """The whole invocation begins; `audits` many cases will be tried."""
+
+    audits: int
+    seed: int
+    alpha: float
+
+
+@dataclass(frozen=True)
+class AuditStarted:
+    """One case begins."""
+
+    name: str
+    case: str
+    claim: str
+    steps: int
+    """Units of work: `Progress.done` counts up to this."""
+    replay: str = ""
+    """Its replay id."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Some runs or enumerations are done."""
+
+    done: int
+    of: int
+    what: str
+    """E.g. "certifying, pair 2 of 5, 400,000 of 1,000,000 runs"."""
+    bound: float | None
+    """Best certified lower bound on ε so far in this audit."""
+
+
+@dataclass(frozen=True)
+class AuditFinished:
+    """One case ended with its verdict."""
+
+    audit: Audit | UtilityAudit
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CheckFinished:
+    """All is done, or was cut short (`result.interrupted`)."""
+
+    result: Result
+
+
+Event: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished
+
+
+def told(result: Result) -> Iterator[Event]:
+    """The events that a result comes to when it is told again: those of `Progress` are gone."""
+    yield CheckStarted(len(result.every), result.seed, result.alpha)
+    for audit in result.every:
+        yield AuditStarted(audit.name, audit.case, audit.claim.statement, 1)
+        yield AuditFinished(audit, result.timings.audits.get(audit.replay, 0.0))
+    yield CheckFinished(result)

@@ -1,0 +1,301 @@
+"""What is audited: a mechanism, or anybody's function, behind one interface."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import difflib
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import cloudpickle
+import numpy as np
+from numpy.random import Generator, SeedSequence, default_rng
+
+from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
+from dpaudit.interpret import Outputs, Tally, sample
+from dpaudit.language import Mechanism
+from dpaudit.language.relation import plain_records
+from dpaudit.outputs.failures import frames, raised
+from dpaudit.outputs.form import row_form
+from dpaudit.subjects.call_time import called_within
+from dpaudit.subjects.stated import is_portable
+from dpaudit.subjects.user_errors import blamed, described, sentence
+from dpaudit.supervision import importing
+
+_Made = TypeVar("_Made")
+USER_MODULE = "_dpaudit_user_"
+"""What the names of modules that were given as files begin with."""
+FIRST = 10
+"""Outputs of a unit of samples that are kept apart: they can be repeated with the unit's seed."""
+FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → that many"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A mechanism or function under audit.
+
+    Args:
+        name: as in reports.
+        source: paper and theorem, or where the function is defined.
+        subject: a `Mechanism`, or a function of the forms above.
+        vectorised: whether the function takes a size.
+    """
+
+    name: str
+    source: str
+    subject: Mechanism | Callable[..., Any]
+    vectorised: bool = False
+    call_seconds: float | None = None
+    """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism, for what only mechanisms have: laws, ledgers, cards."""
+        return self.subject if isinstance(self.subject, Mechanism) else None
+
+    @property
+    def chunk(self) -> int | None:
+        """Most runs of one unit of work; None where runs share executions."""
+        return 5_000 if self.mechanism is None and not self.vectorised else None
+
+    @property
+    def portable(self) -> bool:
+        """Whether it can be run in worker processes."""
+        return self.mechanism is not None or is_portable(self.subject)
+
+    def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        """`size` independent outputs; what the subject prints goes to stderr.
+
+        Raises:
+            MechanismError: it raised.
+            OutputError: what it returned cannot be counted.
+        """
+        with contextlib.redirect_stdout(sys.stderr), blamed(self.name):
+            if isinstance(self.subject, Mechanism):
+                return sample(self.subject, dataset, size, seed=seed)
+            return self._call(self.subject, dataset, size, seed)
+
+    def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        rng, tally, first = default_rng(seed), Tally(), Tally()
+        if self.vectorised:
+            rows = self._rows(self._several(copied(dataset), rng, size), size)
+            tally.add_many(rows)
+            if isinstance(rows, np.ndarray):
+                tally.forms.count(row_form(rows), size)
+            return tally.outputs()
+        for number in range(size):
+            # counted at once: the function may use the same object for its next output
+            output = self.once(dataset, rng)
+            tally.add(output, 1)
+            if number < FIRST:
+                first.add(output, 1)
+        return dataclasses.replace(tally.outputs(), first=first.outputs())
+
+    def once(self, dataset: Any, rng: Generator) -> Any:
+        """One output of a function that takes no size.
+
+        Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
+
+        Raises:
+            DpauditError: the function is an adapter, and refuses the dataset.
+        """
+        assert not isinstance(self.subject, Mechanism)
+        return self.outcome(copied(dataset), rng)
+
+    def outcome(self, records: Any, rng: Generator) -> Any:
+        """As `once`, on these very records."""
+        function: Any = self.subject
+        try:
+            if self.call_seconds is None:
+                return function(records, rng)
+            return called_within(self.call_seconds, lambda: function(records, rng))
+        except (DpauditError, MemoryError):
+            raise
+        except Exception as error:
+            return raised(error)
+
+    def _several(self, records: Any, rng: Generator, size: int) -> Any:
+        """What a function that takes a size returns.
+
+        Raises:
+            MechanismError: it raised; that cannot be told to be one sample's.
+        """
+        function: Any = self.subject
+        try:
+            return function(records, rng, size)
+        except (DpauditError, MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            raise MechanismError(
+                f"{self.name} raised {described(error)} ({frames(error)}), and a failure takes all samples of its call "
+                "with it; write it as f(dataset, rng), one output at a time, to have failures counted as outcomes."
+            ) from error
+
+    def _rows(self, drawn: Any, size: int) -> Any:
+        """An array or list of one output per run, of which nobody else holds the array."""
+        if type(drawn).__module__.partition(".")[0] == "pandas" and hasattr(drawn, "to_numpy"):
+            drawn = drawn.to_numpy()
+        several = drawn.ndim > 0 if isinstance(drawn, np.ndarray) else isinstance(drawn, list | tuple)
+        if not several or len(drawn) != size:
+            got = len(drawn) if several else f"one {type(drawn).__name__}"
+            raise OutputError(f"{self.name} was asked for {size} outputs and returned {got}; return one per run.")
+        return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
+
+
+def function_target(
+    function: Callable[..., Any], name: str, source: str, call_seconds: float | None = None
+) -> Target:
+    """A target from a function; its form is read off its parameters.
+
+    Raises:
+        UsageError: it takes other arguments, or it takes a size and the time of its calls is to be limited.
+    """
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        kind = "coroutine" if inspect.iscoroutinefunction(function) else "generator"
+        raise UsageError(f"{name} is a {kind} function, so a call returns no output; wrap it as {FUNCTION_FORMS}.")
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return Target(name, source, function, call_seconds=call_seconds)
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in places if p.default is p.empty]
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    vectorised = len(places) >= 3 and places[2].name == "size"
+    if keywords or len(places) < 2 or len(required) > (3 if vectorised else 2):
+        shown = ", ".join(p.name for p in parameters) or "nothing"
+        raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
+    if vectorised and call_seconds is not None:
+        raise UsageError(
+            f"{name} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
+            "f(dataset, rng) to have such calls counted, or leave --call-time out."
+        )
+    return Target(name, source, function, vectorised, call_seconds)
+
+
+def load_object(text: str) -> tuple[Any, str]:
+    """The object of "module:object" or "file.py:object", and where it stands.
+
+    Raises:
+        UsageError: no such file, module or object, or the file raises when imported.
+    """
+    where, _, attribute = text.rpartition(":")
+    if not where or not attribute:
+        raise UsageError(f"{text!r} names no object; write module:object or file.py:object.")
+    try:
+        with contextlib.redirect_stdout(sys.stderr), importing(where):
+            module = module_of_file(Path(where)) if where.endswith(".py") else _module(where)
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(sentence(f"{where} cannot be imported: {described(error)}")) from error
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            close = difflib.get_close_matches(part, [n for n in dir(found) if not n.startswith("_")], n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise UsageError(f"There is no {part!r} in {where}.{hint}")
+        found = getattr(found, part)
+    return found, where
+
+
+def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechanism:
+    """A copy of a mechanism with some fields changed.
+
+    Raises:
+        ParameterError: an unknown field, or a value that it refuses.
+    """
+    all_known(mechanism.name, type(mechanism), parameters)
+    try:
+        return dataclasses.replace(mechanism, **parameters)  # type: ignore[type-var]
+    except DpauditError:
+        raise
+    except Exception as error:
+        raise ParameterError(sentence(f"{mechanism.name} refuses {parameters!r}: {described(error)}")) from error
+
+
+def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
+    """A mechanism, or anything else that is made from parameters, from its class.
+
+    Raises:
+        ParameterError: parameters are missing, unknown or refused.
+    """
+    if dataclasses.is_dataclass(cls):
+        all_known(cls.__name__, cls, parameters)
+    try:
+        return cls(**parameters)
+    except DpauditError:
+        raise
+    except TypeError as error:
+        message = str(error).replace(f"{cls.__name__}.__init__() ", "")
+        raise ParameterError(f"{cls.__name__} cannot be made: {message}; give them with --param name=value.") from None
+    except Exception as error:
+        raise ParameterError(sentence(f"{cls.__name__} refuses {parameters!r}: {described(error)}")) from error
+
+
+def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
+    """Refuse parameters that a class does not have.
+
+    Raises:
+        ParameterError: it has no such field; with the closest ones.
+    """
+    known = [f.name for f in dataclasses.fields(cls) if f.init] if dataclasses.is_dataclass(cls) else []
+    for key in parameters:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known) or 'none'}."
+            raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
+
+
+def copied(dataset: Any) -> list[Any]:
+    """A fresh list of the records: a function that changes its input must not change the next run's."""
+    records = list(plain_records(dataset))
+    return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)
+
+
+_IMMUTABLE = frozenset({int, float, bool, str, bytes, type(None)})
+
+
+def _module(name: str) -> ModuleType:
+    cwd = str(Path.cwd())
+    if cwd not in sys.path:
+        sys.path.insert(0, cwd)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise UsageError(f"There is no module {name!r}; is it installed, or is this the right folder?") from None
+        raise
+
+
+def module_of_file(path: Path) -> ModuleType:
+    """Import a file, under a name that no other module has.
+
+    Raises:
+        UsageError: there is none, or it is no Python file; and whatever the file raises.
+    """
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}.")
+    name = f"{USER_MODULE}{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file.")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    # relative helpers beside the file
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec.loader.exec_module(module)
+    # worker processes cannot import it by name
+    cloudpickle.register_pickle_by_value(module)
+    return module

@@ -1,0 +1,50 @@
+"""A crash of somebody else's code, as one sentence that names whose it is."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dpaudit.errors import DpauditError, MechanismError
+from dpaudit.outputs.failures import described, one_line
+
+__all__ = ["StopNow", "blamed", "described", "one_line", "sentence", "unheard"]
+
+class StopNow(BaseException):
+    """The time limit came; not an `Exception`, so that an `except Exception` on the way does not swallow it."""
+
+
+def unheard(kind: type[BaseException]) -> Callable[[sys.UnraisableHookArgs], Any]:
+    """A hook for `sys.unraisablehook` while a timer raises this exception, again and again.
+
+    Where it comes while an object is finalised Python would print a traceback, and go on.
+    """
+    before = sys.unraisablehook
+    return lambda one: None if issubclass(one.exc_type, kind) else before(one)
+
+
+def sentence(text: str) -> str:
+    """The text on one line, with an end."""
+    line = one_line(text).rstrip(": ")
+    return line if line.endswith((".", "?", "!", "…")) else f"{line}."
+
+
+@contextlib.contextmanager
+def blamed(name: str) -> Iterator[None]:
+    """Whatever is raised inside is the fault of `name`, even `sys.exit()`; an interrupt is nobody's.
+
+    Raises:
+        MechanismError: anything was raised that is neither a `DpauditError` nor an interrupt.
+    """
+    try:
+        yield
+    except (DpauditError, KeyboardInterrupt, StopNow):
+        raise
+    except SystemExit as error:
+        raise MechanismError(f"{name} called sys.exit({error.code!r}) instead of returning an output.") from error
+    except RecursionError as error:
+        raise MechanismError(f"{name} recursed too deeply.") from error
+    except BaseException as error:
+        raise MechanismError(sentence(f"{name} raised {described(error)}")) from error
