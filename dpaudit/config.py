@@ -11,34 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.options import CHECK, KINDS, REPORT, Option
 
-
-@dataclass(frozen=True)
-class Setting:
-    """One key of `[tool.dpaudit]`.
-
-    Args:
-        kind: what its value is.
-        about: one line for `--show-config` and the documentation.
-    """
-
-    kind: type
-    about: str
-
-
-SETTINGS: Mapping[str, Setting] = MappingProxyType(
-    {
-        "alpha": Setting(float, "family-wise error over everything tried"),
-        "seed": Setting(int, "same seed, same result"),
-        "runs": Setting(int, "runs a side and pair at most"),
-        "time": Setting(float, "time limit in seconds"),
-        "call_time": Setting(float, "seconds that one call of a function may take; longer ones are an outcome"),
-        "jobs": Setting(int, "worker processes"),
-        "bits": Setting(bool, "whether the low bits of doubles count in the verdict"),
-        "min_power": Setting(float, "PASS needs samples that would have refuted so many times the claimed ε"),
-        "report": Setting(str, "folder that reports are written to"),
-    }
+SETTINGS: Mapping[str, Option] = MappingProxyType(
+    {option.key: option for option in (*CHECK, REPORT) if option.setting}
 )
+"""What `[tool.dpaudit]` may set, by key."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +67,7 @@ def _checked(path: Path, key: str, value: object) -> Any:
         closest = difflib.get_close_matches(key, SETTINGS, n=1)
         hint = f"did you mean {closest[0]}?" if closest else f"it may have {', '.join(SETTINGS)}."
         raise UsageError(f"[tool.dpaudit] of {path} has no setting {key!r}; {hint}")
-    kind = SETTINGS[key].kind
+    kind = KINDS[SETTINGS[key].kind]
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

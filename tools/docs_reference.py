@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +13,9 @@ from docs_python import python_pages
 from docs_text import code, plain, table
 from dpaudit import config
 from dpaudit.cli import commands
+from dpaudit.options import KINDS
 from dpaudit.results import json_form
+from dpaudit.results.model import FORMAT_VERSION
 
 HERE = "reference/generated"
 
@@ -67,7 +68,7 @@ def _configuration() -> str:
     rows = []
     for key, setting in config.SETTINGS.items():
         option = code(f"--{key}") if f"--{key}" in options else ""
-        rows.append([code(key), setting.kind.__name__, plain(setting.about), option])
+        rows.append([code(key), KINDS[setting.kind].__name__, plain(setting.about), option])
     example = '[tool.dpaudit]\nalpha = 0.01\nruns = 50000\nseed = 1\n'
     return (
         "# Configuration\n\nDefaults of a project stand in the `[tool.dpaudit]` table of its `pyproject.toml`, for the "
@@ -126,18 +127,16 @@ def _errors() -> Iterator[tuple[str, type[dpaudit.errors.DpauditError]]]:
 
 def _json() -> str:
     schema = json_form.schema()
-    entries = re.split(r"\s*(?=\b\d+\.\d+: )", schema.get("$comment", "").partition(" Contract ")[0])
-    history = [entry for entry in entries if re.match(r"\d+\.\d+: ", entry)]
+    definitions = dict(schema["$defs"])
+    result = definitions.pop("Result")
     parts = [
         "# JSON form of a result\n",
-        f"{plain(schema['description'])} `dpaudit check --json FILE` writes it, `dpaudit report FILE` and",
-        "{py:func}`dpaudit.results.json_form.from_json` read it. The schema, JSON Schema 2020-12, is",
-        "`dpaudit/results/schema/result.schema.json` in the package. Keys are added and not renamed within a major",
-        "version.\n",
-        _object("result", schema),
-        *(_object(name, part) for name, part in schema["$defs"].items()),
-        "## Versions\n",
-        "".join(f"- {plain(entry)}\n" for entry in history),
+        f"{plain(result['description'])} `dpaudit check --json FILE` writes it, `dpaudit report FILE` and",
+        "{py:func}`dpaudit.results.json_form.from_json` read it; {py:func}`dpaudit.results.json_form.schema` gives its",
+        "JSON Schema (2020-12). Keys are added and not renamed within a major version; this is format",
+        f"{FORMAT_VERSION}.\n",
+        _object("result", result),
+        *(_object(name, part) for name, part in definitions.items()),
     ]
     return "\n".join(parts)
 

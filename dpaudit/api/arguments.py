@@ -9,14 +9,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpaudit.errors import UsageError
-from dpaudit.language import Claim, Dataset, Mechanism, relation_named
+from dpaudit.language import Claim, Dataset, Mechanism
+from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import jobs_of
-from dpaudit.plans.request import DEFAULT_RUNS, Request
+from dpaudit.plans.request import Request
+from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import Event
-from dpaudit.subjects.adapters import adapted
-from dpaudit.subjects.stated import stated_claim as own_claim
-from dpaudit.subjects.target import instantiate, load_object, with_parameters
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -61,24 +60,10 @@ def stated_claim(
     return {"epsilon": float(numbers[0]), "delta": float(numbers[1]), "relation": relation}
 
 
-def refuse_half(target: object, stated: dict[str, Any], *, placed: bool) -> None:
-    """A function knows no datasets, and its claim only where it states one: say so in Python's words.
-
-    Raises:
-        UsageError: one of them is missing.
-    """
-    if isinstance(target, str | Mechanism | type) or not callable(target):
-        return
-    name = getattr(target, "__name__", type(target).__name__)
-    if stated.get("claim") is None and stated["epsilon"] is None and getattr(target, "claim", None) is None:
-        raise UsageError(f"What does {name} claim? Give ε, (ε, δ) or a dpaudit.Claim as the second argument.")
-    if not placed:
-        raise UsageError(
-            f"On which datasets should {name} be tried? Give pair=([0, 1, 1], [0, 1, 0]), or "
-            "data='integers(0, 100)' and size=20 to let dpaudit find pairs."
-        )
-
-
+HOW_TO_CLAIM = "Give ε, (ε, δ) or a dpaudit.Claim as the second argument."
+HOW_TO_PLACE = (
+    "Give pair=([0, 1, 1], [0, 1, 0]), or data='integers(0, 100)' and size=20 to let dpaudit find pairs."
+)
 SEARCH_SHARE = 1 / 3
 """Of a time limit what a search through a strategy may take; the rest is the audit's, however soon the search ends."""
 
@@ -121,7 +106,12 @@ def on_found_pairs(
         )
     from dpaudit.strategies import database_key, find_pairs
 
-    subject, claim = _searched(request, target)
+    if in_catalogue(target):
+        first = jobs_of(request)[0]
+        subject, claim = first.target.subject, first.claim
+    else:
+        subject, name, _ = resolved(request, target)
+        claim = tested_claim(request, own_claim(subject), name)
     found = find_pairs(
         subject,
         data,
@@ -139,40 +129,3 @@ def on_found_pairs(
         raise UsageError(f"The strategy {data!r} gives no two datasets that are {claim.relation.name} neighbours.")
     left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
     return replace(request, pairs=tuple(found), seconds=left)
-
-
-def _searched(request: Request, target: Target) -> tuple[Mechanism | Callable[..., Any], Claim]:
-    """What is to be run, with the parameters that are asked for, and the claim to break.
-
-    Raises:
-        UsageError and its kinds: an unknown name, no claim, parameters refused.
-    """
-    subject: Any = target
-    if isinstance(target, str):
-        if ":" not in target and not target.endswith(".py"):
-            first = jobs_of(request)[0]
-            return first.target.subject, first.claim
-        subject, _ = load_object(target)
-    subject = adapted(subject)
-    if isinstance(subject, type) and issubclass(subject, Mechanism):
-        subject = instantiate(subject, request.parameters)
-    elif isinstance(subject, Mechanism) and request.parameters:
-        subject = with_parameters(subject, request.parameters)
-    return subject, request.claim or _claimed(request, subject)
-
-
-def _claimed(request: Request, subject: Mechanism | Callable[..., Any]) -> Claim:
-    """The claim by parts, of which a mechanism's own is changed."""
-    name = getattr(subject, "__name__", type(subject).__name__)
-    own: Claim | None = subject.claim if isinstance(subject, Mechanism) else own_claim(subject, name)
-    if own is None:
-        if request.epsilon is None:
-            raise UsageError("Against which claim are pairs searched for? Give ε, (ε, δ) or a dpaudit.Claim.")
-        own = Claim(request.epsilon)
-    if request.epsilon is None and request.delta is None and request.relation is None:
-        return own
-    return Claim(
-        own.epsilon if request.epsilon is None else request.epsilon,
-        own.delta if request.delta is None else request.delta,
-        own.relation if request.relation is None else relation_named(request.relation),
-    )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
 
-from dpaudit.api.arguments import ClaimLike, Target, on_found_pairs, pair_of, refuse_half, stated_claim
+from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
 from dpaudit.api.call_text import call_text
 from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
@@ -16,7 +16,9 @@ from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import DpauditError, with_options_named
 from dpaudit.language import Mechanism
-from dpaudit.plans.request import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, Everything, Request, Seek, Versus
+from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, PYTHON_NAMES
+from dpaudit.plans.request import Everything, Request, Seek, Versus
+from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
 from dpaudit.results.stream import CheckFinished
 from dpaudit.subjects.adapters import adapted
@@ -55,8 +57,7 @@ class Settings(TypedDict, total=False):
 
 
 _P = ParamSpec("_P")
-_OTHERWISE = {"time": "seconds", "call_time": "call_seconds", "param": "parameters", "n": "sizes"}
-"""Options of the command line whose arguments are called otherwise here."""
+
 
 
 def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
@@ -64,7 +65,7 @@ def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
     defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
 
     def named(key: str) -> str | None:
-        argument = _OTHERWISE.get(key, key)
+        argument = PYTHON_NAMES.get(key, key)
         if argument not in defaults:
             return None
         return f"{argument}=True" if defaults[argument] is False else argument
@@ -157,7 +158,11 @@ def audit(
     described = data if isinstance(data, str) else None
     subject = adapted(target)
     stated = stated_claim(claim, epsilon, delta, relation)
-    refuse_half(subject, stated, placed=any(given[name] is not None for name in ("pair", "data", "game")))
+    refuse_half(
+        subject, claimed=stated.get("claim") is not None or stated["epsilon"] is not None,
+        placed=any(given[name] is not None for name in ("pair", "data", "game")),
+        how_to_claim=HOW_TO_CLAIM, how_to_place=HOW_TO_PLACE,
+    )
     request = Request(
         targets=(subject,),
         seed=seed,

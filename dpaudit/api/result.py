@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dpaudit.errors import ReportError, UnknownNameError, UsageError
 from dpaudit.results import model
+from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Audit, ClaimRecord, Verdict
 from dpaudit.whole_files import write_file
 
@@ -60,6 +61,12 @@ class Result(model.Result):
             raise UsageError("This result holds no audit, so it has no verdict.")
         verdicts = {audit.verdict for audit in self.every}
         return next(v for v in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS) if v in verdicts)
+
+    @property
+    def exit_code(self) -> int:
+        """What `dpaudit check` would exit with: 130 if it was interrupted, 4 if a mechanism crashed, 1 if anything is
+        refuted, 3 if anything is inconclusive, else 0."""
+        return exit_code(self)
 
     @property
     def audit(self) -> Audit:

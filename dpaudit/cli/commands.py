@@ -8,8 +8,8 @@ configuration or a report that could not be written, 3 some INCONCLUSIVE, 4 a me
 from __future__ import annotations
 
 import os
-import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,8 +20,8 @@ from dpaudit import config
 from dpaudit.cli.cards import card_rows, sizes_block
 from dpaudit.cli.doctor import findings
 from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Changed, Jobs, Quiet, Relation, Seconds, algorithms, contests, with_outputs
-from dpaudit.cli.requests import check_request, compare_request, parameter, verify_request, worst_request
+from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, contests, with_options
+from dpaudit.cli.requests import named_targets, parameter, request_of, workers
 from dpaudit.cli.run import code_of, compared, finish, run, written
 from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
 from dpaudit.engine import orchestrator, store
@@ -34,6 +34,7 @@ from dpaudit.report import files
 from dpaudit.report.console import ConsoleReporter, render_card, render_corpus, render_list
 from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
+from dpaudit.results.faults import exit_code
 from dpaudit.results.plain import flat
 from dpaudit.results.stream import told
 from dpaudit.subjects.target import with_parameters
@@ -146,7 +147,7 @@ def show_command(
 
 
 @app.command("check")
-@with_outputs
+@with_options
 def check_command(
     targets: Annotated[
         list[str] | None,
@@ -157,50 +158,8 @@ def check_command(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check the whole catalogue.")] = False,
     corpus: Annotated[bool, typer.Option("--corpus", help="Check the corpus of known-broken mechanisms.")] = False,
-    epsilon: Annotated[float | None, typer.Option(help="Test this ε instead of the mechanism's own.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Test this δ.")] = None,
-    relation: Relation = None,
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="LEFT RIGHT", help="Two datasets as JSON lists, or @FILE @FILE."),
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option(help="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs.")
-    ] = None,
-    size: Annotated[int | None, typer.Option(help="Records where a search begins (default 10).")] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(metavar="NAME:N", help="Play a game against it, e.g. digit:2 (interior points), with no pair."),
-    ] = None,
-    groups: Annotated[
-        int | None, typer.Option(help="Audit group privacy instead, by chains of neighbours, up to groups of so many.")
-    ] = None,
-    param: Changed = None,
-    runs: Annotated[int | None, typer.Option(help="Runs a side and pair at most; a refutation stops earlier.")] = None,
-    time: Seconds = None,
-    call_time: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="A call of a function that takes longer is an outcome, as an error is."),
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
-    certify: Annotated[
-        bool, typer.Option("--certify", help="Use all runs, also after a refutation, to sharpen the bound on ε.")
-    ] = False,
-    bits: Annotated[
-        bool, typer.Option("--bits/--no-bits", help="Let what the low bits of doubles give away count.")
-    ] = False,
-    min_power: Annotated[
-        float, typer.Option(help="PASS needs samples that would have refuted so many times the claimed ε.")
-    ] = 2.0,
-    black_box: Annotated[
-        bool, typer.Option("--black-box", help="Use runs alone: no exact law, no density of the mechanism's own.")
-    ] = False,
-    evidence: Annotated[
-        str | None,
-        typer.Option(metavar="RESULTS.json", help="Carry over the e-values of an earlier result with another seed."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    jobs: Jobs = None,
+    *,
+    given: Given,
     outputs: Outputs = NOWHERE,
     expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
     privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
@@ -210,13 +169,14 @@ def check_command(
     quiet: Quiet = False,
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
-    request = check_request(
-        targets, every, corpus, epsilon, delta, relation, pair, data, size, param, runs, time, call_time, alpha,
-        certify, bits, min_power, black_box, evidence, seed, jobs, privacy, utility, game, groups,
-    )
+    if privacy and utility:
+        raise UsageError("--privacy and --utility each leave the other out; without both, both are audited.")
+    only = "privacy" if privacy else "utility" if utility else None
+    request = request_of("check", named_targets(targets, every=every, corpus=corpus), given, only=only)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
-    datasets = [side[1:] for side in pair or () if side.startswith("@")]
+    evidence = request.carried_from
+    datasets = [side[1:] for side in given["pair"] or () if side.startswith("@")]
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])
@@ -224,7 +184,7 @@ def check_command(
 
 
 @app.command("verify")
-@with_outputs
+@with_options
 def verify_command(
     targets: Annotated[
         list[str],
@@ -233,39 +193,18 @@ def verify_command(
             autocompletion=algorithms,
         ),
     ],
-    domain: Annotated[
-        int | None, typer.Option(help="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.")
-    ] = None,
-    size: Annotated[int, typer.Option(help="Records of a dataset.")] = 4,
-    groups: Annotated[int, typer.Option(help="Verify group privacy too, up to groups of so many.")] = 3,
-    data: Annotated[
-        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
-    ] = None,
-    ordered: Annotated[
-        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
-    ] = False,
-    no_symmetries: Annotated[
-        bool, typer.Option("--no-symmetries", help="Compute every law, whatever symmetries the mechanism declares.")
-    ] = False,
-    epsilon: Annotated[float | None, typer.Option(help="Verify this ε instead of the mechanism's own.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Verify this δ.")] = None,
-    relation: Relation = None,
-    param: Changed = None,
-    time: Seconds = None,
-    jobs: Jobs = None,
+    given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Prove or refute a claim on a small scope: the exact laws of all its datasets, every pair, every group."""
-    request = verify_request(
-        targets, domain, size, groups, data, ordered, no_symmetries, epsilon, delta, relation, param, time, jobs
-    )
+    request = request_of("verify", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet)
 
 
 @app.command("worst")
-@with_outputs
+@with_options
 def worst_command(
     targets: Annotated[
         list[str],
@@ -274,67 +213,34 @@ def worst_command(
             autocompletion=algorithms,
         ),
     ],
-    domain: Annotated[int | None, typer.Option(help="Points of the domain (default 8).")] = None,
-    size: Annotated[int, typer.Option(help="Records of a dataset, at most.")] = 32,
-    case: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Begin with this case of the catalogue: its mechanism, its pairs."),
-    ] = None,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Vary the scores that it chooses by: any quality of sensitivity 1.")
-    ] = False,
-    realised: Annotated[bool, typer.Option("--realised", help="Only scores that datasets have.")] = False,
-    data: Annotated[
-        str | None, typer.Option(help="What records are, e.g. 'integers(0, 3)', in place of --domain.")
-    ] = None,
-    ordered: Annotated[
-        bool, typer.Option("--ordered", help="A mechanism of your own looks at the order of the records.")
-    ] = False,
-    pairs: Annotated[int, typer.Option(help="Compare the laws of so many pairs, at most.")] = 2000,
-    epsilon: Annotated[float | None, typer.Option(help="Hold the worst pair against this ε.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Maximise ε at this δ.")] = None,
-    relation: Relation = None,
-    param: Changed = None,
-    time: Seconds = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Search for the pair of the largest exact ε, where there are too many to verify them all."""
-    request = worst_request(
-        targets, domain, size, case, scores, realised, data, ordered, pairs, epsilon, delta, relation, param, time,
-        seed,
-    )
+    request = request_of("worst", targets, given)
     files.refuse_unwritable(outputs, _sources(request))
     finish(request, outputs, quiet=quiet)
 
 
 @app.command("compare")
-@with_outputs
+@with_options
 def compare_command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=contests)
     ],
-    n: Annotated[str | None, typer.Option("--n", metavar="N,N,…", help="Numbers of records.")] = None,
-    param: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Change epsilon, delta, …; repeatable.")
-    ] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs on each kind of inputs, and a side of a pair.")] = None,
-    time: Seconds = None,
-    alpha: Annotated[float, typer.Option(help="Family-wise error over everything tried.")] = 0.001,
-    seed: Annotated[int, typer.Option(help="Same seed, same result (but for times).")] = 0,
-    jobs: Jobs = None,
+    given: Given,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
 ) -> None:
     """Compare algorithms for one task on the same inputs: success against n, ε against the claim, time."""
-    request = compare_request(name, n, param, runs, time, alpha, seed, jobs)
+    request = request_of("compare", [name], given)
     files.refuse_unwritable(outputs)
     finish(request, outputs, quiet=quiet)
 
 
 @app.command("report")
-@with_outputs
+@with_options
 def report_command(
     results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
     jobs: Jobs = None,
@@ -345,7 +251,7 @@ def report_command(
     quiet: Quiet = False,
 ) -> None:
     """Render a JSON result: on the terminal, or in any of the forms that a check is written in."""
-    workers = os.cpu_count() or 1 if jobs is None else whole("--jobs", jobs, least=1)
+    processes = whole("--jobs", workers(jobs), least=1)
     files.refuse_unwritable(outputs, [results])
     result = files.read(results)
     out = OutConsole()
@@ -354,7 +260,7 @@ def report_command(
     with EventLog(outputs) as log:
         for event in told(result):
             log.on(event)
-    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=workers)
+    failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=processes)
     failures += out.failures
     for failure in failures:
         complain(str(failure))
@@ -362,7 +268,7 @@ def report_command(
 
 
 @app.command("replay")
-@with_outputs
+@with_options
 def replay_command(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="The id that a report ends with.")],
     jobs: Jobs = None,
@@ -371,7 +277,7 @@ def replay_command(
 ) -> None:
     """Run one stored audit again, from the same seed, and say whether it came out the same."""
     kept = store.get(identifier)
-    request = _parsed(kept.command, jobs)
+    request = replace(Request.from_json(kept.request), jobs=workers(jobs))
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
         result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
@@ -384,7 +290,7 @@ def replay_command(
         raise UsageError(f"The audit {identifier} is no longer part of `{kept.command}`.")
     same, sentence = compared(result, kept.audit)
     print(flat(sentence), file=sys.stderr)
-    raise typer.Exit(code_of(failures, result.exit_code if same else 4))
+    raise typer.Exit(code_of(failures, exit_code(result) if same else 4))
 
 
 def main() -> None:
@@ -443,18 +349,6 @@ def main() -> None:
             complain(f"Cannot write to stdout: {error.strerror or error}.")
             code = code or 2
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _parsed(command: str, jobs: int | None) -> Request:
-    """The request of a stored command line, read by the same parser that read it first."""
-    _, name, *words = shlex.split(command)
-    group: Any = typer.main.get_command(app)
-    values = {**group.commands[name].make_context(name, words).params, "jobs": jobs}
-    if name == "worst":
-        return worst_request(**values)
-    if name == "compare":
-        return compare_request(**values)
-    return verify_request(**values) if name == "verify" else check_request(**values)
 
 
 def _sources(request: Request) -> list[str]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from dpaudit.config import SETTINGS, Config
 from dpaudit.engine import store
 from dpaudit.errors import ReportError
-from dpaudit.plans.request import DEFAULT_ALPHA, DEFAULT_MIN_POWER, DEFAULT_RUNS
 from dpaudit.whole_files import write_file
 
 WELCOME = """\
@@ -54,21 +51,6 @@ def mended(data, rng):
 SETTLED = ("check", "verify", "worst", "compare")
 """Commands that take their defaults from [tool.dpaudit]."""
 
-_UNSET: Mapping[str, str] = MappingProxyType(
-    {
-        "alpha": f"{DEFAULT_ALPHA}",
-        "seed": "0",
-        "runs": f"each case's own ({DEFAULT_RUNS} for functions)",
-        "time": "no limit",
-        "call_time": "no limit",
-        "jobs": f"all cores ({os.cpu_count() or 1})",
-        "bits": "false",
-        "min_power": f"{DEFAULT_MIN_POWER}",
-        "report": "none is written",
-    }
-)
-
-
 def write_example(path: Path) -> str:
     """Write the example, and say what to do with it.
 
@@ -107,7 +89,7 @@ def shown_config(config: Config) -> str:
     """Every setting, its value, and where it comes from."""
     where = str(config.path) if config.path is not None else ""
     rows = [
-        (key, _spelled(config.values[key]) if key in config.values else _UNSET[key],
+        (key, _spelled(config.values[key]) if key in config.values else setting.unset or _spelled(setting.default),
          "[tool.dpaudit]" if key in config.values else "default", setting.about)
         for key, setting in SETTINGS.items()
     ]

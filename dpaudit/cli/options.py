@@ -6,10 +6,11 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
+from dpaudit import options
 from dpaudit.language import relation_names
 from dpaudit.plans import registry
 from dpaudit.report.files import Outputs
@@ -17,7 +18,12 @@ from dpaudit.report.files import Outputs
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each audit, no progress.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help="Worker processes (default: all cores).")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help=options.JOBS.about)]
+Changed = Annotated[
+    list[str] | None, typer.Option("--param", metavar=options.PARAMETERS.metavar, help=options.PARAMETERS.about)
+]
+Given: TypeAlias = dict[str, Any]
+"""What a command was given of the options of the table, by key: the type of the parameter that stands for them."""
 
 
 def algorithms(incomplete: str) -> list[str]:
@@ -35,19 +41,6 @@ def relations(incomplete: str) -> list[str]:
     return [name for name in relation_names() if name.startswith(incomplete)]
 
 
-Relation = Annotated[
-    str | None,
-    typer.Option(
-        help="replace-one or add-remove-one; for groups of k add :k (replace-one:3).", autocompletion=relations
-    ),
-]
-Changed = Annotated[
-    list[str] | None,
-    typer.Option("--param", metavar="NAME=VALUE", help="Change a parameter of the mechanism; repeatable."),
-]
-Seconds = Annotated[float | None, typer.Option("--time", metavar="SECONDS", help="Stop after this long.")]
-
-
 def _path(option: str, metavar: str, text: str) -> Any:
     return Annotated[str | None, typer.Option(option, metavar=metavar, help=text)]
 
@@ -59,34 +52,53 @@ _OUTPUTS: dict[str, Any] = {
     "sarif": _path("--sarif", "FILE", "Write SARIF, for code scanning; - for stdout."),
     "markdown": _path("--markdown", "FILE", "Write Markdown, for a pull request; - for stdout."),
     "events": _path("--events", "FILE", "Write each event as a line of JSON, as it comes; - for stdout."),
-    "report": _path("--report", "DIR", "Write an HTML report into a folder: an index, a page for each algorithm."),
+    "report": _path("--report", options.REPORT.metavar, options.REPORT.about),
 }
 """The options of `Outputs`, by field."""
 
 
-def with_outputs(command: _Command) -> _Command:
-    """Give a command the options of `Outputs`, in the place of its parameter `outputs`, which gets them as one.
+def with_options(command: _Command) -> _Command:
+    """Give a command the options of the table in the place of its parameter `given`, and those of `Outputs` in that of
+    `outputs`; each gets its own as one value.
 
-    The parser reads options off a function's signature, so this puts the one parameter's options there.
+    The parser reads options off a function's signature, so this puts them there. The name of the function before
+    "_command" says which part of the table it has.
     """
     assert set(_OUTPUTS) == {field.name for field in fields(Outputs)}
+    table = options.OPTIONS.get(command.__name__.removesuffix("_command"), ())
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
+        # the parser passes all by name, so that their order is that of the help alone
         if name == "outputs":
-            parameters += [
-                inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-                for option, annotation in _OUTPUTS.items()
-            ]
+            parameters += [_parameter(option, None, annotation) for option, annotation in _OUTPUTS.items()]
+        elif name == "given":
+            parameters += [_parameter(option.key, option.default, _annotation(option)) for option in table]
         else:
-            # the parser passes all by name, so that their order is that of the help alone
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @functools.wraps(command)
     def parsed(**values: Any) -> Any:
-        outputs = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
-        return command(**values, outputs=outputs)
+        values["outputs"] = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
+        if table:
+            values["given"] = {option.key: values.pop(option.key) for option in table}
+        return command(**values)
 
     parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what `inspect` reads
     parsed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return parsed  # type: ignore[return-value]  # to its callers, which are the parser alone, it is the command
+
+
+def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _annotation(option: options.Option) -> Any:
+    """What the parser reads the option's words as."""
+    kind: Any = {"pair": tuple[str, str], "parameters": list[str]}.get(option.kind, options.KINDS[option.kind])
+    flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}" if option.off else option.flag
+    words = typer.Option(
+        flag, help=option.about, metavar=option.metavar or None,
+        autocompletion=relations if option.kind == "relation" else None,
+    )
+    return Annotated[kind if option.default is not None else kind | None, words]

@@ -21,9 +21,9 @@ from dpaudit.report import files
 from dpaudit.report.console import ConsoleReporter
 from dpaudit.report.contest import contest_block
 from dpaudit.report.event_log import EventLog
-from dpaudit.report.faults import exit_code
 from dpaudit.report.files import Outputs
 from dpaudit.results import json_form
+from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Result
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
 from dpaudit.subjects.call_time import BY_THE_CLOCK
@@ -42,7 +42,7 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
         failures += out.failures
     # first: drawing a report may take minutes, in which much may happen
     try:
-        _keep(result)
+        _keep(request, result)
     except UsageError as error:
         complain(str(error))
     failures += written(
@@ -126,10 +126,10 @@ def _tell(one: Supervised, event: Event, lines: int, *, kept: bool) -> None:
     one.tell(lines=lines)
 
 
-def _keep(result: Result) -> None:
-    texts = audit_texts(result)
+def _keep(request: Request, result: Result) -> None:
+    texts, asked = audit_texts(result), request.to_json()
     store.put(
-        store.Stored(audit.replay, audit.name, result.command, text)
+        store.Stored(audit.replay, audit.name, result.command, asked, text)
         for audit, text in zip(result.every, texts, strict=True)
     )
 

@@ -101,9 +101,9 @@ def check(
 
     def result(*, interrupted: bool = False) -> Result:
         timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
-        command = command_line(request)
         found = Result(
-            request.seed, request.alpha, audits, environment(), command, timings, interrupted, utility=utility
+            seed=request.seed, alpha=request.alpha, command=command_line(request), environment=environment(),
+            interrupted=interrupted, timings=timings, audits=audits, utility=utility,
         )
         return found if request.versus is None else recorded(contest_of(request.versus), request.versus, found)
 
@@ -384,7 +384,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner, work: W
         pair=pair,
         event=event,
         replay=job.replay,
-        expected=job.expected.value if job.expected is not None else None,
+        expected=job.expected,
         scope=found.scope,
         sampled=lower,
         exact=found.exact,

@@ -1,4 +1,4 @@
-"""The store: every audit's command and result in one SQLite file, for `dpaudit replay`."""
+"""The store: every audit's request and result in one SQLite file, for `dpaudit replay`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dpaudit.errors import UnknownNameError, UsageError
 
-_TABLE = "CREATE TABLE IF NOT EXISTS audits (id TEXT PRIMARY KEY, name TEXT, command TEXT, audit TEXT)"
+_TABLE = "CREATE TABLE IF NOT EXISTS kept (id TEXT PRIMARY KEY, name TEXT, command TEXT, request TEXT, audit TEXT)"
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,15 @@ class Stored:
     Args:
         id: its replay id.
         name: the algorithm's or function's name.
-        command: the whole check's command line, from which it is run again.
+        command: the command line of the whole check, to be shown.
+        request: what the check was asked, as JSON (`Request.to_json`), from which it is run again.
         audit: its result as JSON.
     """
 
     id: str
     name: str
     command: str
+    request: str
     audit: str
 
 
@@ -48,8 +50,8 @@ def put(audits: Iterable[Stored]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(_TABLE)
-            rows = [(a.id, a.name, a.command, a.audit) for a in audits]
-            connection.executemany("INSERT OR REPLACE INTO audits VALUES (?, ?, ?, ?)", rows)
+            rows = [(a.id, a.name, a.command, a.request, a.audit) for a in audits]
+            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)", rows)
     except (OSError, sqlite3.Error, UnicodeError) as error:
         raise UsageError(f"The store {path} cannot be written ({error}); set DPAUDIT_STORE to another file.") from None
 
@@ -68,8 +70,8 @@ def get(identifier: str) -> Stored:
     wanted = identifier.encode(errors="replace").decode()
     try:
         with closing(sqlite3.connect(path)) as connection:
-            row = connection.execute("SELECT * FROM audits WHERE id = ?", (wanted,)).fetchone()
-            known = [r[0] for r in connection.execute("SELECT id FROM audits")]
+            row = connection.execute("SELECT * FROM kept WHERE id = ?", (wanted,)).fetchone()
+            known = [r[0] for r in connection.execute("SELECT id FROM kept")]
     except sqlite3.Error as error:
         raise UsageError(f"The store {path} cannot be read ({error}).") from None
     if row is None:

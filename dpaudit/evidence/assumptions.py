@@ -27,7 +27,6 @@ import cloudpickle
 import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
-from numpy.typing import NDArray
 from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
@@ -42,6 +41,7 @@ from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
 from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects.call_time import BY_THE_CLOCK
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
@@ -273,7 +273,7 @@ class Monitor:
     firsts: list[Hashable] = field(default_factory=lambda: [None, None])
     still: list[bool] = field(default_factory=lambda: [True, True])
     """Whether all outputs on a dataset were its first one; of several pairs, on all of them."""
-    values: tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]] = field(default_factory=lambda: ([], []))
+    values: tuple[list[FloatArray], list[FloatArray]] = field(default_factory=lambda: ([], []))
     kept: list[int] = field(default_factory=lambda: [0, 0])
     failures: list[Counter[Raised]] = field(default_factory=lambda: [Counter(), Counter()])
     totals: list[int] = field(default_factory=lambda: [0, 0])
@@ -340,7 +340,7 @@ class Monitor:
             and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
         )
 
-    def _whole(self, block: NDArray[np.float64]) -> None:
+    def _whole(self, block: FloatArray) -> None:
         """The kinds of those reals that an integer may equal."""
         whole = block[(block == np.floor(block)).reshape(len(block), -1).all(axis=1)]
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
@@ -474,13 +474,13 @@ class Monitor:
         return None
 
 
-def _significant_bits(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _significant_bits(values: FloatArray) -> IntArray:
     mantissa = np.abs(np.frexp(values)[0] * 2.0**53).astype(np.int64)
     lowest = mantissa & -mantissa
     return np.where(mantissa == 0, 0, 54 - np.frexp(lowest.astype(np.float64))[1]).astype(np.int64)
 
 
-def _on_lattice(values: NDArray[np.float64]) -> bool:
+def _on_lattice(values: FloatArray) -> bool:
     """Whether values are a + k·b for whole numbers k, up to rounding: discrete noise, scaled and shifted."""
     gaps = np.diff(values)
     step = float(gaps.min())
@@ -597,7 +597,7 @@ def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> Assumptio
     return None
 
 
-def _columns(outcomes: Sequence[Hashable]) -> list[NDArray[np.float64]]:
+def _columns(outcomes: Sequence[Hashable]) -> list[FloatArray]:
     """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
     (most, _), *_ = Counter(outcomes).most_common(1)
     found = [np.array([float(outcome == most) for outcome in outcomes])]

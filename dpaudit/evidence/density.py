@@ -7,9 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.adversary import Event, Pair
 from dpaudit.errors import NotEnumerableError
 from dpaudit.evidence.exact import LEFT_RIGHT, Comparison, compare, enclosed, evidence, finite, pair_record
@@ -19,6 +16,7 @@ from dpaudit.language import Claim, Mechanism, Span
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace
 from dpaudit.language.distributions.discrete_noise import LARGEST_LOC
 from dpaudit.results.model import Bounds, EventRecord, ExactEvidence
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosure import Enclosure
 from dpaudit.stats.noise_profile import Moves, NoiseProfile
 
@@ -45,7 +43,7 @@ class Losses:
         """Whether some of the noise that moves is real-valued."""
         return any(draw.kind is not DiscreteLaplace and draw.gap for draw in self.draws.draws)
 
-    def profile(self, direction: str, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def profile(self, direction: str, epsilons: FloatArray) -> FloatArray:
         """δ at some ε, for pictures; shape as given."""
         return self.noise.curve(epsilons)
 

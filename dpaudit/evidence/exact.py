@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.interpret import LawCache, align, ball_laws, law
@@ -19,6 +18,7 @@ from dpaudit.results.datasets import dataset_to_json
 from dpaudit.results.model import Bounds, ClaimRecord, EventRecord, ExactEvidence, PairRecord
 from dpaudit.results.refutation import TOLERANCE
 from dpaudit.stats import hockey_stick
+from dpaudit.stats.arrays import BoolArray, FloatArray
 from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, outward
 
 NOTHING = 1e-30
@@ -38,18 +38,18 @@ class Comparison:
     """The laws of a pair over the same outcomes."""
 
     values: Support
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
+    left: FloatArray
+    right: FloatArray
 
-    def sides(self, direction: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sides(self, direction: str) -> tuple[FloatArray, FloatArray]:
         """Numerator and denominator of a direction."""
         return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
 
-    def profile(self, direction: str, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def profile(self, direction: str, epsilons: FloatArray) -> FloatArray:
         """δ at some ε, shape as given."""
         return hockey_stick.profile(*self.sides(direction), epsilons)
 
-    def event(self, chosen: NDArray[np.bool_]) -> Event:
+    def event(self, chosen: BoolArray) -> Event:
         """The event of the chosen outcomes."""
         values = plain(self.values)
         inside = [values[i] for i in np.flatnonzero(chosen).tolist()]

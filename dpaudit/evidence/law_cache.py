@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 
 from dpaudit.language import BOTTOM
 from dpaudit.outputs.spans import Span
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.whole_files import write_file
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 class Part(NamedTuple):

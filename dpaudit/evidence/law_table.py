@@ -44,12 +44,13 @@ from dpaudit.outputs.form import SameForms
 from dpaudit.outputs.spans import Span
 from dpaudit.plans.plan import Scope
 from dpaudit.results.stream import Progress
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import outward
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner, packed, unpacked
 from dpaudit.subjects.user_errors import blamed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Floats = FloatArray
+Ints = IntArray
 
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""

@@ -6,7 +6,6 @@ import contextlib
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.evidence.density import Exact, Losses
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, Comparison
@@ -14,9 +13,10 @@ from dpaudit.language import Claim
 from dpaudit.results.model import SampledEvidence
 from dpaudit.results.plots import CertifiedTest, LossPlot, TradeoffPlot, rounded
 from dpaudit.stats import clopper_pearson, hockey_stick, tradeoff
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.noise_losses import NoiseLosses
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 MOST_POINTS = 64
 """Of a trade-off curve."""

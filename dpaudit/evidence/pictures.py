@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary import Event
 from dpaudit.evidence.density import Exact
@@ -27,6 +26,7 @@ from dpaudit.results.drawing import Drawing
 from dpaudit.results.model import ExactEvidence, SampledEvidence
 from dpaudit.results.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot, rounded
 from dpaudit.stats import clopper_pearson
+from dpaudit.stats.arrays import FloatArray
 
 POINTS = 81
 SHOWN_OUTCOMES = 40
@@ -180,7 +180,7 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
 
 
 def _binned(
-    kind: str, values: Sequence[Any], left: NDArray[np.float64], right: NDArray[np.float64], event: Event
+    kind: str, values: Sequence[Any], left: FloatArray, right: FloatArray, event: Event
 ) -> OutputPlot:
     """Whole numbers in bins, whatever their size; a bin is marked when most of its mass is in the event."""
     starts = wholes(value.start if isinstance(value, Span) else value for value in values)

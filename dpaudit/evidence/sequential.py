@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner, Witness
@@ -21,6 +20,7 @@ from dpaudit.plans.job import Job
 from dpaudit.plans.request import Carried
 from dpaudit.results.stream import Progress
 from dpaudit.stats import eprocess, power
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.betting import Bets
 from dpaudit.subjects.runner import Runner
 
@@ -68,9 +68,9 @@ class Sequential:
     shares: Shares
     counted: bool
     carried: Carried | None
-    epsilons: NDArray[np.float64]
+    epsilons: FloatArray
     at: int
-    peaks: NDArray[np.float64]
+    peaks: FloatArray
     runs: int = 0
     """In total: both sides, all pairs, certification included."""
     refuted_at: int | None = None
@@ -132,7 +132,7 @@ class Sequential:
         if self.refuted_at is None and self.peaks[self.at] >= self.threshold:
             self.refuted_at = runs
 
-    def _values(self) -> NDArray[np.float64]:
+    def _values(self) -> FloatArray:
         """ln of the average over pairs (and bit patterns where they count) of the e-processes, times what came before.
 
         What refutes a level refutes every smaller one, so a level counts for no more than those below it. What was
@@ -143,7 +143,7 @@ class Sequential:
         members = [track.process.log_values for track in self.tracks]
         if self.counted:
             members += [track.bits_process.log_values for track in self.tracks]
-        mean: NDArray[np.float64] = np.logaddexp.reduce(members, axis=0) - math.log(len(members))
+        mean: FloatArray = np.logaddexp.reduce(members, axis=0) - math.log(len(members))
         mean = np.minimum.accumulate(mean)
         if self.carried is not None:
             mean[: self.at + 1] += self.carried.log_e
@@ -229,25 +229,25 @@ def stake(process: Bets, witness: Witness, sides: Sides) -> tuple[int, int]:
     return x, y
 
 
-def log_ratio(job: Job, pair: Pair) -> Callable[[NDArray[np.float64]], NDArray[np.float64]] | None:
+def log_ratio(job: Job, pair: Pair) -> Callable[[FloatArray], FloatArray] | None:
     """ln(density on the left : on the right) of outputs, where the mechanism knows it and may tell."""
     density = getattr(job.target.mechanism, "log_density", None)
     if density is None or job.black_box:
         return None
     left, right = plain_records(pair.left), plain_records(pair.right)
 
-    def ratio(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    def ratio(outputs: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
-            found: NDArray[np.float64] = density(left, outputs) - density(right, outputs)
+            found: FloatArray = density(left, outputs) - density(right, outputs)
         # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
         # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
-        told: NDArray[np.float64] = np.where(np.isnan(found), 0.0, found)
+        told: FloatArray = np.where(np.isnan(found), 0.0, found)
         return told.round(DIGITS)
 
     return ratio
 
 
-def grid(claim: float, runs: int, delta: float) -> tuple[NDArray[np.float64], int]:
+def grid(claim: float, runs: int, delta: float) -> tuple[FloatArray, int]:
     """Levels ε at which the claim's family is tested: the claimed one, and up to what so many runs can ever certify."""
     most = max(claim, power.largest_certifiable(max(runs, 1), 0.05) + math.log1p(-min(delta, 0.999999)))
     # fine where ε is small, in steps of a percent or so where it is large

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret import LawCache, ball_law, of_one_kind, sample
@@ -19,6 +18,7 @@ from dpaudit.interpret.parameters import exact_value
 from dpaudit.interpret.walk import refuse_failures
 from dpaudit.language import Goal, Instance, Span, Trial
 from dpaudit.stats.arb import PRECISION
+from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.enclosed import Roundings, watching
 
 MOST_PATHS = 200_000
@@ -32,7 +32,7 @@ MOST_MEMBERS = 100_000
 class Judged(Trial):
     """The same trial, many at once: the outputs on one instance are drawn together, and equal ones judged once."""
 
-    def bulk(self, dataset: Any, size: int, rng: Generator) -> NDArray[np.bool_]:
+    def bulk(self, dataset: Any, size: int, rng: Generator) -> BoolArray:
         """`size` independent trials, in no order."""
         hits = 0
         for instance, times in sample(self.instances, (), size, seed=rng).each():

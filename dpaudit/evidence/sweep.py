@@ -16,7 +16,6 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.pair import related
@@ -31,11 +30,12 @@ from dpaudit.plans.plan import Scope
 from dpaudit.results.refutation import TOLERANCE, tolerance
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import Enclosure, decimal, epsilon_at
 from dpaudit.subjects.runner import Runner
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Ints = IntArray
+Floats = FloatArray
 
 GUARD = 1e-12
 """Relative error of a sum of doubles, at most."""

@@ -18,9 +18,10 @@ from dpaudit.interpret.ball_spans import cuts_of
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Dataset, Mechanism, Multiset, Relation, Symmetry
 from dpaudit.outputs.spans import Span
+from dpaudit.stats.arrays import IntArray
 from dpaudit.subjects.user_errors import described
 
-Ints = NDArray[np.int64]
+Ints = IntArray
 
 CONFIRMED_ON = 32
 """Datasets of a scope on which each symmetry is confirmed: half of them such that it leaves as they are, because there

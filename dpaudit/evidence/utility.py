@@ -22,9 +22,9 @@ from dpaudit.plans.contest import bouts
 from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.plan import UtilityCase, refuse_twins
-from dpaudit.plans.request import Request, Versus
+from dpaudit.plans.request import ID_VERSION, Request, Versus
 from dpaudit.results.drawing import Drawing
-from dpaudit.results.model import FORMAT_VERSION, Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
+from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
 from dpaudit.results.refutation import misses
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson
@@ -108,7 +108,7 @@ def _versus_jobs(request: Request, versus: Versus) -> list[UtilityJob]:
 
 
 def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | None) -> UtilityJob:
-    image = {"request": request.image(), "name": name, "utility": case.label, "format": FORMAT_VERSION}
+    image = {"request": request.image(), "name": name, "utility": case.label, "format": ID_VERSION}
     replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
     runs = case.runs if request.runs is None or not case.runs else request.runs
     return UtilityJob(name, case, case.mechanism.card, expected, replay, runs)
@@ -183,7 +183,7 @@ def _result(
         confidence=1 - request.alpha,
         runs=sum(one.runs for one in attempts),
         replay=job.replay,
-        expected=job.expected.value if job.expected is not None else None,
+        expected=job.expected,
         notes=notes,
         crashed=crashed,
         location=location_of(job.case.mechanism),

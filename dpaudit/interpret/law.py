@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from dpaudit.errors import DpauditError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
@@ -23,6 +22,7 @@ from dpaudit.outputs.canonical import Kinds, Raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
 from dpaudit.stats.arb import PRECISION, Ball
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import Roundings, keying, watching
 
 _Computed = TypeVar("_Computed")
@@ -47,8 +47,8 @@ class Law:
     alike.
     """
 
-    values: tuple[Hashable, ...] | NDArray[np.int64]
-    probs: NDArray[np.float64]
+    values: tuple[Hashable, ...] | IntArray
+    probs: FloatArray
     forms: Mapping[Hashable, str] = field(default_factory=dict)
     """What the outcomes leave out, in words, of those of which it does not follow from them (`output_form`)."""
 
@@ -71,10 +71,10 @@ class Law:
         return float(sum(p for value, p in self.as_dict().items() if event(value)))
 
 
-Support: TypeAlias = tuple[Hashable, ...] | NDArray[np.int64]
+Support: TypeAlias = tuple[Hashable, ...] | IntArray
 
 
-def align(left: Law, right: Law) -> tuple[Support, NDArray[np.float64], NDArray[np.float64]]:
+def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
     """Both laws over the union of their outcomes: values, probabilities on the left, on the right."""
     if isinstance(left.values, np.ndarray) and isinstance(right.values, np.ndarray):
         if np.array_equal(left.values, right.values):
@@ -97,7 +97,7 @@ class _Mixture:
 
     masses: dict[Hashable, float] = field(default_factory=dict)
     low: int = 0
-    dense: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    dense: FloatArray = field(default_factory=lambda: np.zeros(0))
     entries: int = 0
     """How many integer outcomes were added: the dense range may be that much wider, not more."""
     spans: SpanMixture = field(default_factory=SpanMixture)
@@ -114,7 +114,7 @@ class _Mixture:
             self.forms.add(key, text, mass, before)
         self.masses[key] = mass if before is None else before + mass
 
-    def add_all(self, values: Any, probs: NDArray[np.float64], mass: float) -> None:
+    def add_all(self, values: Any, probs: FloatArray, mass: float) -> None:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
             low, high = int(values.min()), int(values.max())
             if max(-low, high) < 1 << 62 and self._make_room(low, high, len(values)):

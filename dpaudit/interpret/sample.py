@@ -20,8 +20,9 @@ from dpaudit.language.relation import plain_records
 from dpaudit.outputs.canonical import Raised, real_shape
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, Forms
+from dpaudit.stats.arrays import FloatArray
 
-Reals = NDArray[np.float64]
+Reals = FloatArray
 
 
 @dataclass(frozen=True)

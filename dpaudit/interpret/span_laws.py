@@ -6,14 +6,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import plain
 from dpaudit.outputs.spans import Span, Spread, mixed, wholes
+from dpaudit.stats.arrays import FloatArray, IntArray
 
-Outcomes: TypeAlias = tuple[Hashable, ...] | NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
+Outcomes: TypeAlias = tuple[Hashable, ...] | IntArray
 
 LISTED_MEMBERS = 1_000_000
 """Spans with more members than this are not taken apart for a draw on which the text goes on."""
@@ -41,13 +40,13 @@ class SpanMixture:
         if len(self._parts) == _AT_ONCE:
             self._parts = [(mixed(self._parts), 1.0)]
 
-    def add_all(self, values: Iterable[Any], probs: Floats, mass: float) -> list[tuple[Hashable, float]]:
+    def add_all(self, values: Iterable[Any], probs: FloatArray, mass: float) -> list[tuple[Hashable, float]]:
         """The whole numbers and spans of a law; its other outcomes, with their share of `mass`, are handed back."""
         found, others = _parted(values, probs)
         self.add(found, mass)
         return [(value, mass * p) for value, p in others]
 
-    def law(self, values: Iterable[Any], probs: Floats) -> tuple[Outcomes, Floats]:
+    def law(self, values: Iterable[Any], probs: FloatArray) -> tuple[Outcomes, FloatArray]:
         """What was added together with a law of single outcomes: outcomes and probabilities."""
         found, others = _parted(values, probs)
         total = mixed([*self._parts, (found, 1.0)])
@@ -57,7 +56,7 @@ class SpanMixture:
         )
 
 
-def aligned(left: Outcomes, p: Floats, right: Outcomes, q: Floats) -> tuple[Outcomes, Floats, Floats]:
+def aligned(left: Outcomes, p: FloatArray, right: Outcomes, q: FloatArray) -> tuple[Outcomes, FloatArray, FloatArray]:
     """Two laws over the common refinement of their spans and the union of their other outcomes.
 
     Within a span of the refinement both laws are uniform, so that a divergence of the masses is one of the laws.
@@ -73,7 +72,7 @@ def aligned(left: Outcomes, p: Floats, right: Outcomes, q: Floats) -> tuple[Outc
     )
 
 
-def members(values: Outcomes, probs: Floats, where: str) -> tuple[Outcomes, Floats]:
+def members(values: Outcomes, probs: FloatArray, where: str) -> tuple[Outcomes, FloatArray]:
     """The law with its spans taken apart.
 
     Raises:
@@ -95,7 +94,7 @@ def members(values: Outcomes, probs: Floats, where: str) -> tuple[Outcomes, Floa
     return tuple(single), np.repeat(each, sizes)
 
 
-def _parted(values: Iterable[Any], probs: Floats) -> tuple[Spread, list[tuple[Hashable, float]]]:
+def _parted(values: Iterable[Any], probs: FloatArray) -> tuple[Spread, list[tuple[Hashable, float]]]:
     """The part of a law on whole numbers (1.0 and True are 1), and its other outcomes."""
     on: list[tuple[int, int, float]] = []
     others: list[tuple[Hashable, float]] = []

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.interpret.law import PATH_LIMIT, Law, LawCache, Support, align, courses, law_of
@@ -25,6 +24,7 @@ from dpaudit.language import Applied, Bernoulli, Claim, Distribution, Mechanism,
 from dpaudit.language.distributions import Product, Then, plain
 from dpaudit.language.relation import plain_records
 from dpaudit.outputs.fingerprint import fingerprint
+from dpaudit.stats.arrays import BoolArray, FloatArray
 
 WORK = 3_000_000
 """Outcomes looked at on the way to the likeliest courses, about a second's worth; what costs more is not opened."""
@@ -33,7 +33,7 @@ CANDIDATES = 32
 LEAST = 0.1
 """A course that is not even so likely, relative to the likeliest, says little about the outcome."""
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def spending(
     mechanism: Mechanism,
     left: Any,
     right: Any,
-    inside: Callable[[Any], NDArray[np.bool_]],
+    inside: Callable[[Any], BoolArray],
     *,
     leak: bool = False,
     claim: Claim | None = None,

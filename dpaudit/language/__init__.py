@@ -62,6 +62,7 @@ from dpaudit.language.utility import Goal, Instance, InteriorPoint, SampleSize, 
 from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 from dpaudit.outputs.canonical import BOTTOM, Bottom, canonical
 from dpaudit.outputs.spans import Span
+from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 from dpaudit.stats.enclosed import cached, exp, exp2, expm1, fsum, log, log1p, log2, sqrt, tanh, to_float
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "AnyScores",
     "Applied",
     "Bernoulli",
+    "BoolArray",
     "Bottom",
     "Card",
     "Categorical",
@@ -106,11 +108,13 @@ __all__ = [
     "Exchange",
     "Finite",
     "Fixed",
+    "FloatArray",
     "Game",
     "Gaussian",
     "Given",
     "Goal",
     "Instance",
+    "IntArray",
     "InteriorPoint",
     "Laplace",
     "LevelSoftmax",

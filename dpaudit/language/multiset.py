@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import DatasetError
 from dpaudit.language.records import as_record
+from dpaudit.stats.arrays import IntArray
 
 _MOST = 2**63 - 1
 
@@ -77,7 +77,7 @@ class Multiset:
         return tuple(value for value, _ in self.items)
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> IntArray:
         """Multiplicities in the order of `values`, shape (number of distinct values,)."""
         return np.array([count for _, count in self.items], dtype=np.int64)
 

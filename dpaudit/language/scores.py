@@ -15,6 +15,7 @@ from dpaudit.language.distributions import Softmax
 from dpaudit.language.distributions.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.spans import Span
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosed import finite, note, shorts, vector, watched
 
 LISTED = 1 << 16
@@ -168,5 +169,5 @@ def step_scores(starts: Sequence[int], values: Sequence[float], stop: int) -> An
     return Scores(np.repeat(steps.values, (steps.stops - steps.starts).astype(np.int64)), range(starts[0], stop))
 
 
-def _argmax(values: NDArray[np.float64], low: int, high: int) -> int:
+def _argmax(values: FloatArray, low: int, high: int) -> int:
     return low + int(np.argmax(values[low:high])) if low < high else -1

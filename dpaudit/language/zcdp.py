@@ -6,10 +6,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpaudit.language.checks import at_least, positive, probability
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosed import as_chosen, near, unwatched
 
 ORDERS = 48
@@ -23,7 +23,7 @@ SLACK = 1e-6
 INVISIBLE = 1e-12
 """A standard δ below this is returned as it is: there the event bound has lost its advantage, and its digits."""
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 def zcdp_of_pure(epsilon: float) -> float:

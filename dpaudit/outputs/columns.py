@@ -24,12 +24,12 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from dpaudit.outputs.canonical import Raised, Structure, real_shape, shown
+from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 Values = Floats | Sequence[Hashable]
 """Real outputs, shape (r, *d), or r outcomes of any kind. How an outcome is read does not depend on the form it has
 here, nor on the other outcomes: an event must not either."""
@@ -444,7 +444,7 @@ def _seconds(value: Any) -> float:
     return math.nan
 
 
-def _arrays(values: Values) -> list[tuple[NDArray[np.int64], Floats]]:
+def _arrays(values: Values) -> list[tuple[IntArray, Floats]]:
     """The numbers, vectors and arrays among some outcomes as arrays, each with the places of its rows."""
     if isinstance(values, np.ndarray):
         return [(np.arange(len(values)), values)]
@@ -527,7 +527,7 @@ def steps(rows: Floats) -> Floats:
         return np.where(exact, rows - before, found)
 
 
-def _whole(values: Floats) -> NDArray[np.bool_]:
+def _whole(values: Floats) -> BoolArray:
     """Which of them are whole numbers that doubles add up exactly."""
-    found: NDArray[np.bool_] = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
+    found: BoolArray = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
     return found

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.stats.arrays import FloatArray, IntArray
+
 Wholes: TypeAlias = NDArray[Any]
 """Whole numbers: int64, or Python's own (an array of objects) where one of them does not fit."""
 
@@ -48,9 +50,9 @@ class Spread:
 
     starts: Wholes
     stops: Wholes
-    masses: NDArray[np.float64]
+    masses: FloatArray
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def draw(self, rng: Generator, size: int) -> IntArray | list[int]:
         """`size` independent values; a list where they do not all fit into 64 bits."""
         # only what can happen: a multinomial draw gives its last entry what rounding has left over
         possible = np.flatnonzero(self.masses)

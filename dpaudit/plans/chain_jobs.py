@@ -15,9 +15,10 @@ from dpaudit.adversary.pairs.pair import as_multisets
 from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Multiset
+from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.job import Job, Walk
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
-from dpaudit.plans.request import DEFAULT_RUNS, Request
+from dpaudit.plans.request import Request
 
 LARGE = 2_000
 """Records of a dataset; walks on larger ones begin with the given pairs alone."""

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from typing import Any
 
-from dpaudit.plans.request import DEFAULT_ALPHA, DEFAULT_MIN_POWER, Request, Versus
+from dpaudit.options import OPTIONS, Option
+from dpaudit.plans.request import Request
 from dpaudit.results.datasets import dataset_to_json, json_text
+
+
+def command_of(request: Request) -> str:
+    """The command that makes such requests: "check", "verify", "worst" or "compare"."""
+    return next((name for name, part in _PARTS.items() if getattr(request, part) is not None), "check")
+
+
+_PARTS = {"verify": "every", "worst": "seek", "compare": "versus"}
 
 
 def command_line(request: Request) -> str:
@@ -15,78 +26,40 @@ def command_line(request: Request) -> str:
     """
     if request.call is not None:
         return request.call
-    if request.versus is not None:
-        return _comparison(request, request.versus)
-    words = ["dpaudit", "worst" if request.seek is not None else "check" if request.every is None else "verify"]
+    command = command_of(request)
+    words = ["dpaudit", command]
     words += [t if isinstance(t, str) else getattr(t, "__name__", type(t).__name__) for t in request.targets]
-    if request.epsilon is not None:
-        words += ["--epsilon", repr(float(request.epsilon))]
-    if request.delta is not None:
-        words += ["--delta", repr(float(request.delta))]
-    if request.relation is not None:
-        words += ["--relation", request.relation]
-    if request.given_pairs:
-        words += ["--pair", *(json_text(dataset_to_json(s)) for s in request.given_pairs[0])]
-    if request.game is not None:
-        words += ["--game", request.game]
-    if request.data is not None:
-        words += ["--data", request.data]
-    if request.size is not None:
-        words += ["--size", str(request.size)]
-    if request.groups is not None:
-        words += ["--groups", str(request.groups)]
-    if request.every is not None:
-        words += ["--domain", str(request.every.domain)] if request.every.domain is not None else []
-        words += ["--size", str(request.every.records), "--groups", str(request.every.groups)]
-        words += ["--ordered"] if request.every.ordered else []
-        words += [] if request.every.symmetries else ["--no-symmetries"]
-    if request.seek is not None:
-        seek = request.seek
-        words += ["--domain", str(seek.domain)] if seek.domain is not None else []
-        words += ["--case", seek.case] if seek.case is not None else []
-        words += ["--size", str(seek.records), "--pairs", str(seek.compared)]
-        flags = (("--scores", seek.scores), ("--realised", seek.realised), ("--ordered", seek.ordered))
-        words += [flag for flag, wanted in flags if wanted]
-    for key, value in request.parameters.items():
-        # a string is quoted, so that "1" does not come back as 1
-        words += ["--param", f"{key}={value!r}"]
-    if request.runs is not None:
-        words += ["--runs", str(request.runs)]
-    if request.seconds is not None:
-        words += ["--time", repr(float(request.seconds))]
-    if request.call_seconds is not None:
-        words += ["--call-time", repr(float(request.call_seconds))]
-    spelled = request.spelled if request.every is None and request.seek is None else frozenset()
-    if request.alpha != DEFAULT_ALPHA or "alpha" in spelled:
-        words += ["--alpha", repr(float(request.alpha))]
-    if request.min_power != DEFAULT_MIN_POWER or "min_power" in spelled:
-        words += ["--min-power", repr(float(request.min_power))]
-    words += [
-        flag
-        for flag, wanted in (
-            ("--certify", request.certify), ("--bits", request.bits), ("--black-box", request.black_box)
-        )
-        if wanted
-    ]
-    if "bits" in spelled and not request.bits:
-        words.append("--no-bits")
+    for option in OPTIONS[command]:
+        if not option.silent:
+            words += _words(option, request)
     if request.only is not None:
         words.append(f"--{request.only}")
-    if request.carried_from is not None:
-        words += ["--evidence", request.carried_from]
-    if request.every is None:
-        words += ["--seed", str(request.seed)]
     return shlex.join(words)
 
 
-def _comparison(request: Request, versus: Versus) -> str:
-    """The command line of a comparison."""
-    words = ["dpaudit", "compare", versus.name]
-    words += ["--n", ",".join(map(str, versus.sizes))] if versus.sizes else []
-    for key, value in versus.parameters:
-        words += ["--param", f"{key}={value!r}"]
-    words += ["--runs", str(request.runs)] if request.runs is not None else []
-    words += ["--time", repr(float(request.seconds))] if request.seconds is not None else []
-    if request.alpha != DEFAULT_ALPHA or "alpha" in request.spelled:
-        words += ["--alpha", repr(float(request.alpha))]
-    return shlex.join([*words, "--seed", str(request.seed)])
+def _words(option: Option, request: Request) -> Iterator[str]:
+    """The option and its value, where it has to be named."""
+    value: Any = request
+    for part in option.place.split("."):
+        value = getattr(value, part)
+    # a project may have set another default than dpaudit's
+    named = option.always or option.key in request.spelled
+    match option.kind:
+        case "pair":
+            if request.given_pairs:
+                yield from (option.flag, *(json_text(dataset_to_json(side)) for side in request.given_pairs[0]))
+        case "parameters":
+            for name, given in value.items() if isinstance(value, dict) else value:
+                # a text is quoted, so that "1" does not come back as 1
+                yield from (option.flag, f"{name}={given!r}")
+        case "sizes":
+            if value:
+                yield from (option.flag, ",".join(map(str, value)))
+        case "flag":
+            if value is not option.negates:
+                yield option.flag
+            elif named and option.off:
+                yield f"--no-{option.flag.removeprefix('--')}"
+        case _:
+            if value is not None and (named or value != option.default):
+                yield from (option.flag, repr(float(value)) if option.kind == "number" else str(value))

@@ -18,17 +18,18 @@ from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
 from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Quality, Staircase
+from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.contest import Contest, bouts
 from dpaudit.plans.job import Hunt, Job
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
-from dpaudit.plans.request import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE, Everything, Request, Seek, Versus
-from dpaudit.results.model import FORMAT_VERSION, Verdict
-from dpaudit.subjects.adapters import adapted
+from dpaudit.plans.request import ID_VERSION, Everything, Request, Seek, Versus
+from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
+from dpaudit.results.model import Verdict
 from dpaudit.subjects.call_time import refuse_without_timer
-from dpaudit.subjects.stated import stated_claim, stated_notes
-from dpaudit.subjects.target import Target, function_target, instantiate, load_object, with_parameters
+from dpaudit.subjects.stated import stated_notes
+from dpaudit.subjects.target import Target, function_target, instantiate, with_parameters
 
 MOST_DOMAIN = 10_000
 """Different records of a scope; of more there are too many pairs, however few records a dataset has."""
@@ -55,7 +56,7 @@ def jobs_of(request: Request) -> list[Job]:
             jobs += _scope_jobs(request, request.every, target, changed)
         elif request.seek is not None:
             jobs.append(_hunt_job(request, request.seek, target, changed))
-        elif _in_catalogue(target):
+        elif in_catalogue(target):
             assert isinstance(target, str)
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
         else:
@@ -115,17 +116,12 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
             elif case.mechanism.claim is not None and mechanism.claim is not None:
                 # a group's claim follows the mechanism's
                 claim = mechanism.group_claim(case.claim.relation.size)
-        claim = _claim(request, claim, name)
+        claim = tested_claim(request, claim, name)
         expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
         made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
         card = mechanism.card
         target = Target(name, card.source if card is not None else type(mechanism).__module__, mechanism)
         yield _job(request, target, made, claim, card, expected)
-
-
-def _in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
-    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
-    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
 def _scope_jobs(
@@ -134,7 +130,7 @@ def _scope_jobs(
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
     card = None
-    if _in_catalogue(target):
+    if in_catalogue(target):
         assert isinstance(target, str)
         name = registry.canonical_name(target)
         mechanism, scope = _small(request, every, name)
@@ -144,7 +140,8 @@ def _scope_jobs(
             mechanism = with_parameters(mechanism, request.parameters)
             changed |= set(request.parameters)
     else:
-        mechanism, name, source = _subject(request, target, changed)
+        mechanism, name, source = resolved(request, target)
+        changed |= _fitting(request, mechanism)
         if not isinstance(mechanism, Mechanism):
             raise UsageError(
                 f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
@@ -153,7 +150,7 @@ def _scope_jobs(
         card = mechanism.card
         scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
     scope = replace(scope, reduced=every.symmetries)
-    claim = _claim(request, mechanism.claim, name)
+    claim = tested_claim(request, mechanism.claim, name)
     for k in range(1, every.groups + 1):
         # an algorithm may take more records than were asked for: a multiple, or at least so many
         if k > scope.records:
@@ -171,7 +168,7 @@ def _hunt_job(
     mechanism: Any
     starts: tuple[Pair, ...] = ()
     natural = None
-    if _in_catalogue(target):
+    if in_catalogue(target):
         assert isinstance(target, str)
         name = registry.canonical_name(target)
         plan = registry.plan(name)
@@ -197,7 +194,8 @@ def _hunt_job(
     else:
         if request.data is None:
             raise UsageError("What are the records? Give --data, such as 'integers(0, 7)'.")
-        mechanism, name, source = _subject(request, target, changed)
+        mechanism, name, source = resolved(request, target)
+        changed |= _fitting(request, mechanism)
         records = parse_records(request.data)
     if not isinstance(mechanism, Mechanism):
         raise UsageError(
@@ -206,7 +204,7 @@ def _hunt_job(
         )
     if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
         raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
-    claim = _claim(request, mechanism.claim, name)
+    claim = tested_claim(request, mechanism.claim, name)
     case = Case("the worst pair of a search", mechanism, claim=claim, runs=0)
     job = _job(request, Target(name, source, mechanism), case, claim, mechanism.card, None)
     quality = getattr(mechanism, "quality", None) if seek.scores else None
@@ -263,16 +261,17 @@ def _domain(request: Request, every: Everything | Seek) -> tuple[Any, ...]:
 
 
 def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
-    subject, name, source = _subject(request, given, changed)
+    subject, name, source = resolved(request, given)
+    changed |= _fitting(request, subject)
     if isinstance(subject, Mechanism):
         own, card = subject.claim, subject.card
         target = Target(name, source, subject)
     else:
-        own, card = stated_claim(subject, name), None
+        own, card = own_claim(subject), None
         if request.call_seconds is not None:
             refuse_without_timer()
         target = function_target(subject, name, getattr(subject, "source", source), request.call_seconds)
-    claim = _claim(request, own, name)
+    claim = tested_claim(request, own, name)
     if request.game is not None:
         return _played(request, Play.parse(request.game), subject, name, changed)
     if not _given(request):
@@ -303,7 +302,7 @@ def _played(
         subject = with_parameters(subject, request.parameters)
         changed |= set(request.parameters)
     game = play.against(subject, name)
-    claim = _claim(request, game.claim, name)
+    claim = tested_claim(request, game.claim, name)
     label, has_law = f"game {play.name}:{play.n}", isinstance(subject, Mechanism)
     case = Case(label, game, (play.pair,), claim, _runs(request, None), exact=has_law)
     card = game.card
@@ -322,22 +321,9 @@ def _small_scope(request: Request, claim: Claim) -> Scope | None:
     return Scope(domain, size, ordered=True)
 
 
-def _subject(
-    request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]
-) -> tuple[Any, str, str]:
-    """A mechanism or function of the user's own, its name, and where it is from."""
-    subject, source = load_object(given) if isinstance(given, str) else (given, "python")
-    subject = adapted(subject)
-    name = given.rpartition(":")[2] if isinstance(given, str) else getattr(subject, "__name__", type(subject).__name__)
-    if isinstance(subject, type) and issubclass(subject, Mechanism):
-        subject = instantiate(subject, request.parameters)
-        changed |= set(request.parameters)
-    elif isinstance(subject, Mechanism) and request.parameters:
-        subject = with_parameters(subject, request.parameters)
-        changed |= set(request.parameters)
-    if not isinstance(subject, Mechanism) and not callable(subject):
-        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
-    return subject, name, source
+def _fitting(request: Request, subject: Any) -> set[str]:
+    """The parameters that a subject has taken."""
+    return set(request.parameters) if isinstance(subject, Mechanism) else set()
 
 
 class _NoMechanism(Mechanism):
@@ -356,24 +342,6 @@ def _runs(request: Request, case: Case | None) -> int:
         # an audit by law alone stays one
         return 0
     return request.runs or (case.runs if case is not None else DEFAULT_RUNS)
-
-
-def _claim(request: Request, own: Claim | None, name: str) -> Claim:
-    if request.claim is not None:
-        return request.claim
-    relation = request.stated_relation
-    if own is None:
-        if request.epsilon is None:
-            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
-        own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
-    if request.epsilon is None and request.delta is None and relation is None:
-        # as it stands, which may be more than (ε, δ)
-        return own
-    return Claim(
-        own.epsilon if request.epsilon is None else request.epsilon,
-        own.delta if request.delta is None else request.delta,
-        relation or own.relation,
-    )
 
 
 def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
@@ -459,6 +427,6 @@ def replay_id(request: Request, target: Target, label: str) -> str:
         "name": target.name,
         "source": target.source,
         "case": label,
-        "format": FORMAT_VERSION,
+        "format": ID_VERSION,
     }
     return hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import astuple, dataclass, field
-from typing import Any
+import ast
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, field, fields
+from typing import Any, Self
 
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
-from dpaudit.results.datasets import dataset_to_json
+from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
+from dpaudit.results.datasets import dataset_from_json, dataset_to_json
 
-DEFAULT_ALPHA = 0.001
-DEFAULT_MIN_POWER = 2.0
-"""A sampled PASS needs samples that would have refuted so many times the claimed ε."""
+ID_VERSION = "1.9"
+"""Part of every replay id: it changes when the same request would give another result."""
 LEAST_ALPHA = 1e-100
 """Its shares must stay floats."""
 LONGEST_CALL = 1e8
 """Seconds that timers take."""
-DEFAULT_RUNS = 100_000
-DEFAULT_SIZE = 10
-DEFAULT_DOMAIN = 8
 
 
 @dataclass(frozen=True)
@@ -68,9 +67,6 @@ class Everything:
             whole("--domain", self.domain, least=1)
         whole("--size", self.records, least=1)
         whole("--groups", self.groups, least=1)
-
-
-DEFAULT_COMPARED = 2_000
 
 
 @dataclass(frozen=True)
@@ -286,6 +282,75 @@ class Request:
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
         }
+
+
+    def to_json(self) -> str:
+        """The request as JSON, which `from_json` reads.
+
+        Raises:
+            UsageError: it holds a function, a mechanism or a claim itself, which only the program that made them has.
+        """
+        if self.claim is not None or not all(isinstance(target, str) for target in self.targets):
+            raise UsageError("A request with a function, mechanism or claim itself cannot be written down; name them.")
+        value = {field.name: getattr(self, field.name) for field in fields(self)}
+        value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
+        value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
+        value["parameters"] = _literals(self.parameters.items())
+        value["spelled"] = sorted(self.spelled)
+        for name in ("every", "seek", "versus"):
+            value[name] = None if value[name] is None else vars(value[name])
+        if self.versus is not None:
+            value["versus"] = {**vars(self.versus), "parameters": _literals(self.versus.parameters)}
+        value["carried"] = {key: vars(evidence) for key, evidence in self.carried.items()}
+        return json.dumps(value)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The request that `to_json` wrote.
+
+        Raises:
+            UsageError: it is no such text.
+        """
+        try:
+            value = json.loads(text)
+            made: dict[str, Any] = {
+                "targets": tuple(value["targets"]),
+                "pair": None if value["pair"] is None else _datasets_from_json(value["pair"]),
+                "pairs": tuple(map(_datasets_from_json, value["pairs"])),
+                "parameters": dict(_values(value["parameters"])),
+                "spelled": frozenset(value["spelled"]),
+                "every": None if value["every"] is None else Everything(**value["every"]),
+                "seek": None if value["seek"] is None else Seek(**value["seek"]),
+                "carried": {
+                    key: Carried(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["carried"].items()
+                },
+            }
+            if (versus := value["versus"]) is not None:
+                parameters = tuple(_values(versus["parameters"]))
+                made["versus"] = Versus(versus["name"], tuple(versus["sizes"]), parameters)
+            return cls(**{**value, **made})
+        except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
+            raise UsageError(f"This is no request that dpaudit wrote ({type(error).__name__}: {error}).") from None
+
+
+def _datasets_to_json(pair: tuple[Dataset, Dataset]) -> list[Any]:
+    return [dataset_to_json(dataset) for dataset in pair]
+
+
+def _datasets_from_json(value: Any) -> tuple[Dataset, Dataset]:
+    first, second = value
+    return dataset_from_json(first), dataset_from_json(second)
+
+
+def _literals(parameters: Iterable[tuple[str, Any]]) -> list[list[str]]:
+    """Names, and values as Python writes them: JSON has no tuples."""
+    return [[name, repr(value)] for name, value in parameters]
+
+
+def _values(literals: Iterable[list[str]]) -> Iterator[tuple[str, Any]]:
+    for name, text in literals:
+        # repr of an infinite number is no literal
+        yield name, float(text) if text in ("inf", "-inf", "nan") else ast.literal_eval(text)
 
 
 def _named(target: str | Callable[..., Any] | Mechanism) -> str:

@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dpaudit.errors import DpauditError
+from dpaudit.options import DEFAULT_ALPHA
 from dpaudit.pytest_plugin.arguments import KEYWORDS, of_markers
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.session import MARK, audits, own_mark, session_of, test_name
-from dpaudit.pytest_plugin.settings import DEFAULT_ALPHA, DEFAULT_RUNS
+from dpaudit.pytest_plugin.settings import DEFAULT_RUNS
 from dpaudit.pytest_plugin.table import summary
 
 if TYPE_CHECKING:

@@ -7,25 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpaudit.errors import UsageError, with_options_named
+from dpaudit.options import CHECK, PARAMETERS
 
-KEYWORDS: Mapping[str, str] = {
-    "epsilon": "ε of the claim",
-    "delta": "δ of the claim, 0 without it",
-    "relation": '"replace-one" (without it) or "add-remove-one", for groups of k with ":k"',
-    "pair": "two datasets to tell apart",
-    "data": 'instead of a pair, what records are ("integers(0, 1)"), or a Hypothesis strategy of records or of pairs',
-    "size": "how many records the datasets have that are found from data",
-    "groups": "group privacy instead, for groups of 2 up to so many",
-    "runs": "runs a side and pair at most",
-    "time": "time limit of this audit in seconds",
-    "call_time": "seconds that one call of a function may take; a longer one is an outcome",
-    "bits": "whether the low bits of doubles count in the verdict",
-    "min_power": "PASS needs runs that would have refuted so many times the claimed ε; 2 without it",
-    "black_box": "whether a mechanism's own law and density are left alone",
-    "certify": "whether all runs are used, to sharpen the bound, also after a refutation",
-    "parameters": "fields of a mechanism to change",
-    "allow_inconclusive": "whether an audit that could not decide passes",
-}
+_OWN = ("allow_inconclusive",)
+KEYWORDS = (*("parameters" if option is PARAMETERS else option.key for option in CHECK if option.test), *_OWN)
 """Keyword arguments of `dp_audit` and of the marker."""
 _ELSEWHERE = {
     "seed": "it is the session's: --dp-seed, or seed in [tool.dpaudit]",

@@ -16,6 +16,7 @@ from dpaudit.errors import DpauditError, MechanismError, UsageError
 from dpaudit.language import Mechanism
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Carried, Request
+from dpaudit.plans.subject import name_of, refuse_half
 from dpaudit.pytest_plugin.arguments import checked, in_python, merged
 from dpaudit.pytest_plugin.evidence import Carried as Before
 from dpaudit.pytest_plugin.record import Night, Record
@@ -27,7 +28,9 @@ from dpaudit.results import json_form
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.subjects.adapters import adapted
-from dpaudit.subjects.stated import stated_claim
+
+_HOW_TO_CLAIM = "Give epsilon (and delta and relation where they matter) to dp_audit or to @pytest.mark.dp."
+_HOW_TO_PLACE = 'Give pair=([0, 1, 1], [0, 1, 0]), or data="integers(0, 100)" to let dpaudit find pairs.'
 
 
 class Auditor:
@@ -93,19 +96,14 @@ class Auditor:
 
     def _request(self, f: Any, words: dict[str, Any], *, seed: int, alpha: float) -> Request:
         settings = self._session.settings
-        own = isinstance(f, str | Mechanism) or (isinstance(f, type) and issubclass(f, Mechanism))
-        name = getattr(f, "__name__", type(f).__name__)
-        if not own and words.get("epsilon") is None and stated_claim(f, name) is None:
-            raise UsageError(
-                f"What does {name} claim? Give epsilon (and delta and relation where they matter) to dp_audit or to "
-                "@pytest.mark.dp."
-            )
         pair, data = words.pop("pair", None), words.pop("data", None)
-        if pair is None and data is None and not isinstance(f, str):
-            raise UsageError(
-                f"On which datasets should {name} be tried? Give pair=([0, 1, 1], [0, 1, 0]), or "
-                'data="integers(0, 100)" to let dpaudit find pairs.'
-            )
+        placed = pair is not None or data is not None
+        refuse_half(
+            f, claimed=words.get("epsilon") is not None, placed=placed, how_to_claim=_HOW_TO_CLAIM,
+            how_to_place=_HOW_TO_PLACE,
+        )
+        if not placed and not isinstance(f, str):
+            raise UsageError(f"On which datasets should {name_of(f)} be tried? {_HOW_TO_PLACE}")
         runs = words.pop("runs", None)
         runs = settings.runs if runs is None and not isinstance(f, str) else runs
         described = data if isinstance(data, str) else None

@@ -11,12 +11,11 @@ from typing import Any
 
 from dpaudit import config
 from dpaudit.errors import UsageError
+from dpaudit.options import DEFAULT_ALPHA, DEFAULT_MIN_POWER
 
-DEFAULT_ALPHA = 0.001
 DEFAULT_RUNS = 10_000
 """A tenth of the command line's: a test is waited for. Cheap functions take about a second, whatever they return."""
 LEAST_ALPHA = 1e-100
-DEFAULT_MIN_POWER = 2.0
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dpaudit.errors import DpauditError
 from dpaudit.language.card import Specimen
 from dpaudit.plans import registry
 from dpaudit.report import wording
-from dpaudit.report.faults import Fault
+from dpaudit.results.faults import Fault
 from dpaudit.results.model import Audit, EvidenceKind, UtilityAudit, Verdict
 
 

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from dpaudit.report import wording
-from dpaudit.report.faults import Fault, fault, what_matters
-from dpaudit.report.short import audit_text
+from dpaudit.report.short import audit_text, what_matters
+from dpaudit.results.faults import Fault, fault
 from dpaudit.results.model import Audit, Result, UtilityAudit
 from dpaudit.results.plain import one_line, visible
 

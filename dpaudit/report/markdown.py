@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dpaudit.report import utility, wording
-from dpaudit.report.faults import Fault, fault, what_matters
-from dpaudit.report.short import audit_text, phrase
+from dpaudit.report.short import audit_text, phrase, what_matters
+from dpaudit.results.faults import Fault, fault
 from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import flat, one_line, visible
 

@@ -18,8 +18,6 @@ def method(audit: Audit, alpha: float) -> list[str]:
         if audit.floating_point is not None:
             paragraphs.append(_bit_patterns(audit.floating_point))
         paragraphs.append(_errors(audit, audit.sequential, alpha))
-    elif audit.sampled:
-        paragraphs = [_trained_and_counted(audit, alpha)]
     if any(not evidence.by_density for evidence in audit.exact):
         paragraphs.append(_enumeration(audit))
     if any(evidence.by_density for evidence in audit.exact):
@@ -97,26 +95,6 @@ def _errors(audit: Audit, evidence: SequentialEvidence, alpha: float) -> str:
         "pairs, events, directions, looks and stopping are all paid for. It "
         "assumes that runs are independent: the mechanism keeps nothing from one run to the next, and its randomness "
         "is as good as claimed."
-    )
-
-
-def _trained_and_counted(audit: Audit, alpha: float) -> str:
-    """Of a result of format 1.0, which had no e-process."""
-    trained = max(evidence.runs_trained for evidence in audit.sampled)
-    learned = (
-        f"Events were learned on {count(trained)} training runs a side; training runs never certify. "
-        if trained
-        else "No event was learned: those tried were fixed beforehand. "
-    )
-    return (
-        f"{learned}Each event was then counted on fresh, independent runs of both datasets. The claim says "
-        "p ≤ e^ε q + δ for the probabilities p and q of the event; the exact unconditional score test "
-        "decides, and the certified ε is its inversion (Clopper–Pearson, which needs more runs, is shown "
-        "beside it). "
-        f"Confidence is family-wise: the error {error(audit.confidence)} of this audit is spent over all "
-        "its pairs, events and directions, and the error over all audits of this report is at most "
-        f"{small(alpha)}. It assumes that runs are independent: the mechanism keeps nothing from one run "
-        "to the next, and its randomness is as good as claimed."
     )
 
 

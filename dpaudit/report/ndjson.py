@@ -1,24 +1,100 @@
 """The events of a run as NDJSON: one JSON object a line, in order, each with a number and the version of this form.
 
-The published schema is `dpaudit/results/schema/event.schema.json`. The same request gives the same lines, but for
-`seconds` and `timings`, and for progress where several workers take their cases as they come. Progress is told when
-the engine tells it, some twenty to seventy times an audit, each time after more runs than the last; nothing is left out
-by the clock.
+The same request gives the same lines, but for `seconds` and `timings`, and for progress where several workers take
+their cases as they come. Progress is told when the engine tells it, some twenty to seventy times an audit, each time
+after more runs than the last; nothing is left out by the clock.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from importlib.resources import files
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import msgspec
 
 from dpaudit.results import json_form, stream
-from dpaudit.results.model import Audit, Json
+from dpaudit.results.kinds import Count, NonNegative, Probability, Version
+from dpaudit.results.model import Audit, Header, UtilityAudit
 from dpaudit.results.plain import in_json
 
-EVENT_VERSION = "1.0"
-"""Version of this form, major.minor, apart from that of the results in it.  1.0: first published form."""
+EVENT_VERSION = "2.0"
+"""Version of this form, major.minor, apart from that of the results in it.  2.0: the form of dpaudit 0.1."""
+
+
+class _Line(msgspec.Struct, kw_only=True, tag_field="event"):
+    format_version: Version = EVENT_VERSION
+    """Version of this form, major.minor; the results in it have their own."""
+    sequence: Count
+    """The number of the line, from 0."""
+
+
+class CheckStarted(_Line, tag="check_started"):
+    """The whole invocation begins."""
+
+    audits: Count
+    """How many audits of privacy and of utility will be tried."""
+    seed: Count
+    """The seed of the run."""
+    alpha: Probability
+    """Family-wise error over everything."""
+
+
+class AuditStarted(_Line, tag="audit_started"):
+    """One audit begins; the progress that follows is of it."""
+
+    name: str
+    """Name of the algorithm or function."""
+    case: str
+    """Which of its cases."""
+    claim: str
+    """What is claimed, in words."""
+    steps: Count
+    """Units of work: `done` counts up to this."""
+
+
+class Progress(_Line, tag="progress"):
+    """Some samples are drawn, or some datasets enumerated."""
+
+    done: Count
+    """Units of work that are done."""
+    of: Count
+    """Units of work in all."""
+    what: str
+    """What was done last, in words."""
+    bound: float | None
+    """The best lower confidence bound on ε so far; null where there is none, or no finite one."""
+
+
+class AuditFinished(_Line, tag="audit_finished"):
+    """An audit of privacy ended with its verdict."""
+
+    audit: Audit
+    """As in a result."""
+    seconds: NonNegative
+    """How long it took."""
+
+
+class UtilityAuditFinished(_Line, tag="utility_audit_finished"):
+    """An audit of utility ended with its verdict."""
+
+    audit: UtilityAudit
+    """As in a result."""
+    seconds: NonNegative
+    """How long it took."""
+
+
+class CheckFinished(_Line, tag="check_finished"):
+    """All is done, or was cut short."""
+
+    audits: Count
+    """How many ended."""
+    result: Header
+    """The result without its audits, which the lines before have."""
+
+
+Line: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | UtilityAuditFinished | CheckFinished
 
 
 def to_line(event: stream.Event, sequence: int) -> str:
@@ -31,43 +107,41 @@ def to_line(event: stream.Event, sequence: int) -> str:
     Raises:
         ReportError: it holds NaN, infinity, or anything else that plain JSON cannot hold.
     """
-    value = {"format_version": EVENT_VERSION, "sequence": sequence, **_fields(event)}
+    line = _line(event, sequence)
+    # what all lines have stands first
+    names = dict.fromkeys((*_Line.__struct_fields__, *line.__struct_fields__))
+    value = {"event": line.__struct_config__.tag, **json_form.plain_fields(line, names)}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # among others, signs that some readers take for the end of a line, and halves of surrogate pairs
     return in_json(text) + "\n"
 
 
 def event_schema() -> dict[str, Any]:
-    """The published JSON Schema (2020-12) of a line, as a fresh dict; it refers to that of results."""
-    text = files("dpaudit.results").joinpath("schema/event.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    """The JSON Schema (2020-12) of a line, as a fresh dict."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:dpaudit:event:{EVENT_VERSION.partition('.')[0]}",
+        "$comment": f"Format version {EVENT_VERSION}. Minor versions may add events and keys, which readers pass over.",
+        "description": "One line of `dpaudit check --events`: what happens while audits run.",
+        **json_form.described_schema(Line),
+    }
 
 
-def _fields(event: stream.Event) -> dict[str, Json]:
+def _line(event: stream.Event, sequence: int) -> Line:
     match event:
         case stream.CheckStarted():
-            return {"event": "check_started", "audits": event.audits, "seed": event.seed, "alpha": event.alpha}
+            return CheckStarted(sequence=sequence, audits=event.audits, seed=event.seed, alpha=event.alpha)
         case stream.AuditStarted():
-            return {
-                "event": "audit_started",
-                "name": event.name,
-                "case": event.case,
-                "claim": event.claim,
-                "steps": event.steps,
-            }
+            return AuditStarted(
+                sequence=sequence, name=event.name, case=event.case, claim=event.claim, steps=event.steps
+            )
         case stream.Progress():
             bound = None if event.bound is None or math.isinf(event.bound) else event.bound
-            return {"event": "progress", "done": event.done, "of": event.of, "what": event.what, "bound": bound}
+            return Progress(sequence=sequence, done=event.done, of=event.of, what=event.what, bound=bound)
         case stream.AuditFinished(audit=audit):
-            return {
-                "event": "audit_finished",
-                "kind": "privacy" if isinstance(audit, Audit) else "utility",
-                "audit": json_form.audit_object(audit),
-                "seconds": event.seconds,
-            }
+            if isinstance(audit, Audit):
+                return AuditFinished(sequence=sequence, audit=audit, seconds=event.seconds)
+            return UtilityAuditFinished(sequence=sequence, audit=audit, seconds=event.seconds)
         case stream.CheckFinished(result=result):
-            header = json_form.to_object(result)
-            # they have been told one by one
-            del header["audits"], header["utility"]
-            return {"event": "check_finished", "audits": len(result.every), "result": header}
+            header = Header(**{field.name: getattr(result, field.name) for field in fields(Header)})
+            return CheckFinished(sequence=sequence, audits=len(result.every), result=header)

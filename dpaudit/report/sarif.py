@@ -19,8 +19,8 @@ from urllib.parse import quote
 
 from dpaudit.report import wording
 from dpaudit.report.bug_classes import OWN, BugClass, bug_class, leaks_besides, specimen_of
-from dpaudit.report.faults import Fault, exit_code, fault
 from dpaudit.report.short import audit_text, headline, phrase
+from dpaudit.results.faults import Fault, exit_code, fault
 from dpaudit.results.model import Audit, Location, Result, UtilityAudit
 from dpaudit.results.plain import in_json, one_line, visible
 

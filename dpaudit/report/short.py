@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpaudit.report import utility, wording
 from dpaudit.report.datasets import Part, Side, compare
+from dpaudit.results.faults import Fault
 from dpaudit.results.model import Audit, UtilityAudit
 from dpaudit.results.plain import flat
 
@@ -69,3 +70,8 @@ def _pair(audit: Audit) -> list[str]:
 
 def _sides(part: Part) -> tuple[tuple[str, Side], ...]:
     return (("left", part.left), ("right", part.right))
+
+
+def what_matters(audit: Audit | UtilityAudit, found: Fault) -> str:
+    """The one sentence that whoever sees the fault needs: what is certified, or why nothing is and what to do."""
+    return audit.reason if found in (Fault.CRASHED, Fault.INCONCLUSIVE) else headline(audit)

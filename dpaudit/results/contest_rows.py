@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpaudit.results.kinds import Count, NonNegative, Ordinal, Probability
+
 ONE_RUN = ": one run"
 """After a replay id, in the timings: seconds of one run alone."""
 
@@ -13,10 +15,12 @@ class ContestRow:
     """One algorithm on inputs of one size."""
 
     algorithm: str
-    records: int
-    utility: int | None
+    """Which."""
+    records: Ordinal
+    """Records of its inputs."""
+    utility: Count | None
     """Place in the result's `utility` of the audit of its success; None where it cannot be run."""
-    audit: int | None
+    audit: Count | None
     """Place in the result's `audits` of the audit of its privacy at this size."""
     note: str = ""
     """Why it cannot be run, in a sentence."""
@@ -27,8 +31,14 @@ class ContestRecord:
     """Algorithms for one task, on the same inputs, with the same claim."""
 
     name: str
+    """Of the comparison."""
     title: str
+    """In a line."""
     goal: str
-    epsilon: float
-    delta: float
+    """What all of them are to do."""
+    epsilon: NonNegative
+    """ε that they are given."""
+    delta: Probability
+    """δ that they are given."""
     rows: list[ContestRow]
+    """One for each algorithm and size."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dpaudit.errors import ParameterError
+from dpaudit.results.kinds import NonNegative, Probability
 
 KINDS = ("dots", "line", "area")
 STYLES = ("left", "right", "event", "claim", "data", "quiet")
@@ -42,8 +43,8 @@ class Layer:
     y: list[float | None]
     label: str = ""
     mark: str = "dot"
-    sizes: list[float] = field(default_factory=list)
-    strength: float = 1.0
+    sizes: list[NonNegative] = field(default_factory=list)
+    strength: Probability = 1.0
 
     def __post_init__(self) -> None:
         for what, given, known in (("kind", self.kind, KINDS), ("style", self.style, STYLES),
@@ -64,10 +65,15 @@ class Panel:
     """
 
     title: str
+    """What it shows."""
     x: str
+    """What the horizontal axis is of."""
     y: str
+    """What the vertical axis is of."""
     layers: list[Layer]
+    """From the back to the front."""
     square: bool = False
+    """Whether both axes have one unit and stand for a plane."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ class Drawing:
     caption: str
     description: str
     panels: list[Panel]
+    """The pictures, from left to right."""
 
 
 def dots(

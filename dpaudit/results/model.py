@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from dpaudit.results.contest_rows import ContestRecord
 from dpaudit.results.drawing import Drawing
+from dpaudit.results.kinds import Count, Direction, Level, NonNegative, Probability, Version
 from dpaudit.results.plots import BoundPlot, EvidencePlot, LossPlot, OutputPlot, ProfilePlot, TradeoffPlot
 from dpaudit.results.records import (
     AssumptionRecord,
@@ -38,6 +39,7 @@ __all__ = [
     "EvidenceKind",
     "ExactEvidence",
     "FloatingPoint",
+    "Header",
     "Json",
     "LedgerRow",
     "Location",
@@ -53,12 +55,8 @@ __all__ = [
     "Verdict",
 ]
 
-FORMAT_VERSION = "1.9"
-"""Version of the JSON form.  1.0: first published form.  1.1: sequential evidence, floating-point findings.
-1.2: proofs.  1.3: symmetries of a proof, bounds of exact evidence, what every part spends.
-1.4: utility, comparisons, chains of neighbours.  1.5: drawings.  1.6: where a mechanism's text stands, trade-off curves
-and privacy losses.  1.7: drawings of promises.  1.8: assumptions that were tested, and what
-of a proof was read from the cache.  1.9: what the program rounded to doubles, of proofs, bounds and promises."""
+FORMAT_VERSION = "2.0"
+"""Version of the JSON form, major.minor.  2.0: the form of dpaudit 0.1, the first that is released."""
 
 
 class Verdict(StrEnum):
@@ -88,26 +86,33 @@ class SampledEvidence:
     """
 
     pair: PairRecord
-    direction: str
+    """The pair that was run."""
+    direction: Direction
     """"left/right": the event is likelier on the left dataset; "right/left": the other way."""
     event: EventRecord
-    x: int
-    n: int
-    y: int
-    m: int
-    p_value: float
+    """The event that was counted."""
+    x: Count
+    """Runs in the event on the numerator dataset."""
+    n: Count
+    """Runs on the numerator dataset."""
+    y: Count
+    """Runs in the event on the other dataset."""
+    m: Count
+    """Runs on the other dataset."""
+    p_value: Probability
     """Of the exact unconditional score test of the claim."""
     epsilon_lower: float
     """By inversion of the score test, at level `alpha`."""
     epsilon_lower_clopper_pearson: float
-    alpha: float
+    """Lower bound on ε at the claimed δ by two Clopper–Pearson bounds at level `alpha`."""
+    alpha: Probability
     """Share of the family-wise error spent on this test."""
     detectable_epsilon: float | None
     """Smallest true ε that this test would have refuted the claim at with probability 0.9; None if none."""
-    runs_trained: int
+    runs_trained: Count
     """Runs a side on which the event was learned; never used in the counts."""
     family: str = ""
-    """How the event was learned: atoms, half-line, bins, logistic, boosting, density or bits; "" in format 1.0."""
+    """How the event was learned: atoms, half-line, bins, logistic, boosting, density or bits."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +127,11 @@ class SequentialEvidence:
     """Natural logarithm of its last value, at the claimed ε; evidence carried over is in it."""
     log_peak: float
     """Of its largest value."""
-    alpha: float
+    alpha: Level
     """Share of the family-wise error spent on it."""
-    refuted_at: int | None
+    refuted_at: Count | None
     """Runs a side, on the average over the pairs, after which it reached 1/alpha; None when it never did."""
-    runs: int
+    runs: Count
     """Runs a side that it saw, on the average over the pairs."""
     epsilon_lower: float
     """Lower bound on ε by inversion, valid whenever the audit was stopped."""
@@ -134,7 +139,7 @@ class SequentialEvidence:
     """Natural logarithm of the e-value carried over from earlier results; 0 when nothing was."""
     key: str
     """What it is evidence about: results with the same key may be carried over to one another."""
-    seeds: list[int]
+    seeds: list[Count]
     """Of all the requests whose runs are in it."""
 
 
@@ -146,8 +151,9 @@ class FloatingPoint:
     """Whether the claim is refuted by events on bit patterns at level `alpha`."""
     log_e: float
     """Natural logarithm of the e-process' largest value."""
-    alpha: float
-    runs: int
+    alpha: Level
+    """Share of the family-wise error spent on it."""
+    runs: Count
     """Runs a side that were looked at."""
     event: EventRecord | None
     """The last event that was tried."""
@@ -160,7 +166,8 @@ class ExactEvidence:
     """The exact privacy loss of one pair (both directions)."""
 
     pair: PairRecord
-    direction: str
+    """The pair whose laws were enumerated."""
+    direction: Direction
     """The direction that attains `delta` at the claimed ε (or `epsilon`, where both deltas are equal)."""
     event: EventRecord | None
     """None where no simple event attains it: several draws with densities."""
@@ -186,23 +193,23 @@ class Proof:
         epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
         epsilon_most: no pair of the scope needs more, at a δ that is larger by 1e-11; None when infinite.
         datasets, pairs: how many there are in the scope.
-        laws: how many were computed, one for all datasets that symmetries make equal; None before 1.3: all of them.
+        laws: how many were computed, one for all datasets that symmetries make equal; None for all of them.
         symmetries: what the symmetries are called that were used; the mechanism declares them.
         confirmed: on how many datasets each of them was confirmed.
         cache: which of the laws were read from the cache, or why a file there was refused, in words; "" where all were
-            computed and there was no such file, and before 1.8.
+            computed and there was no such file.
         rounded: what the program rounded to doubles, in words: then the bounds are those of the program with these
-            rounded numbers, and nothing is proved. [] where it rounded nothing; None before 1.9: that was not watched.
+            rounded numbers, and nothing is proved. [] where it rounded nothing; None where that was not watched.
     """
 
-    epsilon_low: float | None
-    epsilon_high: float | None
-    epsilon_most: float | None
-    datasets: int
-    pairs: int
-    laws: int | None = None
+    epsilon_low: NonNegative | None
+    epsilon_high: NonNegative | None
+    epsilon_most: NonNegative | None
+    datasets: Count
+    pairs: Count
+    laws: Count | None = None
     symmetries: list[str] = field(default_factory=list)
-    confirmed: int = 0
+    confirmed: Count = 0
     cache: str = ""
     rounded: list[str] | None = None
 
@@ -217,21 +224,25 @@ class LedgerRow:
     """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
     draws: see `Spending`."""
 
-    depth: int
+    depth: Count
+    """Depth in the tree; 0 is the root. Rows are depth first."""
     text: str
-    epsilon: float
+    """The sub-mechanism, or the rule of composition."""
+    epsilon: NonNegative
     """Its claim, or else what its parts compose to, or 0."""
-    delta: float
+    delta: NonNegative
+    """Its claimed δ, or else what its parts compose to, or 0."""
     name: str = ""
-    """The mechanism or draw alone; "" before format 1.3."""
+    """The mechanism or draw alone."""
     claimed: bool | None = None
     """Whether `epsilon` and `delta` are its own claim."""
-    composed_epsilon: float | None = None
+    composed_epsilon: NonNegative | None = None
     """What its parts' claims compose to; None for a leaf, or where a part has no claim."""
-    composed_delta: float | None = None
-    exact_epsilon: float | None = None
+    composed_delta: NonNegative | None = None
+    """δ that its parts' claims compose to; None like composed_epsilon."""
+    exact_epsilon: NonNegative | None = None
     """Smallest ε at `delta` of its laws on its two inputs, in both directions; None where infinite, or not known."""
-    exact_delta: float | None = None
+    exact_delta: NonNegative | None = None
     """Smallest δ at `epsilon` of the same; None where there are no laws."""
     value: str = ""
     """What it gave."""
@@ -252,9 +263,10 @@ class Spending:
     """
 
     pair: PairRecord
-    direction: str
+    """The pair that the course is followed on."""
+    direction: Direction
     """The course is of the dataset that stands first in it."""
-    share: float
+    share: Probability
     """Of the outcome's probability, how much the outermost draws of this course have."""
 
 
@@ -263,44 +275,65 @@ class Audit:
     """One claim, tried on some pairs, with its verdict."""
 
     name: str
+    """Name of the algorithm or function."""
+    verdict: Verdict
+    """fail: the claim is refuted. pass: proved if `evidence` is exhaustive, else not refuted. inconclusive: `reason` is
+    the remedy."""
+    evidence: EvidenceKind
+    """What the verdict was made from. sampled: runs on the pairs tried. exact: exact laws on the pairs tried.
+    exhaustive: exact laws on every neighbouring pair of `scope`."""
+    claim: ClaimRecord
+    """The claim."""
+    epsilon_lower: float | None
+    """Best certified lower bound on ε at the claimed δ, of the e-process and of all counts; None when nothing was
+    sampled."""
+    epsilon_exact: float | None
+    """None when nothing was enumerated or when it is infinite (then `delta_exact` tells)."""
+    detectable_epsilon: float | None
+    """Smallest true ε that would have been found with probability 0.9 on the pairs tried; None if none or nothing was
+    sampled."""
+    confidence: Probability
+    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
+    runs: Count
+    """Runs in total: both sides, training and certification, all pairs."""
+    pair: PairRecord | None
+    """The pair that decided; None if there is none."""
+    event: EventRecord | None
+    """The event that decided; None if there is none."""
+    replay: str
+    """Id for `dpaudit replay`."""
+    expected: Verdict | None
+    """What the catalogue expects: fail, pass or inconclusive; None for a user's own function."""
     case: str
     """Which of the algorithm's cases: "paper constants", "group of 2", "every pair of [3]^2", …"""
     mechanism: str
     """repr of the instance that was run."""
     title: str
+    """What the algorithm does, in a few words."""
     source: str
     """Paper and theorem, or the file of a user's own function."""
     differs: list[str]
     """Where the implementation reads or departs from the paper."""
-    verdict: Verdict
-    evidence: EvidenceKind
     reason: str
     """One or two sentences: why this verdict, and for INCONCLUSIVE what to do."""
-    claim: ClaimRecord
-    epsilon_lower: float | None
     epsilon_lower_clopper_pearson: float | None
-    epsilon_exact: float | None
-    """None when nothing was enumerated or when it is infinite (then `delta_exact` tells)."""
+    """The lower bound by Clopper–Pearson alone, always reported beside `epsilon_lower`."""
     delta_exact: float | None
-    detectable_epsilon: float | None
-    confidence: float
-    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
-    runs: int
-    """Runs in total: both sides, training and certification, all pairs."""
-    pair: PairRecord | None
-    event: EventRecord | None
-    replay: str
-    """Id for `dpaudit replay`."""
-    expected: str | None
-    """What the catalogue expects: fail, pass or inconclusive; None for a user's own function."""
+    """Exact δ at the claimed ε; None when nothing was enumerated."""
     scope: str | None
     """What was enumerated, when anything was."""
     sampled: list[SampledEvidence]
+    """All sampled evidence."""
     exact: list[ExactEvidence]
+    """All exact evidence."""
     profile_plot: ProfilePlot | None
+    """Data of the privacy profile; None without a plot."""
     output_plot: OutputPlot | None
+    """Data of the output distributions; None without a plot."""
     bound_plot: BoundPlot | None
+    """Data of bound against runs; None without a plot."""
     ledger: list[LedgerRow]
+    """The composition tree, depth first; empty when the mechanism has none."""
     notes: list[str]
     """What was not tried, what was skipped and why."""
     crashed: bool = False
@@ -310,6 +343,7 @@ class Audit:
     floating_point: FloatingPoint | None = None
     """None where no output was a double from a continuous draw, or nothing was sampled."""
     evidence_plot: EvidencePlot | None = None
+    """Data of evidence against runs; None without a plot."""
     proof: Proof | None = None
     """None where no scope was enumerated."""
     spending: Spending | None = None
@@ -319,17 +353,18 @@ class Audit:
     drawing: Drawing | None = None
     """A picture of the pair and of what comes out; None where the catalogue draws none."""
     location: Location | None = None
-    """Where the mechanism's text stands; None where it has none that can be read, and before format 1.6."""
+    """Where the mechanism's text stands; None where it has none that can be read."""
     tradeoff_plot: TradeoffPlot | None = None
+    """Data of the trade-off curve; None without a plot."""
     loss_plot: LossPlot | None = None
     """None without laws or densities."""
     assumptions: list[AssumptionRecord] = field(default_factory=list)
-    """What the statistics assume of a function, and whether it held; none of a mechanism with laws, before 1.8 none."""
+    """What the statistics assume of a function, and whether it held; none of a mechanism with laws."""
 
     @property
     def as_expected(self) -> bool | None:
         """Whether the verdict is the catalogue's expectation; None where there is none."""
-        return None if self.expected is None else self.expected == self.verdict.value
+        return None if self.expected is None else self.expected == self.verdict
 
 
 @dataclass(frozen=True)
@@ -337,11 +372,15 @@ class UtilityRecord:
     """What was promised of the output: the goal, and with what probability it is reached at least (or at most)."""
 
     goal: str
-    probability: float
+    """What a good output is."""
+    probability: Probability
+    """With what probability it is reached at least (or at most)."""
     at_most: bool
+    """Whether the promise is that it is reached with at most this probability (lower bounds of private algorithms)."""
     place: str
     """Section and theorem of the promise."""
     statement: str
+    """The promise as one sentence."""
 
 
 @dataclass(frozen=True)
@@ -350,21 +389,25 @@ class Attempt:
 
     instances: str
     """Where the inputs come from, in words."""
-    exact: float | None
+    exact: Probability | None
     """The exact probability of success; None where there is no law."""
-    exact_low: float | None
+    exact_low: Probability | None
     """It lies between these (interval arithmetic, rounded outward)."""
-    exact_high: float | None
-    hits: int
+    exact_high: Probability | None
+    """And at most this."""
+    hits: Count
     """Successes in `runs` runs; 0 of 0 where nothing was run."""
-    runs: int
-    low: float | None
+    runs: Count
+    """Runs; 0 where nothing was run."""
+    low: Probability | None
     """Clopper–Pearson limits of the probability of success, `alpha` / 2 on each side; None where nothing was run."""
-    high: float | None
-    alpha: float
+    high: Probability | None
+    """Upper limit, at `alpha` / 2."""
+    alpha: Probability
+    """Share of the family-wise error spent on the two limits."""
     rounded: list[str] | None = None
     """What the program rounded to doubles, in words; [] where nothing was, and the exact probability is certain. None
-    without one, and before 1.9."""
+    without one."""
 
 
 @dataclass(frozen=True)
@@ -376,33 +419,51 @@ class UtilityAudit:
     """
 
     name: str
+    """Name of the algorithm or function."""
     case: str
+    """Which of the algorithm's cases this is."""
     mechanism: str
+    """The instance that was run, with its parameters."""
     title: str
+    """What the algorithm does, in a few words."""
     source: str
+    """Paper and theorem, or the file of a user's own function."""
     differs: list[str]
+    """Where the implementation reads or departs from the paper."""
     verdict: Verdict
+    """fail: the promise is broken on some inputs. pass: it is not, `reason` says how well that is known. inconclusive:
+    `reason` is the remedy."""
     evidence: EvidenceKind
     """`exact` where the verdict rests on exact probabilities, `sampled` where it rests on runs."""
     reason: str
+    """Why this verdict; for inconclusive, what to do."""
     claim: UtilityRecord
+    """What was promised."""
     attempts: list[Attempt]
-    worst: int | None
+    """The promise on each source of inputs."""
+    worst: Count | None
     """Which of `attempts` comes nearest to breaking the promise, or breaks it most; None where none ended."""
-    confidence: float
-    runs: int
+    confidence: Probability
+    """1 minus the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
+    runs: Count
+    """Runs in total."""
     replay: str
-    expected: str | None
+    """Id for `dpaudit replay`."""
+    expected: Verdict | None
+    """Verdict that the catalogue expects; None for a user's own function."""
     notes: list[str]
+    """What was not tried, what was skipped and why."""
     crashed: bool = False
+    """Whether the mechanism raised or misbehaved; `reason` says how."""
     location: Location | None = None
+    """Where the mechanism's text stands; None where it has none that can be read."""
     drawing: Drawing | None = None
-    """None where the catalogue draws none, and before format 1.7."""
+    """None where the catalogue draws none."""
 
     @property
     def as_expected(self) -> bool | None:
         """Whether the verdict is the catalogue's expectation; None where there is none."""
-        return None if self.expected is None else self.expected == self.verdict.value
+        return None if self.expected is None else self.expected == self.verdict
 
     @property
     def deciding(self) -> Attempt | None:
@@ -415,42 +476,47 @@ class Timings:
     """Everything that differs between two runs of the same seed; kept apart so that the rest is byte-identical."""
 
     started: str
-    seconds: float
-    jobs: int
+    """When the run started (ISO 8601)."""
+    seconds: NonNegative
+    """Wall-clock seconds in total."""
+    jobs: Count
+    """Number of workers."""
     audits: dict[str, float]
     """Seconds by replay id."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """One invocation of `dpaudit check`."""
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """One invocation, without the audits that it made."""
 
-    seed: int
-    alpha: float
+    format_version: Version = FORMAT_VERSION
+    """Version of the JSON form, major.minor."""
+    seed: Count
+    """The one seed of all samples."""
+    alpha: Probability
     """Family-wise error over all audits of this result."""
-    audits: list[Audit]
-    environment: dict[str, str]
-    """dpaudit, python, numpy, scipy, platform versions."""
     command: str
     """What to type to get this result again."""
-    timings: Timings
+    environment: dict[str, str]
+    """dpaudit, python, numpy, scipy, platform versions."""
     interrupted: bool = False
     """Whether it was cut short: `audits` holds those that had ended."""
-    format_version: str = FORMAT_VERSION
-    utility: list[UtilityAudit] = field(default_factory=list)
-    """Promises of utility that were tried."""
     contest: ContestRecord | None = None
     """The comparison that this is the result of, if it is one's."""
+    timings: Timings
+    """All that differs between two runs of one seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Header):
+    """One invocation of `dpaudit check`: audits, each with its verdict and the evidence it was made from."""
+
+    audits: list[Audit]
+    """One for each claim of privacy and each of its cases."""
+    utility: list[UtilityAudit] = field(default_factory=list)
+    """Promises of utility that were tried."""
 
     @property
     def every(self) -> list[Audit | UtilityAudit]:
         """Audits of privacy, then of utility."""
         return [*self.audits, *self.utility]
-
-    @property
-    def exit_code(self) -> int:
-        """4 if a mechanism crashed, else 1 if anything FAILs, else 3 if anything is INCONCLUSIVE, else 0."""
-        if any(audit.crashed for audit in self.every):
-            return 4
-        verdicts = {audit.verdict for audit in self.every}
-        return 1 if Verdict.FAIL in verdicts else 3 if Verdict.INCONCLUSIVE in verdicts else 0

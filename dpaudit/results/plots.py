@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from dpaudit.results.kinds import Count, NonNegative, Positive
+
 DIGITS = 6
 """A thousand times finer than what is drawn."""
 
@@ -24,8 +26,11 @@ class ProfilePlot:
     """δ against ε on the deciding pair.  All lists have the length of `epsilon`."""
 
     epsilon: list[float]
+    """The values of ε."""
     claim: list[float]
+    """δ that the claim allows at each ε."""
     exact: list[float] | None
+    """Exact δ at each ε; None without a law."""
     certified: list[float] | None
     """Lower bound on δ(ε) that the counts certify (Clopper–Pearson)."""
 
@@ -40,10 +45,14 @@ class OutputPlot:
     kind: str
     """"exact" or "sampled"."""
     labels: list[str]
+    """Outcomes or bins, in the order drawn."""
     left: list[float]
+    """Probability of each outcome on the left dataset."""
     right: list[float]
+    """Probability of each outcome on the right dataset."""
     event: list[bool]
-    omitted: int
+    """Whether each outcome is in the event."""
+    omitted: Count
     """Outcomes of least probability left out of the picture (0 = none)."""
 
 
@@ -51,17 +60,22 @@ class OutputPlot:
 class BoundPlot:
     """Certified lower bound against runs a side (Clopper–Pearson at the test's α; only the last point counts)."""
 
-    runs: list[int]
+    runs: list[Count]
+    """Runs a side."""
     bound: list[float]
+    """Certified lower bound on ε after that many runs."""
 
 
 @dataclass(frozen=True)
 class EvidencePlot:
     """The e-process at the claimed ε: log10 of its value against runs a side, and the height at which it refutes."""
 
-    runs: list[int]
+    runs: list[Count]
+    """Runs a side."""
     log10_e: list[float]
+    """Logarithm to base 10 of its value after that many runs."""
     log10_threshold: float
+    """Logarithm to base 10 of the value at which it refutes the claim."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +86,16 @@ class CertifiedTest:
     does not run above it.  All four limits hold together with error at most 2·`alpha`.
     """
 
-    alpha: float
-    alpha_low: float
-    alpha_high: float
-    beta_low: float
-    beta_high: float
+    alpha: Positive
+    """Share of the family-wise error."""
+    alpha_low: NonNegative
+    """Lower limit of the error of the first kind."""
+    alpha_high: NonNegative
+    """Upper limit of it."""
+    beta_low: NonNegative
+    """Lower limit of the error of the second kind."""
+    beta_high: NonNegative
+    """Upper limit of it."""
 
 
 @dataclass(frozen=True)
@@ -107,20 +126,27 @@ class LossPlot:
     kind: str
     """"exact": of enumerated laws; "density": of noise with a density."""
     above: list[float]
-    width: float
+    """Where each bin begins."""
+    width: Positive
+    """Of a bin."""
     left: list[float]
+    """Probability of each bin under the left dataset."""
     right: list[float]
-    infinite_left: float
+    """Probability of each bin under the right dataset."""
+    infinite_left: NonNegative
     """Probability of outputs that the other dataset does not have."""
-    infinite_right: float
-    epsilon: float
+    infinite_right: NonNegative
+    """Probability under the right dataset of outputs that the left one does not have."""
+    epsilon: NonNegative
     """The claimed one."""
-    beyond_left: float
+    beyond_left: NonNegative
     """Probability of a loss above the claimed ε, infinite ones with it: at least `delta_left`."""
-    beyond_right: float
-    delta_left: float
+    beyond_right: NonNegative
+    """The same under the right dataset."""
+    delta_left: NonNegative
     """The least δ at the claimed ε in this direction."""
-    delta_right: float
+    delta_right: NonNegative
+    """The least δ at the claimed ε, right against left."""
 
 
 Plot: TypeAlias = ProfilePlot | TradeoffPlot | LossPlot | OutputPlot | EvidencePlot | BoundPlot

@@ -7,6 +7,7 @@ file can tell; `dpaudit replay`, and the command in the result, run the audit it
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator
 
@@ -26,6 +27,11 @@ from dpaudit.results.model import (
 from dpaudit.results.refutation import misses, refutes, tolerance
 from dpaudit.stats import clopper_pearson, score_test
 
+_PLOTS = (
+    *(("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs"), ("evidence_plot", "runs")),
+    *(("tradeoff_plot", "alpha"), ("loss_plot", "above")),
+)
+"""Plots of an audit, each with the list that the others must be as long as."""
 SLACK = 1e-9
 """What another version of a library may round otherwise, relative above 1."""
 MOST_RUNS = 10**8
@@ -44,6 +50,43 @@ def contradiction(result: Result) -> str | None:
         for what in _of_promise(promise):
             return f"utility[{i}].{what}"
     return None
+
+
+def inconsistency(result: Result) -> str | None:
+    """What types cannot say: lists that belong together have one length, hits are at most runs; None if all is so."""
+    for i, audit in enumerate(result.audits):
+        for what in (*_of_plots(audit), *_of_places(audit)):
+            return f"audits[{i}].{what}"
+    for i, row in enumerate(result.contest.rows if result.contest is not None else []):
+        for key, place, there in (("utility", row.utility, result.utility), ("audit", row.audit, result.audits)):
+            if place is not None and place >= len(there):
+                return f"contest.rows[{i}].{key}: there is no place {place}"
+    for i, promise in enumerate(result.utility):
+        if promise.worst is not None and promise.worst >= len(promise.attempts):
+            return f"utility[{i}].worst: {promise.worst} is no place in attempts"
+        for j, one in enumerate(promise.attempts):
+            if one.hits > one.runs:
+                return f"utility[{i}].attempts[{j}].hits: {one.hits} is more than runs = {one.runs} runs"
+    return None
+
+
+def _of_plots(audit: Audit) -> Iterator[str]:
+    for name, key in _PLOTS:
+        plot = getattr(audit, name)
+        for field in () if plot is None else dataclasses.fields(plot):
+            data, length = getattr(plot, field.name), len(getattr(plot, key))
+            if isinstance(data, list) and len(data) != length:
+                yield f"{name}.{field.name}: it has {len(data)} entries, but {key} has {length}"
+
+
+def _of_places(audit: Audit) -> Iterator[str]:
+    one = audit.sequential
+    if one is not None and one.refuted_at is not None and one.refuted_at > one.runs:
+        yield f"sequential.refuted_at: {one.refuted_at} is more than runs = {one.runs}"
+    for j, counts in enumerate(audit.sampled):
+        for hits, seen, runs, most in (("x", counts.x, "n", counts.n), ("y", counts.y, "m", counts.m)):
+            if seen > most:
+                yield f"sampled[{j}].{hits}: {seen} is more than {runs} = {most} runs"
 
 
 def _of_audit(audit: Audit) -> Iterator[str]:

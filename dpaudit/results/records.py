@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from dpaudit.results.kinds import Count, NonNegative, Ordinal, Probability
+
 Json: TypeAlias = Any
 """A value of plain JSON: None, bool, int, float, str, list, dict (finite numbers only)."""
 
@@ -19,9 +21,9 @@ class Location:
     file: str
     """Below the working directory, or below the folder that its package is imported from; parts with "/" between them.
     Never absolute."""
-    line: int
+    line: Ordinal
     """First line of its `run`, function or class; from 1."""
-    end_line: int
+    end_line: Ordinal
     """Its last line."""
     name: str
     """Of the function or class, with its module: "dpaudit_algorithms.interior_points.rec_prefix.RecPrefix"."""
@@ -31,10 +33,14 @@ class Location:
 class ClaimRecord:
     """The claim an audit tested: δ allowed at ε, under a relation, for groups of `group` records."""
 
-    epsilon: float
-    delta: float
+    epsilon: NonNegative
+    """ε of the claim."""
+    delta: Probability
+    """δ of the claim; 0 for pure differential privacy."""
     relation: str
-    group: int
+    """The neighbouring relation, e.g. replace-one."""
+    group: Ordinal
+    """How many records a neighbour may differ in (1 unless this is a group-privacy claim)."""
     statement: str
     """One sentence as a person reads it, e.g. "(1, 1e-06)-DP under replace-one, Thm 7.8"."""
 
@@ -44,11 +50,16 @@ class PairRecord:
     """Two datasets; `left` and `right` are JSON forms that `--pair` reads back."""
 
     label: str
+    """Short name of the pair."""
     source: str
     """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
-    distance: int
+    distance: Count
+    """How many steps of the relation lie between the two datasets."""
     left: Json
+    """The left dataset, in a form that `--pair` reads back: any JSON; {"multiset": [[value, count], ...]} is a
+    multiset; {"float": "nan"}, {"float": "inf"} and {"float": "-inf"} are the floats that plain JSON lacks."""
     right: Json
+    """The right dataset, in the same form as `left`."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,9 @@ class EventRecord:
     """A set of outputs: a sentence, and a JSON form from which it is rebuilt."""
 
     description: str
+    """The event as a sentence."""
     spec: Json
+    """The form from which dpaudit rebuilds the event: any JSON."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class Bounds:
             one is that at a δ larger by so much, and the upper one holds if they take up no more than the claimed δ.
         delta_low, delta_high: enclose the smallest δ at the claimed ε.
         rounded: what the program rounded to doubles, in words: then the intervals are those of the program with these
-            rounded numbers. [] where it rounded nothing, and they are certain; None before 1.9: that was not watched.
+            rounded numbers. [] where it rounded nothing, and they are certain; None where that was not watched.
     """
 
     epsilon_low: float | None
@@ -116,6 +129,7 @@ class ChainLink:
     """
 
     pair: PairRecord
+    """The two neighbours."""
     epsilon: float | None
     delta: float | None
     bounds: Bounds | None = None
@@ -150,6 +164,7 @@ class Chain:
     delta: float | None
     exceeded: bool
     tight_exceeded: bool | None
-    named: int | None
-    walked: int
+    named: Ordinal | None
+    walked: Count
     links: list[ChainLink]
+    """Its links, in order."""

@@ -6,9 +6,9 @@ and behind the better of the two by at most ln 2.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.eprocess import EProcess, Mixture, SignalMixture, plug_in
 
 __all__ = ["Bets"]
@@ -32,12 +32,12 @@ class Bets:
         self._epsilon, self._delta = float(self._both.epsilons[at]), delta
 
     @property
-    def log_values(self) -> NDArray[np.float64]:
+    def log_values(self) -> FloatArray:
         """ln of the e-values now, over the grid."""
         return self._both.log_values
 
     @property
-    def log_peaks(self) -> NDArray[np.float64]:
+    def log_peaks(self) -> FloatArray:
         """ln of the largest e-values so far, over the grid."""
         return self._both.log_peaks
 

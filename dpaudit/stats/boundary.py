@@ -10,11 +10,13 @@ null hypothesis of non-zero risk difference or non-unity relative risk", Statist
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from dpaudit.stats.arrays import FloatArray
 
 __all__ = ["nearest"]
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 _STEPS = 200  # a bisection alone would be done after 60 and some; Newton's steps from the cubic's root are one or two
 _ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)

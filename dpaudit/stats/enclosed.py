@@ -26,6 +26,8 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
+from dpaudit.stats.arrays import FloatArray
+
 PRECISION = 256
 """Bits of intervals: far more than those in which probabilities are computed."""
 MOST_BITS = 1 << 16
@@ -528,7 +530,7 @@ def finite(values: NDArray[Any]) -> bool:
     return all(type(v) is Enclosed or math.isfinite(v) for v in values.ravel().tolist())
 
 
-def nears(values: NDArray[Any]) -> NDArray[np.float64]:
+def nears(values: NDArray[Any]) -> FloatArray:
     """Doubles near to the numbers of a `vector`."""
     return values if values.dtype.kind != "O" else np.array([near(v) for v in values.tolist()], dtype=np.float64)
 

@@ -39,8 +39,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta
 
@@ -57,7 +58,7 @@ __all__ = [
     "signal_log_e_values",
 ]
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 SIGNALS: Floats = 0.7 / 2.0 ** np.arange(10, dtype=np.float64)
 """Strengths of a violation, standard scores of a pair of runs: from n* = 12 to n* = 3 million pairs at alpha = .05."""

@@ -16,7 +16,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from dpaudit.stats.arrays import BoolArray, FloatArray
 
 __all__ = [
     "epsilon_at",
@@ -28,7 +30,7 @@ __all__ = [
     "total_variation",
 ]
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 _SUM_TOLERANCE = 1e-9
 _CELLS_AT_ONCE = 1 << 20
@@ -112,7 +114,7 @@ def epsilon_at_symmetric(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     return max(epsilon_at(p, q, delta), epsilon_at(q, p, delta))
 
 
-def optimal_event(p: ArrayLike, q: ArrayLike, epsilon: float) -> NDArray[np.bool_]:
+def optimal_event(p: ArrayLike, q: ArrayLike, epsilon: float) -> BoolArray:
     """The outcomes with p_i > exp(epsilon) q_i, an event that attains `hockey_stick`; boolean, shape of p.
 
     Raises ValueError as `hockey_stick` does.

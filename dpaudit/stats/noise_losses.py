@@ -12,13 +12,13 @@ import math
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 from scipy.special import ndtr
 
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.noise_profile import Moves
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 CELLS, SMOOTHED = 8192, 512
 """Of the sum of several Laplace losses; of one or several under Gaussian noise."""

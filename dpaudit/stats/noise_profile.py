@@ -38,15 +38,15 @@ from typing import Any
 
 import numpy as np
 from flint import arb, arb_poly, ctx
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.stats.arb import HALF, Ball, ball
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosure import PRECISION, Enclosure, outward
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 ATOMS = 200_000
 """Most losses of a table; with Gaussian noise beside it, each costs two values of Φ."""

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_delta, check_epsilon
 from dpaudit.stats.score_test import Region, nuisance_segment, supremum
@@ -115,7 +115,7 @@ def detectable_epsilon(
 
 
 def most_revealing(
-    q: NDArray[np.float64], n: int, *, epsilon: float, delta: float, alpha: float, power: float = 0.9
+    q: FloatArray, n: int, *, epsilon: float, delta: float, alpha: float, power: float = 0.9
 ) -> int | None:
     """Which of some events, by its probability q on the second dataset, shows the smallest violation; None if none can.
 

@@ -33,16 +33,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.boundary import nearest
 from dpaudit.stats.clopper_pearson import check_alpha, check_counts, check_delta, check_epsilon, interval
 
 __all__ = ["Region", "epsilon_lower", "nuisance_segment", "p_value", "rejects", "statistic", "supremum"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Floats = FloatArray
+Ints = IntArray
 
 _TIE = 1e-10  # relative; statistics that differ by less are equal up to rounding, and count as equal
 _NEGLECTED = 1e-15  # each binomial tail left out of a sum is at most this, and is added to the sum

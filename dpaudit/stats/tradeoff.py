@@ -16,11 +16,13 @@ Privacy, 2022, Propositions 2.5 and 2.12), and the curve gives the privacy profi
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from dpaudit.stats.arrays import FloatArray
 
 __all__ = ["curve", "delta_at", "lower_hull", "of_claim", "symmetric"]
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 def curve(p: ArrayLike, q: ArrayLike) -> Floats:

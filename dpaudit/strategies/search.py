@@ -30,12 +30,12 @@ from dpaudit.evidence.sampling import SEARCH, draw
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
 from dpaudit.language.relation import plain_records
+from dpaudit.options import DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import Job
 from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS
 from dpaudit.plans.plan import Case
-from dpaudit.plans.request import DEFAULT_SIZE
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, with_some

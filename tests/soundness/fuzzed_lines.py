@@ -55,11 +55,11 @@ class Flip(Mechanism):
     "deep.json": "[" * 5_000 + "]" * 5_000,
     "long.json": "[" + "9" * 5_000 + "]",
     "empty.json": "",
-    "wrong.json": '{"format_version": "1.0"}',
+    "wrong.json": '{"format_version": "2.0"}',
     "newer.json": '{"format_version": "9.0"}',
     "list.json": "[[]]",
-    "nan.json": '{"format_version": "1.0", "seed": NaN}',
-    "hostile.json": '{"format_version": "1.0", "\\u202e": "\\u001b[2J"}',
+    "nan.json": '{"format_version": "2.0", "seed": NaN}',
+    "hostile.json": '{"format_version": "2.0", "\\u202e": "\\u001b[2J"}',
 }
 _BYTES = {name: text.encode() for name, text in FILES.items()} | dict.fromkeys(("binary", "binary.py"), b"\xff\xfe\x00\x80")
 GOOD_NUMBERS = ["1", "0", "0.5", "2", "1e-6", "3"]

@@ -135,8 +135,8 @@ def write_files(folder: Path) -> None:
         "zero.json": "[0]",
         "one.json": "[1]",
         "other_version.json": '{"format_version": "9.0"}',
-        "wrong.json": '{"format_version": "1.0"}',
-        "nan.json": '{"format_version": "1.0", "seed": NaN}',
+        "wrong.json": '{"format_version": "2.0"}',
+        "nan.json": '{"format_version": "2.0", "seed": NaN}',
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

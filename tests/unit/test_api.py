@@ -265,8 +265,8 @@ def test_the_contract(typed: Typed, tmp_path: Path, line: str, code: int, verdic
     said = typed(f"check {line} --runs 5000 --seed 3 --json -")
     assert said.code == code
     result = json.loads(said.out)
-    assert list(result)[:4] == ["format_version", "seed", "alpha", "audits"]
-    assert result["format_version"].split(".")[0] == "1"
+    assert list(result)[:4] == ["format_version", "seed", "alpha", "command"]
+    assert result["format_version"].split(".")[0] == "2"
     assert (result["seed"], result["alpha"]) == (3, 0.001)
     (audit,) = result["audits"]
     assert list(audit)[: len(CONTRACT)] == CONTRACT

@@ -144,12 +144,12 @@ CLAIMS_AND_PAIRS = [
     (f"{ASKED} --evidence ''", "'' names no file to read"),
     (f"{ASKED} --evidence -", "Cannot read -: No such file"),
     (f"{ASKED} --evidence empty.json", "empty.json: this is not JSON"),
-    (f"{ASKED} --evidence wrong.json", "not a result of `dpaudit check --json`: the key 'seed' is missing"),
+    (f"{ASKED} --evidence wrong.json", "not a result of `dpaudit check --json`: object missing required field `seed`"),
     (f"{ASKED} --evidence missing.json", "missing.json: No such file"),
     (f"{ASKED} --evidence folder", "folder: Is a directory"),
     (f"{ASKED} --evidence binary.json", "not UTF-8"),
     (f"{ASKED} --evidence broken.json", "broken.json: this is not JSON"),
-    (f"{ASKED} --evidence number.json", "not an object with a result"),
+    (f"{ASKED} --evidence number.json", "expected `object`, got `int`"),
     (f"{ASKED} --evidence other_version.json", "'9.0' cannot be read"),
 ]
 

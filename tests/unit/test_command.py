@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
+import math
+import shlex
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from audit_toys import PAIR, Response, response
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpaudit
+from dpaudit.api.functions import Settings
 from dpaudit.cli import commands
-from dpaudit.language import Multiset
+from dpaudit.cli.requests import request_of
+from dpaudit.errors import UsageError
+from dpaudit.language import Claim, Multiset
+from dpaudit.options import OPTIONS
 from dpaudit.plans.command import command_line
-from dpaudit.plans.request import Request
+from dpaudit.plans.request import Carried, Everything, Request, Seek, Versus
 from dpaudit.results.datasets import as_dataset
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -57,20 +67,96 @@ def _requests(draw: st.DrawFn) -> Request:
     return Request(**settings)
 
 
+def _parsed(line: str) -> Request:
+    """The request of a line, by the parser that the terminal's words go through."""
+    _, name, *words = shlex.split(line)
+    group: Any = typer.main.get_command(commands.app)
+    given = {**group.commands[name].make_context(name, words).params, "jobs": 1}
+    return request_of(name, [given["name"]] if name == "compare" else given["targets"], given)
+
+
 @settings(max_examples=120)
 @given(_requests())
 def test_round_trip(wanted: Request) -> None:
     line = command_line(wanted)
     assert line.startswith("dpaudit check ")
-    read = commands._parsed(line, jobs=1)
+    read = _parsed(line)
     assert read == wanted
     assert read.image() == wanted.image()
     assert command_line(read) == line
+    assert Request.from_json(wanted.to_json()) == wanted
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"every": Everything(None, 3, 2, True, False)},
+        {"seek": Seek(8, 5, None, True, True, 77, True)},
+        {"versus": Versus("interior-points", (10, 100), (("epsilon", 0.5), ("sizes", (1, 2))))},
+        {"carried": {"ab": Carried(-math.inf, (0, 7), "f against ε = 1", 0.1)}, "carried_from": "e.json"},
+        {"min_power": math.inf, "parameters": {"most": math.inf, "nested": ((1, "a"), [None])}},
+        {"spelled": frozenset({"alpha", "bits"}), "only": "utility", "certify": True, "jobs": 3},
+    ],
+    ids=lambda more: next(iter(more)),
+)
+def test_every_part_of_a_request_is_written_and_read(more: dict[str, Any]) -> None:
+    wanted = Request(("A",), **more)
+    assert Request.from_json(wanted.to_json()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        (
+            "dpaudit verify A --domain 3 --size 2 --groups 1 --ordered --no-symmetries --epsilon 0.5 --time 9.0",
+            Request(("A",), epsilon=0.5, seconds=9.0, every=Everything(3, 2, 1, True, False)),
+        ),
+        ("dpaudit verify A --size 4 --groups 3", Request(("A",), every=Everything(None, 4, 3))),
+        (
+            "dpaudit worst A --size 5 --case x --scores --realised --pairs 7 --delta 0.1 --seed 3",
+            Request(("A",), seed=3, delta=0.1, seek=Seek(None, 5, "x", True, True, 7)),
+        ),
+        (
+            "dpaudit compare A --n 10,20 --param epsilon=0.5 --runs 9 --alpha 0.01 --seed 0",
+            Request(("A",), runs=9, alpha=0.01, versus=Versus("A", (10, 20), (("epsilon", 0.5),))),
+        ),
+        (
+            "dpaudit check A --alpha 0.001 --bits --min-power inf --black-box --seed 0",
+            Request(("A",), bits=True, min_power=math.inf, black_box=True, spelled=frozenset({"alpha", "bits"})),
+        ),
+        ("dpaudit check A --no-bits --seed 0", Request(("A",), spelled=frozenset({"bits", "jobs", "time"}))),
+    ],
+)
+def test_command_lines(line: str, wanted: Request) -> None:
+    assert command_line(wanted) == line
+    assert _parsed(line) == replace(wanted, spelled=frozenset())
+
+
+def test_the_functions_take_the_options_of_the_table() -> None:
+    """They are written out for editors; names and defaults are the table's, but for `groups` of `verify`."""
+    others = {"target", "name", "claim", "progress", "only"}
+    for name, options in OPTIONS.items():
+        function = getattr(dpaudit, "audit" if name == "check" else name)
+        taken = inspect.signature(function).parameters
+        assert set(taken) - others == {option.name for option in options} - ({"jobs"} - set(taken)), name
+        for option in options:
+            if option.kind in ("number", "count", "flag") and option.name not in ("jobs", "groups", "symmetries"):
+                assert taken[option.name].default == option.default, f"{name}: {option.name}"
+    assert set(Settings.__annotations__) == {option.name for option in OPTIONS["check"]} | {"only", "progress"}
+
+
+def test_a_request_that_cannot_be_written_or_read() -> None:
+    for held in (Request((response,), pair=PAIR), Request(("A",), claim=Claim(1.0))):
+        with pytest.raises(UsageError, match="cannot be written down; name them"):
+            held.to_json()
+    for text in ("", "[]", "{}", Request(("A",)).to_json().replace('"pairs": []', '"pairs": [1]')):
+        with pytest.raises(UsageError, match=r"^This is no request that dpaudit wrote \(.*\)\.$"):
+            Request.from_json(text)
 
 
 @pytest.mark.parametrize("value", ["1", "None", "a=b", " padded ", "'quoted'", "[0]", "-1", 1, 1.0, True, None, ""])
 def test_a_parameter_keeps_its_type(value: Any) -> None:
-    read = commands._parsed(command_line(Request(("A",), parameters={"x": value})), jobs=1)
+    read = _parsed(command_line(Request(("A",), parameters={"x": value})))
     assert read.parameters == {"x": value}
     assert type(read.parameters["x"]) is type(value)
 
@@ -82,12 +168,12 @@ def test_numbers_of_numpy_are_numbers() -> None:
     )
     line = command_line(wanted)
     assert "np." not in line
-    assert commands._parsed(line, jobs=1) == wanted
+    assert _parsed(line) == wanted
 
 
 def test_a_tuple_of_records_is_not_a_list_of_lists() -> None:
     wanted = Request(("m:f",), pair=(((1, (2, 3)), (4,)), ()))
-    assert commands._parsed(command_line(wanted), jobs=1).pair == wanted.pair
+    assert _parsed(command_line(wanted)).pair == wanted.pair
 
 
 def test_what_does_not_change_the_result_is_left_out() -> None:

@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 
 import dpaudit
-from dpaudit.cli import commands
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
 from dpaudit.plans import registry
 from dpaudit.plans.command import command_line
@@ -102,7 +101,8 @@ def test_reports() -> None:
 def test_its_command_makes_it_again() -> None:
     versus = Versus(NAME, (10, 100), (("epsilon", 0.5),))
     request = Request((NAME,), seed=3, runs=500, versus=versus)
-    assert commands._parsed(command_line(request), jobs=1) == request
+    assert command_line(request) == f"dpaudit compare {NAME} --n 10,100 --param epsilon=0.5 --runs 500 --seed 3"
+    assert Request.from_json(request.to_json()) == request
 
 
 def test_bad_input_is_one_sentence() -> None:

@@ -113,7 +113,7 @@ def test_settings_are_shown_with_where_they_come_from(typed: Typed, tmp_path: Pa
     ("text", "says"),
     [
         ("[tool.dpaudit]\nalpa = 1\n", "has no setting 'alpa'; did you mean alpha?"),
-        ("[tool.dpaudit]\nxyz = 1\n", "has no setting 'xyz'; it may have alpha"),
+        ("[tool.dpaudit]\nxyz = 1\n", "has no setting 'xyz'; it may have runs, time"),
         ("[tool.dpaudit]\nruns = 1.5\n", "runs in [tool.dpaudit]"),
         ("[tool.dpaudit]\nruns = true\n", "must be of type int, not True"),
         ("[tool]\ndpaudit = 3\n", "must be a table, not 3"),

@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
 
 import example_results
 import pytest
@@ -223,11 +222,6 @@ def test_method_says_what_was_done() -> None:
     assert "No event was certified" in _body("carried")
     assert "do not count in the verdict" in _body("leaks")
     assert "so count in the verdict" in _body("bits_counted")
-    old = from_json(
-        (Path(__file__).parents[1] / "snapshots" / "result_1_0.json").read_text(encoding="utf-8"), where="old"
-    )
-    assert "e-process" not in to_html(old)  # format 1.0 had none
-    assert "training runs never certify" in to_html(old)
 
 
 def test_not_a_proof_is_said() -> None:

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element
 import example_results
 import pytest
 
-from dpaudit.report.faults import exit_code
 from dpaudit.report.junit import to_junit
+from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Result, Timings, Verdict
 
 EXAMPLES = {**example_results.every(), "hostile": example_results.hostile()}

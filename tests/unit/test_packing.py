@@ -11,10 +11,12 @@ import pytest
 
 from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, REPLACE_ONE, Claim, Game, Laplace, Mechanism, ParameterError, Program
+from dpaudit.plans.plan import Case
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.lower_bounds.packing_game import Packing, PackingGame, balanced, interval_of, lies_in
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholdsCorrected
 from dpaudit_algorithms.pac.non_private import ConsistentThreshold
+from dpaudit_audits.lower_bounds.packing_game import PLAN as PACKING_PLAN
 from dpaudit_audits.lower_bounds.packing_search import Colouring, monochromatic, packing_pair, shares
 
 
@@ -176,6 +178,17 @@ def test_private_learners_keep_the_joint_inequality(subject: Mechanism) -> None:
     p, q = sides(found.game)
     assert p <= math.exp(claim.epsilon) * q + claim.delta
     assert q * found.game.packing.size <= 1 + 1e-12
+
+
+@pytest.mark.slow(fast=["default"])
+@pytest.mark.parametrize("case", PACKING_PLAN.cases()[:8], ids=lambda case: case.label.partition(",")[0])
+def test_the_audited_packings_are_what_the_search_finds_first(case: Case) -> None:
+    game = case.mechanism
+    assert isinstance(game, PackingGame)
+    found = packing_pair(
+        game.subject, range(64), game.packing.records, vertices=len(game.packing.vertices), lower=1, limit=4_500
+    )
+    assert found.game == game
 
 
 def test_claim_is_for_two_records() -> None:

@@ -13,9 +13,10 @@ from typed_commands import Register
 from dpaudit.adversary import Pair
 from dpaudit.errors import DatasetError, PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
+from dpaudit.options import DEFAULT_RUNS
 from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
 from dpaudit.plans.plan import Case, Plan
-from dpaudit.plans.request import DEFAULT_RUNS, Request
+from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
 
 

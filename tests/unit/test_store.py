@@ -30,15 +30,15 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_put_and_get(place: Path) -> None:
     assert store.location() == place
-    store.put([Stored("a1", "A", "dpaudit check A", "{}"), Stored("b2", "B", "dpaudit check B", "{}")])
-    assert store.get("b2") == Stored("b2", "B", "dpaudit check B", "{}")
-    store.put([Stored("b2", "B", "dpaudit check B --seed 1", "[]")])
+    store.put([Stored("a1", "A", "dpaudit check A", "1", "{}"), Stored("b2", "B", "dpaudit check B", "2", "{}")])
+    assert store.get("b2") == Stored("b2", "B", "dpaudit check B", "2", "{}")
+    store.put([Stored("b2", "B", "dpaudit check B --seed 1", "3", "[]")])
     assert store.get("b2").audit == "[]"
     assert store.get("a1").name == "A"
 
 
 def test_an_unknown_id_gets_the_closest(place: Path) -> None:
-    store.put([Stored("abcdef123456", "A", "x", "{}")])
+    store.put([Stored("abcdef123456", "A", "x", "y", "{}")])
     with pytest.raises(UnknownNameError, match=r"called 'abcdef123457'. Did you mean abcdef123456\?"):
         store.get("abcdef123457")
 
@@ -82,6 +82,18 @@ def test_replay_of_every_case_of_the_catalogue(typed: Typed, tmp_path: Path) -> 
     typed("check Response Choice --json r.json --alpha 0.02 --param epsilon=1.5")
     for audit in json.loads((tmp_path / "r.json").read_text())["audits"]:
         assert "Reproduced" in typed(f"replay {audit['replay']}").err
+
+
+def test_replay_needs_no_file_of_earlier_evidence(typed: Typed, tmp_path: Path) -> None:
+    """The request is kept whole: e-values of earlier results are in it, and their file may have gone on."""
+    (tmp_path / "u.py").write_text(USER)
+    line = "check u.py:coin --epsilon 1 --delta 0.01 --pair [0] [1] --runs 300"
+    typed(f"{line} --seed 1 --json evidence.json")
+    typed(f"{line} --seed 2 --evidence evidence.json --json evidence.json")
+    (audit,) = json.loads((tmp_path / "evidence.json").read_text())["audits"]
+    assert audit["sequential"]["seeds"] == [1, 2]
+    (tmp_path / "evidence.json").unlink()
+    assert "Reproduced: the same result." in typed(f"replay {audit['replay']}").err
 
 
 def test_a_changed_function_is_not_reproduced(typed: Typed, tmp_path: Path) -> None:

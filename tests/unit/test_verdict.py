@@ -16,6 +16,7 @@ from dpaudit.engine import orchestrator
 from dpaudit.engine.verdict import POSSIBLE_RUNS
 from dpaudit.evidence.exact import rounded_down
 from dpaudit.plans.request import Request
+from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Audit, EvidenceKind, Verdict
 from dpaudit.stats import power
 
@@ -153,7 +154,7 @@ def test_a_bound_is_never_rounded_up(bound: float) -> None:
 @pytest.mark.slow
 def test_exit_codes() -> None:
     def code(*targets: Any, **more: Any) -> int:
-        return orchestrator.run(Request(targets, pair=PAIR, runs=500, **more)).exit_code
+        return exit_code(orchestrator.run(Request(targets, pair=PAIR, runs=500, **more)))
 
     def crashes(dataset: Any, rng: Generator) -> int:
         raise OSError

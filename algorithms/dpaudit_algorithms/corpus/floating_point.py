@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     ANSWERS_L1,
     Card,
     Claim,
     DiscreteLaplace,
+    FloatArray,
     Laplace,
     Mechanism,
     ParameterError,
@@ -24,7 +24,7 @@ from dpaudit.language import (
 
 MIRONOV = "Mironov, On Significance of the Least Significant Bits for Differential Privacy (CCS 2012)"
 DISCRETE_GAUSSIAN = "Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy (NeurIPS 2020)"
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 @dataclass(frozen=True)

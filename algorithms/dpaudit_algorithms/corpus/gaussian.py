@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
@@ -17,6 +15,7 @@ from dpaudit.language import (
     DWORK_ROTH,
     Card,
     Claim,
+    FloatArray,
     Gaussian,
     Mechanism,
     ParameterError,
@@ -29,7 +28,7 @@ from dpaudit.language import (
 )
 
 BALLE_WANG = "Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy (ICML 2018)"
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 def classical_sigma(epsilon: float, delta: float) -> float:

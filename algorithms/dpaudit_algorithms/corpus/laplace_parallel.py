@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.language import (
@@ -14,6 +13,7 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
+    FloatArray,
     Laplace,
     Mechanism,
     Product,
@@ -74,7 +74,7 @@ class LaplaceParallel(Mechanism):
     def run(self, dataset: tuple[float, ...]) -> Product:
         return independent(Laplace(_number(dataset), 1 / self.epsilon_each), self.copies)
 
-    def log_density(self, dataset: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, dataset: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of vectors of answers, shape (r, copies)."""
         return laplace_log_density(outputs - _number(dataset), 1 / self.epsilon_each)
 

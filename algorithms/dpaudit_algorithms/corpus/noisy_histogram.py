@@ -8,7 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import ANSWERS_L1, STATDP, Card, Claim, Laplace, Mechanism, Product, Specimen, checks, log
+from dpaudit.language import (
+    ANSWERS_L1,
+    STATDP,
+    Card,
+    Claim,
+    FloatArray,
+    Laplace,
+    Mechanism,
+    Product,
+    Specimen,
+    checks,
+    log,
+)
 
 _INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
 _OUTPUT = "a vector of as many real numbers"
@@ -60,7 +72,7 @@ class NoisyHist1(Mechanism):
     def run(self, counts: tuple[float, ...]) -> Product:
         return Product(tuple(Laplace(count, 1 / self.epsilon) for count in counts))
 
-    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of noisy histograms, shape (r, d)."""
         return laplace_log_density(outputs - np.array(counts), 1 / self.epsilon)
 
@@ -109,12 +121,12 @@ class NoisyHist2(Mechanism):
     def run(self, counts: tuple[float, ...]) -> Product:
         return Product(tuple(Laplace(count, self.epsilon) for count in counts))
 
-    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of noisy histograms, shape (r, d)."""
         return laplace_log_density(outputs - np.array(counts), self.epsilon)
 
 
-def laplace_log_density(noise: NDArray[Any], scale: float) -> NDArray[np.float64]:
+def laplace_log_density(noise: NDArray[Any], scale: float) -> FloatArray:
     """The log density of independent Lap(scale) noises, one vector a row: shape (r, d) → (r,)."""
-    density: NDArray[np.float64] = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * log(2 * scale)
+    density: FloatArray = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * log(2 * scale)
     return density

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import ANSWERS_LINF, Card, Claim, Laplace, Mechanism, Specimen, checks
+from dpaudit.language import ANSWERS_LINF, Card, Claim, FloatArray, Laplace, Mechanism, Specimen, checks
 from dpaudit_algorithms.corpus.noisy_histogram import laplace_log_density
 
 
@@ -65,12 +65,12 @@ class PrefixSum(Mechanism):
             sums.append(total)
         return tuple(sums)
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
         """`size` vectors of prefix sums, shape (size, d)."""
         noisy = rng.laplace(np.array(answers, dtype=np.float64), 1 / self.epsilon, (size, len(answers)))
         return np.cumsum(noisy, axis=1)
 
-    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of vectors of prefix sums, shape (r, d): that of their differences, since the volume is the same."""
         noisy = np.diff(outputs, axis=1, prepend=0.0)
         return laplace_log_density(noisy - np.array(answers), 1 / self.epsilon)

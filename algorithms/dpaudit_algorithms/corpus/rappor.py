@@ -15,6 +15,7 @@ from dpaudit.language import (
     Categorical,
     Claim,
     DatasetError,
+    FloatArray,
     Mechanism,
     ParameterError,
     Product,
@@ -110,7 +111,7 @@ class Rappor(Mechanism):
         reports = rng.random((size, self.bits)) < np.where(permanent, self.q, self.p)
         return reports.astype(np.uint8)
 
-    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> FloatArray:
         """Log probabilities of reports, shape (r, bits)."""
         p, q = self.reported
         return _log_probability(bloom_filter(_value(dataset), self.bits, self.hashes), outputs, p, q)
@@ -172,7 +173,7 @@ class OneTimeRappor(Mechanism):
         reports = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
         return reports.astype(np.uint8)
 
-    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> FloatArray:
         """Log probabilities of reports, shape (r, bits)."""
         B = bloom_filter(_value(dataset), self.bits, self.hashes)
         return _log_probability(B, outputs, self.f / 2, 1 - self.f / 2)
@@ -197,10 +198,10 @@ def _bit(one: float) -> Categorical:
     return Categorical((1, 0), (one, 1 - one))
 
 
-def _log_probability(B: tuple[int, ...], outputs: NDArray[Any], p: float, q: float) -> NDArray[np.float64]:
+def _log_probability(B: tuple[int, ...], outputs: NDArray[Any], p: float, q: float) -> FloatArray:
     """Where a 0 of the filter is reported as 1 with probability p and a 1 with q."""
     one = np.where(B, q, p)
-    logs: NDArray[np.float64] = np.where(outputs, np.log(one), np.log1p(-one)).sum(axis=1)
+    logs: FloatArray = np.where(outputs, np.log(one), np.log1p(-one)).sum(axis=1)
     return logs
 
 

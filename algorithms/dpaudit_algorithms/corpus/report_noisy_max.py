@@ -15,6 +15,8 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
+    FloatArray,
+    IntArray,
     Laplace,
     Mechanism,
     Product,
@@ -61,7 +63,7 @@ class Exponential(Real):
     def above(self, t: float) -> float:
         return exp(-max(0.0, t - self.start) / self.scale)
 
-    def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return self.start + rng.exponential(self.scale, size)
 
 
@@ -112,7 +114,7 @@ class ReportNoisyMax1(Mechanism):
         noisy = [answer + eta for answer, eta in zip(answers, noise, strict=True)]
         return noisy.index(max(noisy))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> IntArray:
         """`size` indices, shape (size,)."""
         noisy = np.array(answers) + rng.laplace(0, 2 / self.epsilon, (size, _length(answers)))
         return np.asarray(noisy.argmax(axis=1), dtype=np.int64)
@@ -165,7 +167,7 @@ class ReportNoisyMax2(Mechanism):
         noisy = [answer + eta for answer, eta in zip(answers, noise, strict=True)]
         return noisy.index(max(noisy))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> IntArray:
         """`size` indices, shape (size,)."""
         noisy = np.array(answers) + rng.exponential(2 / self.epsilon, (size, _length(answers)))
         return np.asarray(noisy.argmax(axis=1), dtype=np.int64)
@@ -218,19 +220,19 @@ class ReportNoisyMax3(Mechanism):
         noise = yield independent(Laplace(0, 2 / self.epsilon), _length(answers))
         return max(answer + eta for answer, eta in zip(answers, noise, strict=True))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
         """`size` values, shape (size,)."""
         noisy = np.array(answers) + rng.laplace(0, 2 / self.epsilon, (size, _length(answers)))
         return np.asarray(noisy.max(axis=1), dtype=np.float64)
 
-    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of values, shape (r,): the product of the distribution functions times the sum of density : function."""
         scale = 2 / self.epsilon
         z = (np.asarray(outputs, dtype=np.float64) - np.array(answers)[:, None]) / scale
         tail = np.exp(-np.abs(z)) / 2
         log_below = np.where(z < 0, np.minimum(z, 0) - log(2), np.log1p(-tail))
         density_to_below = np.where(z < 0, 1.0, tail / (1 - tail)) / scale
-        density: NDArray[np.float64] = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
+        density: FloatArray = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
         return density
 
 
@@ -282,12 +284,12 @@ class ReportNoisyMax4(Mechanism):
         noise = yield independent(Exponential(0, 2 / self.epsilon), _length(answers))
         return max(answer + eta for answer, eta in zip(answers, noise, strict=True))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
         """`size` values, shape (size,)."""
         noisy = np.array(answers) + rng.exponential(2 / self.epsilon, (size, _length(answers)))
         return np.asarray(noisy.max(axis=1), dtype=np.float64)
 
-    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of values, shape (r,); −∞ up to the largest answer."""
         scale = 2 / self.epsilon
         x = np.asarray(outputs, dtype=np.float64)
@@ -297,7 +299,7 @@ class ReportNoisyMax4(Mechanism):
         log_below = np.log(-np.expm1(-z))
         # density : distribution function is 1/(e^z − 1), written so that a large z does not overflow
         density_to_below = np.exp(-z) / -np.expm1(-z) / scale
-        density: NDArray[np.float64] = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
+        density: FloatArray = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
         return np.where(possible, density, -np.inf)
 
 

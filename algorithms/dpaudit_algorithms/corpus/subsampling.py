@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import binom
 
@@ -17,6 +16,7 @@ from dpaudit.language import (
     Categorical,
     Claim,
     DatasetError,
+    FloatArray,
     Laplace,
     Mechanism,
     ParameterError,
@@ -29,7 +29,7 @@ from dpaudit.language import (
 )
 
 AMPLIFICATION = "Balle, Barthe and Gaboardi, Privacy Amplification by Subsampling (NeurIPS 2018)"
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from dpaudit.language import BoolArray, FloatArray
+
 ABOVE, BELOW, ABORTED = "above", "below", "aborted"
 SYMBOLS = (BELOW, ABOVE, ABORTED)
 """By the codes 0, 1, 2 that the samplers count with."""
@@ -21,13 +23,13 @@ def padded(outputs: Sequence[Hashable], length: int) -> tuple[Hashable, ...]:
     return (*outputs, *[ABORTED] * (length - len(outputs)))
 
 
-def noisy_answers(answers: Any, scale: float, size: int, rng: Generator) -> NDArray[np.float64]:
+def noisy_answers(answers: Any, scale: float, size: int, rng: Generator) -> FloatArray:
     """Answers with fresh Laplace noise, shape (size, answers)."""
     true = np.asarray(answers, dtype=np.float64)
     return true + rng.laplace(0, scale, (size, len(true)))
 
 
-def until_stop(above: NDArray[np.bool_], c: int) -> Codes:
+def until_stop(above: BoolArray, c: int) -> Codes:
     """Codes of what is seen, shape (runs, answers): everything after the c-th answer above is aborted."""
     hits = above.astype(np.int8)
     before = np.cumsum(hits, axis=1) - hits
@@ -47,7 +49,7 @@ def as_symbols(codes: Codes) -> Outputs:
     return [rows[i] for i in which.tolist()]
 
 
-def with_numbers(codes: Codes, numbers: NDArray[np.float64]) -> Outputs:
+def with_numbers(codes: Codes, numbers: FloatArray) -> Outputs:
     """Rows of codes as tuples that hold numbers where an answer is above, and symbols elsewhere."""
     cells = np.array(SYMBOLS, dtype=object)[codes]
     above = codes == 1

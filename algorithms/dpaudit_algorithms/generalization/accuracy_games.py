@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
@@ -17,6 +16,7 @@ from dpaudit.language import (
     Bottom,
     Goal,
     Instance,
+    IntArray,
     Laplace,
     Mechanism,
     ParameterError,
@@ -29,8 +29,6 @@ from dpaudit_algorithms.generalization.analysts import Overfitter
 from dpaudit_algorithms.generalization.interaction import Interactive, Samples, queries_of
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers, NoisyAnswers
 
-Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 FEW = 20_000
 """No more cells than this are counted one by one."""
 NEVER = 1e-30
@@ -131,7 +129,7 @@ class OverfittingGame(AccuracyGame):
         tables = occupancies(self.cells, self.records, size, rng)
         return [self._largest_error(table, rng) for table in tables]
 
-    def _largest_error(self, cells: Counts, rng: Generator) -> float:
+    def _largest_error(self, cells: IntArray, rng: Generator) -> float:
         """Of one game in which cells[r] cells hold r records."""
         m, n = self.cells, self.records
         r = np.flatnonzero(cells)
@@ -154,7 +152,7 @@ class OverfittingGame(AccuracyGame):
         return max(float(largest.max()), -float(least.min()), abs(last))
 
 
-def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[Counts]:
+def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[IntArray]:
     """How many of m cells hold 0, 1, 2, … of n records thrown into them uniformly; `size` such tables.
 
     Args:
@@ -171,7 +169,7 @@ def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[Cou
     return [np.bincount(rng.multinomial(records, np.full(cells, 1 / cells))) for _ in range(size)]
 
 
-def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Counts]:
+def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[IntArray]:
     """`occupancies`, from cells that are Poisson(n/m) each given their sum: fast for many cells.
 
     Cells of r ∉ {a, a + 1} records are drawn, and kept with a probability proportional to that of the one way in which
@@ -189,7 +187,7 @@ def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Cou
     left = float(masses[pair].sum() / masses.sum())
     fewest = max(0, int(cells * left - 20 * sqrt(cells * left * (1 - left)) - 1))
     highest = float(stats.binom.pmf(int((fewest + 1) * share), fewest, share))  # the fewer the cells, the higher
-    found: list[Counts] = []
+    found: list[IntArray] = []
     while len(found) < size:
         drawn = rng.multinomial(cells, np.append(others, left), 4 * (size - len(found)))
         free = drawn[:, -1]

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     DWORK_ROTH,
     Card,
     Claim,
+    FloatArray,
     Goal,
     Instance,
     Laplace,
@@ -30,7 +30,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.laplace_mechanism import Query
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW, Outputs
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 ROOT_512 = sqrt(512)
 
 

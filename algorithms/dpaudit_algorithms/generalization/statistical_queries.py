@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpaudit.language import (
@@ -21,6 +20,7 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     Draw,
+    FloatArray,
     Gaussian,
     Laplace,
     Multiset,
@@ -46,7 +46,7 @@ from dpaudit_algorithms.generalization.interaction import (
     queries_of,
 )
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 CALIBRATIONS = ("advanced", "zcdp")
 _INPUT = "n records; 0 < epsilon, 0 < delta < 1, k ≥ 1 queries, n ≥ 1 records (public), an analyst, the calibration"
 _OUTPUT = "the transcript: at most k real numbers, with the analyst's coins before them if there are any"

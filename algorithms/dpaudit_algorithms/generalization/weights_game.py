@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from dpaudit.language import ParameterError, checks, exp, log1p
-from dpaudit_algorithms.generalization.accuracy_games import AccuracyGame, Counts, occupancies
+from dpaudit.language import IntArray, ParameterError, checks, exp, log1p
+from dpaudit_algorithms.generalization.accuracy_games import AccuracyGame, occupancies
 from dpaudit_algorithms.generalization.analysts import Overfitter
 from dpaudit_algorithms.generalization.multiplicative_weights import PrivateMultiplicativeWeights
 
@@ -51,7 +51,7 @@ class WeightsGame(AccuracyGame):
         assert isinstance(self.answers, PrivateMultiplicativeWeights)
         return self.answers
 
-    def _quiet(self, cells: Counts, rng: Generator) -> float:
+    def _quiet(self, cells: IntArray, rng: Generator) -> float:
         """The probability that no comparison is above T̂, which is drawn; cells[r] cells hold r records."""
         mechanism = self._mechanism
         noisy, nu = mechanism.T + rng.laplace(0, mechanism.noise.threshold), mechanism.noise.compared

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
+from dpaudit.language import FloatArray
 from dpaudit.language.checks import whole
 
 Point: TypeAlias = Sequence[int]
@@ -112,7 +113,7 @@ class AngleGrid:
         return self.size
 
     @cached_property
-    def angles(self) -> NDArray[np.float64]:
+    def angles(self) -> FloatArray:
         """i·γ in radians, rounded, shape (size,); for pictures, and to see where doubles will do."""
         return np.arange(self.size, dtype=np.float64) * np.float64(self.gamma)
 
@@ -240,8 +241,8 @@ def _times(z: tuple[Surd, Surd], w: tuple[Surd, Surd]) -> tuple[Surd, Surd]:
 def _sides(grid: AngleGrid, x: tuple[int, ...]) -> NDArray[np.int8]:
     cosines, sines = np.cos(grid.angles), np.sin(grid.angles)
 
-    def outward(value: NDArray[np.float64], coordinate: int) -> NDArray[np.float64]:
-        turned: NDArray[np.float64] = np.multiply.outer(sines, value)
+    def outward(value: FloatArray, coordinate: int) -> FloatArray:
+        turned: FloatArray = np.multiply.outer(sines, value)
         turned += (cosines * coordinate).reshape(-1, *(1,) * value.ndim)
         return turned
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -21,6 +20,7 @@ from dpaudit.language import (
     DatasetError,
     Goal,
     Instance,
+    IntArray,
     Mechanism,
     Multiset,
     NoisyCopies,
@@ -233,7 +233,7 @@ class MakeThrData(Mechanism):
 
 
 def largest(
-    q: NDArray[np.int64], S_H: tuple[int, ...], kept: int
+    q: IntArray, S_H: tuple[int, ...], kept: int
 ) -> tuple[tuple[tuple[int, int], ...], Categorical | None]:
     """The `kept` largest elements of S_H by (q, φ) as (index, copies), and the law of a random other one, if any.
 
@@ -254,7 +254,7 @@ def largest(
     return tuple((j, int(taken[j])) for j in inside.tolist()), others
 
 
-def labelled(q: NDArray[np.int64], kept: tuple[tuple[int, int], ...], anchor: int, ties: str) -> Multiset:
+def labelled(q: IntArray, kept: tuple[tuple[int, int], ...], anchor: int, ties: str) -> Multiset:
     """S_Thr: the kept angles with their copies, turned by the anchor, with labels 1 up to φ* and 0 beyond."""
     size = len(q)
     top = max(int(q[j]) for j, _ in kept)
@@ -297,7 +297,7 @@ def _is_point(x: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def qualities(sine: Fraction, S: Multiset) -> NDArray[np.int64]:
+def qualities(sine: Fraction, S: Multiset) -> IntArray:
     """q(S, iγ) = |{(x, y) ∈ S : h_{iγ}(x) = y}| for every i, shape (size,)."""
     grid = AngleGrid(sine)
     q = np.zeros(grid.size, dtype=np.int64)

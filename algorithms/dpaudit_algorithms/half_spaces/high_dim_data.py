@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -19,6 +18,7 @@ from dpaudit.language import (
     DatasetError,
     Goal,
     Instance,
+    IntArray,
     Mechanism,
     Multiset,
     NoisyCopies,
@@ -220,7 +220,7 @@ def _is_point(x: Any, dimension: int) -> bool:
 
 
 @lru_cache(maxsize=128)
-def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> NDArray[np.int64]:
+def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
     """q(S, ·) for all choices of the angles after `prefix`: whole numbers, shape (size,) · (d − 1 − len(prefix))."""
     grid = AngleGrid(sine)
     q = np.zeros((grid.size,) * (dimension - 1 - len(prefix)), dtype=np.int64)
@@ -231,7 +231,7 @@ def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, .
 
 
 @lru_cache(maxsize=512)
-def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> NDArray[np.int64]:
+def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
     """Q(S, jγ) given the angles chosen before: the best q of any completion by angles of H_γ, shape (size,).
 
     Lemma 16: one example more, fewer or another one changes every Q(S, jγ) by at most 1, for it does so to every q.
@@ -239,7 +239,7 @@ def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tupl
     Source: half-spaces paper, section 3.2.
     """
     q = agreements(sine, dimension, S, prefix)
-    best: NDArray[np.int64] = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
+    best: IntArray = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
     return best
 
 
@@ -309,7 +309,7 @@ def reach(k: int, dimension: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def box_agreements(k: int, dimension: int, S: Multiset) -> NDArray[np.int64]:
+def box_agreements(k: int, dimension: int, S: Multiset) -> IntArray:
     """How many examples the half-space of every w in {−B, …, B}^d labels rightly; −1 for w = 0. Shape (2B + 1,) · d."""
     B = reach(k, dimension)
     line = np.arange(-B, B + 1)

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -19,6 +18,7 @@ from dpaudit.language import (
     CutGeometric,
     Goal,
     Instance,
+    IntArray,
     Mechanism,
     Multiset,
     ParameterError,
@@ -372,9 +372,9 @@ class AHighHCorrected(Mechanism):
 
 
 @lru_cache(maxsize=4096)
-def best_completions(k: int, dimension: int, S: Multiset, chosen: tuple[int, ...]) -> NDArray[np.int64]:
+def best_completions(k: int, dimension: int, S: Multiset, chosen: tuple[int, ...]) -> IntArray:
     """Q(S, w_i) given w_1, …, w_{i−1}, for w_i = −B, …, B; −1 for w = 0. Shape (2B + 1,)."""
     B = reach(k, dimension)
     q = box_agreements(k, dimension, S)[tuple(c + B for c in chosen)]
-    best: NDArray[np.int64] = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
+    best: IntArray = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
     return best

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -20,6 +19,7 @@ from dpaudit.language import (
     Claim,
     Goal,
     Instance,
+    IntArray,
     Mechanism,
     Multiset,
     ParameterError,
@@ -249,7 +249,7 @@ class AgreeingOnHalf(Quality):
 def _agreeing_on_half(k: int, half: int, S: Multiset) -> Scores:
     normals = np.array(directions(k), dtype=np.int64)
     chosen = normals[half * len(normals) // 2 : (half + 1) * len(normals) // 2]
-    right: NDArray[np.int64] = np.zeros(len(chosen), dtype=np.int64)
+    right: IntArray = np.zeros(len(chosen), dtype=np.int64)
     for (x, y), count in S.items:
         right += count * (np.where(chosen @ np.array(x, dtype=np.int64) >= 0, 1, -1) == y)
     return Scores(right)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language import (
     BOTTOM,
@@ -17,6 +16,7 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     Draw,
+    FloatArray,
     InteriorPoint,
     Laplace,
     Mechanism,
@@ -320,13 +320,13 @@ def _agreements(drop: int, S: Multiset) -> Scores:
 
 
 @lru_cache(maxsize=4096)
-def _depths(S: Multiset, size: int) -> NDArray[np.float64]:
+def _depths(S: Multiset, size: int) -> FloatArray:
     """q(S, x) = min(#{x_j ≥ x}, #{x_j ≤ x}) for every x, shape (size,)."""
     counts = np.zeros(size)
     for value, count in S.items:
         counts[value] = count
     at_most = np.cumsum(counts)
-    depths: NDArray[np.float64] = np.minimum(at_most, len(S) - at_most + counts)
+    depths: FloatArray = np.minimum(at_most, len(S) - at_most + counts)
     depths.flags.writeable = False
     return depths
 

@@ -16,6 +16,7 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
+    FloatArray,
     LevelSoftmax,
     Mechanism,
     Multiset,
@@ -196,7 +197,7 @@ class LearnHalf(Mechanism):
         """The hypothesis that an output stands for."""
         return self.levels(S).hypothesis(number)
 
-    def log_density(self, S: Any, outputs: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, S: Any, outputs: NDArray[Any]) -> FloatArray:
         """ln of the probability of each of these outputs, shape (r,)."""
         draw = self.chooser(S)
         if draw is None:

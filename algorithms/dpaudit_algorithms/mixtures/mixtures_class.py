@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import PUBLIC, DatasetError, Levels, Multiset
+from dpaudit.language import PUBLIC, DatasetError, IntArray, Levels, Multiset
 from dpaudit_algorithms.mixtures.mixtures_geometry import (
     Family,
     Point,
@@ -30,7 +30,7 @@ from dpaudit_algorithms.mixtures.mixtures_geometry import (
 ASSUMED, STEPS = "assumed", "steps"
 """Whether 𝒢 contains the hypothesis that labels everything 1: as the text says, or only where step 8 makes it."""
 
-Ints = NDArray[np.int64]
+Ints = IntArray
 Floats = NDArray[Any]
 
 

@@ -15,9 +15,8 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpaudit.language import DatasetError
+from dpaudit.language import BoolArray, DatasetError
 
 Point: TypeAlias = tuple[int | Fraction, ...]
 Vector: TypeAlias = tuple[int, ...]
@@ -99,7 +98,7 @@ def side(halfspace: Vector, point: Point) -> int | Fraction:
     return sum((w * x for w, x in zip(halfspace[1:], point, strict=True)), start=0) - halfspace[0]
 
 
-def membership(halfspaces: Sequence[Vector], points: Sequence[Point]) -> NDArray[np.bool_]:
+def membership(halfspaces: Sequence[Vector], points: Sequence[Point]) -> BoolArray:
     """Which closed halfspaces contain which points, exactly, shape (halfspaces, points)."""
     if not halfspaces or not points:
         return np.zeros((len(halfspaces), len(points)), dtype=bool)
@@ -110,7 +109,7 @@ def membership(halfspaces: Sequence[Vector], points: Sequence[Point]) -> NDArray
     small = largest * len(scaled[0]) + max(map(abs, offsets)) < 1 << 62
     kind: Any = np.int64 if small else object  # Python's own whole numbers where 64 bits might not do
     W, X, w0 = np.array(normals, dtype=kind), np.array(scaled, dtype=kind), np.array(offsets, dtype=kind)
-    found: NDArray[np.bool_] = (w0[:, None] <= W @ X.T).astype(bool)
+    found: BoolArray = (w0[:, None] <= W @ X.T).astype(bool)
     return found
 
 

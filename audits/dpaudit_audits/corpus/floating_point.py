@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import BoolArray, FloatArray
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.floating_point import DiscreteLaplaceMechanism, FloatingPointLaplace, SnappingLaplace
@@ -33,7 +33,7 @@ def discrete_cases() -> tuple[Case, ...]:
     return (Case("count of 0 or 1", DiscreteLaplaceMechanism(), (PAIR,)),)
 
 
-def fine(outputs: NDArray[np.float64]) -> NDArray[np.bool_]:
+def fine(outputs: FloatArray) -> BoolArray:
     """|x| < 1 and x is no multiple of 2^-53: impossible at a count of 1.
 
     Let y = fl(1 + z) with |y| < 1. Then z < 0, and z lies in (−2, 0). If z ≤ −1/2, z is a multiple of 2^-53 (doubles of
@@ -41,7 +41,7 @@ def fine(outputs: NDArray[np.float64]) -> NDArray[np.bool_]:
     multiples of 2^-53. At a count of 0 the answer is z itself, and near 0 doubles are far finer than that.
     """
     scaled = outputs * 2.0**53  # exact: a power of two
-    found: NDArray[np.bool_] = (np.abs(outputs) < 1) & (scaled != np.floor(scaled))
+    found: BoolArray = (np.abs(outputs) < 1) & (scaled != np.floor(scaled))
     return found
 
 
@@ -69,10 +69,10 @@ def discrete_oracle() -> Oracle:
     a = np.exp(-DiscreteLaplaceMechanism().epsilon)
     thresholds = np.arange(-150, 152)  # rarer tails lose their digits as complements
 
-    def at_most(count: int) -> NDArray[np.float64]:
+    def at_most(count: int) -> FloatArray:
         steps = np.abs(thresholds - count)
         below, above = a**steps / (1 + a), 1 - a ** (steps + 1) / (1 + a)
-        kept: NDArray[np.float64] = np.where(thresholds <= count, below, above)
+        kept: FloatArray = np.where(thresholds <= count, below, above)
         return kept
 
     return Oracle(at_most(0), at_most(1))

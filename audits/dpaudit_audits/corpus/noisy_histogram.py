@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import FloatArray
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1, NoisyHist2
 from dpaudit_audits.corpus.oracle import Oracle
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 PAIR = Pair((1, 1, 1, 1, 1), (2, 1, 1, 1, 1), "one count moves by 1 (published pattern)")
 CELLS = 2_000
 """Between the two answers the line is cut into as many cells; a privacy loss is known up to a cell's width."""

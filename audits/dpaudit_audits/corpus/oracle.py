@@ -7,12 +7,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpaudit.language import Claim
+from dpaudit.language import Claim, FloatArray
 from dpaudit.stats import power, score_test
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 ROUNDING = 1e-7
 CANDIDATES = 400
 """Events per direction whose limits are computed; the curves are thinned to as many."""

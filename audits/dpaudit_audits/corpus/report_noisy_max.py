@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import FloatArray
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.report_noisy_max import (
@@ -18,7 +18,7 @@ from dpaudit_algorithms.corpus.report_noisy_max import (
 )
 from dpaudit_audits.corpus.oracle import Oracle
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 Noise = Callable[[Floats], tuple[Floats, Floats]]
 """Of noise of scale 1, at points of any shape: its density, and the logarithm of its distribution function."""
 

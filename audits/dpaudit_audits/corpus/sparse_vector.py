@@ -11,10 +11,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import Dataset, Mechanism
+from dpaudit.language import Dataset, FloatArray, IntArray, Mechanism
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
@@ -24,7 +23,7 @@ from dpaudit_algorithms.foundations.sparse_vector_outputs import ABORTED, ABOVE,
 from dpaudit_audits.corpus import sparse_vector_laws as laws
 from dpaudit_audits.corpus.oracle import Oracle
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 RUNS = 1_000_000
 SEED = 20_170_601
 DRAWN = 200_000
@@ -194,7 +193,7 @@ def numerical_log_ratio(outputs: Outputs) -> Floats:
     return found
 
 
-def by_pattern(outputs: Outputs) -> dict[laws.Pattern, tuple[NDArray[np.int64], Floats]]:
+def by_pattern(outputs: Outputs) -> dict[laws.Pattern, tuple[IntArray, Floats]]:
     """Outputs with numbers by their pattern: which rows, and their numbers, shape (rows, answers above)."""
     rows: dict[laws.Pattern, list[int]] = {}
     numbers: dict[laws.Pattern, list[list[float]]] = {}

@@ -15,10 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-Floats = NDArray[np.float64]
+from dpaudit.language import FloatArray
+
+Floats = FloatArray
 Pattern = tuple[bool, ...]
 """Which answers were above, up to the stop; shorter than the answers where it stopped early."""
 ORDER = 20

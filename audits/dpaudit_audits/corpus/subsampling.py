@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
+from dpaudit.language import FloatArray
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.subsampling import SubsampledLaplace, SubsampledLaplacePoisson
@@ -33,11 +33,11 @@ def noise_scale(epsilon: float, rate: float) -> float:
     return 1 / math.log(1 + (math.exp(epsilon) - 1) / rate)
 
 
-def above(thresholds: NDArray[np.float64], centre: float, scale: float) -> NDArray[np.float64]:
+def above(thresholds: FloatArray, centre: float, scale: float) -> FloatArray:
     """Pr[X > t] of Laplace noise, shape as given."""
     z = (thresholds - centre) / scale
     tail = 0.5 * np.exp(-np.abs(z))
-    found: NDArray[np.float64] = np.where(z > 0, tail, 1 - tail)
+    found: FloatArray = np.where(z > 0, tail, 1 - tail)
     return found
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from dpaudit.language import FloatArray
 from dpaudit.results.drawing import Drawing, Panel, dots, line
 from dpaudit_algorithms.generalization.accuracy_games import OverfittingGame
 from dpaudit_algorithms.generalization.analysts import Overfitter
@@ -57,6 +57,6 @@ def error_against_k(private: NoisyAnswers, rng: Generator) -> Drawing:
     return Drawing(f"{what} {seen}", f"{what} {seen}", [Panel("", "log₁₀ k", "largest error", layers)])
 
 
-def _errors(game: OverfittingGame, rng: Generator) -> NDArray[np.float64]:
+def _errors(game: OverfittingGame, rng: Generator) -> FloatArray:
     """Of the games, one number each, in no order."""
     return np.asarray(game.bulk((), GAMES, rng), dtype=np.float64)

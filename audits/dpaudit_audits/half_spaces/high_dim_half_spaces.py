@@ -11,10 +11,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import Claim, Fixed, Mechanism, Multiset, Program, Softmax, checks
+from dpaudit.language import Claim, Fixed, FloatArray, Mechanism, Multiset, Program, Softmax, checks
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
@@ -74,7 +73,7 @@ class FirstAngle(Mechanism):
         return angle
 
 
-def grid_directions(sine: Fraction) -> NDArray[np.float64]:
+def grid_directions(sine: Fraction) -> FloatArray:
     """The unit vectors of all pairs of angles of a grid, rounded, shape (size², 3); for pictures."""
     angles = AngleGrid(sine).angles
     first, second = (a.ravel() for a in np.meshgrid(angles, angles, indexing="ij"))

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.outputs.columns import Encoder, Floats, Values, flat
+from dpaudit.stats.arrays import IntArray
 
 LOW_BITS = 12
 """Mantissa bits, from the lowest, that have columns of their own."""
@@ -58,7 +58,7 @@ class Bits(Encoder):
         return np.hstack(blocks) if blocks else np.empty((len(values), 0))
 
 
-def lowest_set_bit(numbers: Floats) -> NDArray[np.int64]:
+def lowest_set_bit(numbers: Floats) -> IntArray:
     """The k of the largest 2^k of which a double is a multiple; −2000 for 0. Shape as given."""
     mantissa, exponent = np.frexp(numbers)
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)

@@ -8,12 +8,12 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.interpret import outcomes
 from dpaudit.outputs.columns import Encoder, Floats, Values
+from dpaudit.stats.arrays import IntArray
 
-Ints = NDArray[np.int64]
+Ints = IntArray
 
 FOLDS = 4
 """Parts of the runs; what is learned on some is counted on the others."""

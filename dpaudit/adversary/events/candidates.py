@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.adversary.events.blocks import FOLDS, Block, Ints
 from dpaudit.adversary.events.empirical_bayes import sets
@@ -20,6 +19,7 @@ from dpaudit.adversary.events.optimistic_bound import log_ratios, rarity
 from dpaudit.adversary.events.scales import Scale
 from dpaudit.adversary.events.tail_extrapolation import Foreseen, foresee
 from dpaudit.outputs.columns import Floats
+from dpaudit.stats.arrays import BoolArray
 
 LEVELS = 100
 """Levels of the likelihood ratio at which an order of cells is cut, at most."""
@@ -79,7 +79,7 @@ class Candidates:
     right: list[Floats] = field(default_factory=list)
     cost: list[Floats] = field(default_factory=list)
     most_rare: list[Floats] = field(default_factory=list)
-    reverse: list[NDArray[np.bool_]] = field(default_factory=list)
+    reverse: list[BoolArray] = field(default_factory=list)
     foreseen: list[Foreseen] = field(default_factory=list)
     nested: list[bool] = field(default_factory=list)
     makers: list[tuple[int, Callable[[int], Event], str]] = field(default_factory=list)

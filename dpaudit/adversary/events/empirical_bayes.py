@@ -8,13 +8,13 @@ normals around zero whose weights the counts choose, as in Stephens, False disco
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
 from dpaudit.adversary.events.tail_extrapolation import Foreseen
+from dpaudit.stats.arrays import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Floats = FloatArray
+Ints = IntArray
 
 CENTRES = np.concatenate([[0.0], np.geomspace(0.003, 12.0, 28)])
 """Of the normals in the mixture, to either side of zero alike: many mechanisms give many outputs the same loss, ε or

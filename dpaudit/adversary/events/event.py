@@ -11,13 +11,13 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import Span
 from dpaudit.outputs.canonical import real_shape, shown
 from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
 from dpaudit.outputs.plain_json import abridged, jsonable
+from dpaudit.stats.arrays import BoolArray, FloatArray
 
 Interval = tuple[float, float]
 """(low, high] on the real score; ends may be infinite."""
@@ -57,7 +57,7 @@ class Event:
             hits = 0
         return hits + sum(int(np.count_nonzero(self.marks(values))) for values in outputs.uncounted)
 
-    def marks(self, values: Values) -> NDArray[np.bool_]:
+    def marks(self, values: Values) -> BoolArray:
         """Which of some outcomes are inside: an array of reals, shape (r, *d), or outcomes of any kind.
 
         Whether one is inside depends on that outcome alone: not on the others, nor on whether it stands in an array.
@@ -73,7 +73,7 @@ class Event:
             inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
         return inside
 
-    def _listed_among(self, reals: Floats) -> NDArray[np.bool_]:
+    def _listed_among(self, reals: Floats) -> BoolArray:
         """Which rows of an array of reals are atoms, or whole numbers in spans."""
         if reals.ndim == 1:
             inside = np.isin(reals, self._numbers) if self._numbers else np.zeros(len(reals), dtype=np.bool_)
@@ -99,7 +99,7 @@ class Event:
         at = bisect_right(self.spans, value, key=lambda span: span.start) - 1
         return at >= 0 and value in self.spans[at]
 
-    def scores(self, values: Values) -> NDArray[np.float64]:
+    def scores(self, values: Values) -> FloatArray:
         """Where outcomes lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
         if self.axis is not None:
             return self.axis.scores(values)
@@ -147,7 +147,7 @@ class Event:
         return spec
 
 
-def score(reals: NDArray[np.float64], weights: tuple[float, ...] | None) -> NDArray[np.float64]:
+def score(reals: FloatArray, weights: tuple[float, ...] | None) -> FloatArray:
     """Real outputs, shape (r, *d), on one axis, shape (r,): their sum, or weights · output; NaN where sizes differ."""
     if reals.ndim == 1 and weights is None:
         return reals
@@ -175,10 +175,10 @@ def _float(number: float) -> float:
         return math.inf
 
 
-def _inside(scores: NDArray[np.float64], intervals: tuple[Interval, ...]) -> NDArray[np.bool_]:
+def _inside(scores: FloatArray, intervals: tuple[Interval, ...]) -> BoolArray:
     ends = np.array(intervals)
     at = np.searchsorted(ends[:, 0], scores, side="left") - 1
-    inside: NDArray[np.bool_] = (at >= 0) & (scores <= ends[np.maximum(at, 0), 1])
+    inside: BoolArray = (at >= 0) & (scores <= ends[np.maximum(at, 0), 1])
     return inside
 
 

@@ -14,12 +14,12 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
 from dpaudit.outputs.canonical import Raised, shown
 from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, flat, sums
+from dpaudit.stats.arrays import IntArray
 
 POSITIONS = 48
 """Places of a tuple that are read; later ones count for the totals alone."""
@@ -147,7 +147,7 @@ class Mixed(Encoder):
         blocks = [plain, squashed, known.astype(np.float64), *(s.astype(np.float64) for s in is_symbol)]
         return np.hstack([*blocks, np.column_stack([*totals, *counts, *first])])
 
-    def _codes(self, columns: Sequence[_Column]) -> NDArray[np.int64]:
+    def _codes(self, columns: Sequence[_Column]) -> IntArray:
         """The number of the known symbol in every place, −1 where none is, shape (r, ≥ places); one column or more."""
         code = {symbol: i for i, symbol in enumerate(self.symbols)}
         found = [_codes(leaves, kinds, code) for leaves, kinds in columns]
@@ -173,7 +173,7 @@ def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
     return values if plain else [flat(value) for value in values]  # type: ignore[return-value]
 
 
-def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) -> NDArray[np.int64]:
+def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) -> IntArray:
     """The numbers of the known symbols in one place."""
     if kinds == {float}:
         return np.full(len(leaves), -1)
@@ -182,7 +182,7 @@ def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) 
             different, at = np.unique(np.array(leaves, dtype=np.int64), return_inverse=True)
         except OverflowError:
             return np.fromiter((code.get(str(int(leaf)), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
-        whole: NDArray[np.int64] = np.array([code.get(str(n), -1) for n in different.tolist()], dtype=np.int64)[at]
+        whole: IntArray = np.array([code.get(str(n), -1) for n in different.tolist()], dtype=np.int64)[at]
         return whole
     if kinds <= _WORDS:
         known = {leaf: code.get(_symbol(leaf) or "", -1) for leaf in set(leaves) if type(leaf) is not float}

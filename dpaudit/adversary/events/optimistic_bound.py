@@ -10,11 +10,11 @@ import math
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri, rel_entr
 
 from dpaudit.adversary.events.tail_extrapolation import Foreseen
 from dpaudit.outputs.columns import Floats
+from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.boundary import nearest
 
 PSEUDO = 1.0
@@ -137,7 +137,7 @@ def score_bound(p: Floats, q: Floats, *, runs: int, delta: float, alpha: float) 
     above = np.maximum(p - delta, 0.0)
     low, high = np.zeros(len(p)), np.full(len(p), math.log(runs) + 1.0)
 
-    def rejected(epsilon: Floats) -> NDArray[np.bool_]:
+    def rejected(epsilon: Floats) -> BoolArray:
         ratio = np.exp(epsilon)
         # the likeliest q on p = ratio · q + δ: exact for δ = 0 (Farrington and Manning, Statistics in Medicine 1990)
         middle = ratio * (1 + q) + 1 + above
@@ -145,7 +145,7 @@ def score_bound(p: Floats, q: Floats, *, runs: int, delta: float, alpha: float) 
         q_null = np.minimum(2 * (above + q) / (middle + root), 1.0)
         p_null = np.minimum(ratio * q_null + delta, 1.0)
         spread = np.sqrt((p_null * (1 - p_null) + ratio**2 * q_null * (1 - q_null)) / runs)
-        beyond: NDArray[np.bool_] = p - delta - ratio * q > z * spread
+        beyond: BoolArray = p - delta - ratio * q > z * spread
         return beyond
 
     positive = rejected(low)

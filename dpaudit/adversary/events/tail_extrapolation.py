@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, softmax
 
 from dpaudit.outputs.columns import one_thread
+from dpaudit.stats.arrays import FloatArray, IntArray
 
-Floats = NDArray[np.float64]
+Floats = FloatArray
 
 WIDEST = 0.5
 """Largest share of all runs in a half-line that is foreseen: the wider ones are known well enough."""
@@ -66,7 +66,7 @@ class Foreseen:
         rows = ([part.left for part in parts], [part.right for part in parts], [part.error for part in parts])
         return cls(*(np.concatenate(row) for row in rows))
 
-    def of(self, where: NDArray[np.int64], *, reverse: bool) -> Foreseen:
+    def of(self, where: IntArray, *, reverse: bool) -> Foreseen:
         """Of some of the events, with the sides swapped when `reverse`."""
         some = Foreseen(self.left[where], self.right[where], self.error[where])
         return some.swapped() if reverse else some

@@ -15,7 +15,6 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, NotEnumerableError, ParameterError
 from dpaudit.language.checks import number, probability
@@ -23,12 +22,13 @@ from dpaudit.language.claim import Claim
 from dpaudit.language.numbers import WRITTEN_BITS, written
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.spans import Spread, below, wholes
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, vector
 
 ENUMERATED_VALUES = 1 << 24
 """A uniform choice among more values than this is drawn, never enumerated."""
 
-Values: TypeAlias = Sequence[Any] | NDArray[np.int64]
+Values: TypeAlias = Sequence[Any] | IntArray
 """The support of a finite distribution: distinct hashable values, or integers as an array."""
 
 
@@ -109,10 +109,10 @@ class Finite(Distribution):
 
     @property
     @abstractmethod
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         """Their probabilities, shape (len(values),), summing to 1."""
 
-    def counts(self, rng: Generator, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counts(self, rng: Generator, size: int) -> tuple[IntArray, IntArray]:
         """How often each value comes in `size` draws: indices into `values` (ascending) and counts ≥ 1.
 
         One multinomial draw, or `size` inverse-cdf draws where the support is much larger than that.
@@ -138,7 +138,7 @@ class Finite(Distribution):
         return list(zip(drawn, count.tolist(), strict=True))
 
     @cached_property
-    def _cumulative(self) -> NDArray[np.float64]:
+    def _cumulative(self) -> FloatArray:
         return np.cumsum(self.probs)
 
     def draw(self, rng: Generator, size: int) -> Any:
@@ -178,7 +178,7 @@ class Bernoulli(Finite):
         return (True, False)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         p = near(self.p)
         return np.array([p, 1 - p if self.complement is None else near(self.complement)], dtype=np.float64)
 
@@ -214,7 +214,7 @@ class Categorical(Finite):
     """
 
     outcomes: Values
-    probabilities: Sequence[float] | NDArray[np.float64]
+    probabilities: Sequence[float] | FloatArray
 
     def __post_init__(self) -> None:
         if len(self.outcomes) != len(self.probabilities) or not len(self.outcomes):
@@ -231,13 +231,13 @@ class Categorical(Finite):
         return self.outcomes
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> FloatArray:
         probs = nears(vector(self.probabilities))
-        scaled: NDArray[np.float64] = probs / probs.sum()
+        scaled: FloatArray = probs / probs.sum()
         return scaled
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return self._probs
 
 
@@ -288,7 +288,7 @@ class Uniform(Finite):
         return _values(self.outcomes)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return np.full(len(self.outcomes), 1 / len(self.outcomes))
 
 
@@ -305,9 +305,9 @@ class Softmax(Finite):
         ParameterError: no scores, scores that are not finite, or labels of another length.
     """
 
-    scores: NDArray[np.float64]
+    scores: FloatArray
     coefficient: float
-    labels: Sequence[Any] | NDArray[np.int64] | None = None
+    labels: Sequence[Any] | IntArray | None = None
 
     def __post_init__(self) -> None:
         scores = vector(self.scores)
@@ -326,22 +326,22 @@ class Softmax(Finite):
         return np.arange(len(self.scores)) if self.labels is None else _values(self.labels)
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> FloatArray:
         # differences first: a coefficient times a large score would lose their digits
         with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
             scores = nears(self.scores)
             exponents = scores - (scores.max() if self.coefficient > 0 else scores.min())
             exponents *= near(self.coefficient)
-        weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
+        weights: FloatArray = np.exp(exponents, out=exponents)
         weights /= weights.sum()
         return weights
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return self._probs
 
 
-def _values(values: Sequence[Any] | NDArray[np.int64]) -> Values:
+def _values(values: Sequence[Any] | IntArray) -> Values:
     """Integer ranges as arrays, so that laws of a million outcomes are mixed as arrays."""
     if isinstance(values, range) and max(abs(values[0]), abs(values[-1])) < 1 << 62:
         return np.arange(values.start, values.stop, values.step)
@@ -381,7 +381,7 @@ class Mapped(Finite):
         return tuple(self._images[0])
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> FloatArray:
         places, of = self._images
         assert isinstance(self.base, Finite)
         probs = [0.0] * len(places)
@@ -390,7 +390,7 @@ class Mapped(Finite):
         return np.array(probs)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return self._probs
 
     def draw(self, rng: Generator, size: int) -> Any:
@@ -456,7 +456,7 @@ class Product(Finite):
         return tuple(product(*(plain(part.values) for part in self._finite_parts)))
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         joint = np.ones(1)
         for part in self._finite_parts:
             joint = np.outer(joint, part.probs).ravel()

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions.base import PRODUCT_LIMIT, Finite, Values
 from dpaudit.language.distributions.real import ClippedInteger, Laplace
+from dpaudit.stats.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class NoisyCopies(Finite):
         return tuple(product(range(1, self.cap + 1), repeat=len(self.centres)))
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         joint = np.ones(1)
         for part in self.parts:
             joint = np.outer(joint, part.probs).ravel()
         return joint
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.int64]:
+    def draw(self, rng: Generator, size: int) -> IntArray:
         """Shape (size, number of counts)."""
         noisy = rng.laplace(0.0, self.scale, (size, len(self.centres)))
         noisy += np.array(self.centres, dtype=np.float64)

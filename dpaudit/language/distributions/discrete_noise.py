@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.real import ClippedInteger, Real
+from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 from dpaudit.stats.enclosed import is_enclosed, near
 
 MOST_NUMERATOR = 1 << 53
@@ -26,9 +26,9 @@ ETA = 2.0**-53
 HARD_DIGITS = 60
 """Decimal digits that decide the rounding of a logarithm of a double: about 36 are needed in the worst case."""
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Bools = BoolArray
+Floats = FloatArray
+Integers = IntArray
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.language.checks import positive, whole
 from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosed import near
 
 
@@ -39,7 +39,7 @@ class CutGeometric(Finite):
         return np.arange(self.most + 1)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
-        probs: NDArray[np.float64] = np.exp(-near(self.rate) * np.arange(self.most + 1, dtype=np.float64))
+    def probs(self) -> FloatArray:
+        probs: FloatArray = np.exp(-near(self.rate) * np.arange(self.most + 1, dtype=np.float64))
         probs[:-1] *= -math.expm1(-near(self.rate))
         return probs

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Finite, Values
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import near
 
 ENUMERATED_LABELS = 1 << 18
 """More labels than this are drawn, never enumerated."""
 
-Ints = NDArray[np.int64]
+Ints = IntArray
 
 
 class Levels(ABC):
@@ -98,15 +98,15 @@ class LevelSoftmax(Finite):
         return np.arange(len(self.each))
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         weights = self._weights[self.each]
-        found: NDArray[np.float64] = weights / weights.sum()
+        found: FloatArray = weights / weights.sum()
         return found
 
-    def log_probs(self, levels: Ints) -> NDArray[np.float64]:
+    def log_probs(self, levels: Ints) -> FloatArray:
         """ln of the probability of one label of each of these levels."""
         total = float((self.levels.tally.sum(axis=0) * self._weights).sum())
-        found: NDArray[np.float64] = near(self.coefficient) * (levels - self._best) - np.log(total)
+        found: FloatArray = near(self.coefficient) * (levels - self._best) - np.log(total)
         return found
 
     def draw(self, rng: Generator, size: int) -> Any:
@@ -121,15 +121,15 @@ class LevelSoftmax(Finite):
         return int(occur[-1] if self.coefficient > 0 else occur[0])
 
     @cached_property
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> FloatArray:
         """Of one label of each level, 1 for the likeliest that occurs; of levels beyond it, which occur nowhere, 0."""
         beyond = np.arange(self.levels.tally.shape[1]) - self._best
         exponents = near(self.coefficient) * beyond
-        found: NDArray[np.float64] = np.where(exponents > 0, 0.0, np.exp(np.minimum(exponents, 0.0)))
+        found: FloatArray = np.where(exponents > 0, 0.0, np.exp(np.minimum(exponents, 0.0)))
         return found
 
     @cached_property
-    def _cumulative_cells(self) -> NDArray[np.float64]:
+    def _cumulative_cells(self) -> FloatArray:
         return np.cumsum(self.levels.tally * self._weights)
 
     def _drawn(self, rng: Generator, size: int) -> Ints:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.checks import at_least, whole
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.stats.arrays import FloatArray, IntArray
 
 ENUMERATED_SAMPLES = 50_000
 """More different samples than this are drawn, never enumerated."""
@@ -85,7 +85,7 @@ class Multinomial(Finite):
         rows, counts = np.unique(self._rows(rng, size), axis=0, return_counts=True)
         return [(self._multiset(values, row), count) for row, count in zip(rows.tolist(), counts.tolist(), strict=True)]
 
-    def _rows(self, rng: Generator, size: int) -> NDArray[np.int64]:
+    def _rows(self, rng: Generator, size: int) -> IntArray:
         _, weights = self._possible
         total = sum(weights)
         return rng.multinomial(self.size, [w / total for w in weights], size=size)
@@ -122,7 +122,7 @@ class Multinomial(Finite):
         return tuple(self._law)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return np.array([float(p) for p in self._law.values()])
 
 

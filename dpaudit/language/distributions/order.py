@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.stats.arrays import FloatArray
 
 ENUMERATED_ORDERS = 40_320
 """More different orders than this (those of 8 different records) are drawn, never enumerated."""
@@ -59,7 +59,7 @@ class RandomOrder(Finite):
         return self._values
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return np.full(self.orders, 1 / self.orders)
 
 

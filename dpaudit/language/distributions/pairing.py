@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.stats.arrays import FloatArray, IntArray
 
 Number = TypeVar("Number", float, Fraction)
 
@@ -67,7 +67,7 @@ class RandomPairing(Finite):
         ]
 
     @cached_property
-    def _images(self) -> tuple[list[Any], NDArray[np.int64]]:
+    def _images(self) -> tuple[list[Any], IntArray]:
         """Distinct images, ascending, and for each pair of distinct values the index of its image."""
         values = self.records.values
         table = [[self.image(a, b) for b in values] for a in values]
@@ -77,7 +77,7 @@ class RandomPairing(Finite):
             len(values), len(values)
         )
 
-    def _tables(self, rng: Generator, size: int) -> NDArray[np.int64]:
+    def _tables(self, rng: Generator, size: int) -> IntArray:
         """Counts of every image in `size` pairings, shape (size, number of images)."""
         images, place = self._images
         out = np.zeros((size, len(images)), dtype=np.int64)
@@ -152,11 +152,11 @@ class RandomPairing(Finite):
         return tuple(self._law)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return np.array(list(self._law.values()))
 
 
-def _subset(rng: Generator, counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _subset(rng: Generator, counts: IntArray, sizes: IntArray) -> IntArray:
     """Row by row, the composition of a uniformly random subset of `sizes` out of `counts` (multivariate
     hypergeometric, by its conditional one-dimensional draws; shape of `counts`)."""
     taken = np.zeros_like(counts)

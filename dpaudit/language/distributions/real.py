@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number, positive, whole
 from dpaudit.language.distributions.base import Bernoulli, Distribution, Finite, Tail, Values
+from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import is_enclosed, near
 
 
@@ -24,7 +24,7 @@ class Real(Distribution):
     """A distribution on the real line with a known distribution function."""
 
     @abstractmethod
-    def draw(self, rng: Generator, size: int) -> NDArray[np.float64]:
+    def draw(self, rng: Generator, size: int) -> FloatArray:
         """`size` independent values, shape (size,)."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Laplace(Real):
         z = (t - self.loc) / self.scale
         return 0.5 * math.exp(-z) if z > 0 else 1 - 0.5 * math.exp(z)
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.float64]:
+    def draw(self, rng: Generator, size: int) -> FloatArray:
         return rng.laplace(self.loc, self.scale, size)
 
     def __add__(self, shift: float) -> Self:
@@ -122,7 +122,7 @@ class Gaussian(Real):
     def above(self, t: float) -> float:
         return float(ndtr((self.mean - t) / self.sigma))
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.float64]:
+    def draw(self, rng: Generator, size: int) -> FloatArray:
         return rng.normal(self.mean, self.sigma, size)
 
     def __add__(self, shift: float) -> Self:
@@ -163,8 +163,8 @@ class Clipped(Real):
             return self.base.above(t) + self.base.at(t)
         return self.base.at(t) if self.low < t < self.high else 0.0
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.float64]:
-        drawn: NDArray[np.float64] = np.clip(self.base.draw(rng, size), self.low, self.high)
+    def draw(self, rng: Generator, size: int) -> FloatArray:
+        drawn: FloatArray = np.clip(self.base.draw(rng, size), self.low, self.high)
         return drawn
 
 
@@ -175,9 +175,9 @@ class Integer(Distribution):
     base: Real
     up: int
 
-    def draw(self, rng: Generator, size: int) -> NDArray[np.int64]:
+    def draw(self, rng: Generator, size: int) -> IntArray:
         noise = self.base.draw(rng, size)
-        rounded: NDArray[np.float64] = np.ceil(noise) if self.up else np.floor(noise)
+        rounded: FloatArray = np.ceil(noise) if self.up else np.floor(noise)
         if np.abs(rounded).max(initial=0) >= 2.0**63:
             return np.array([int(value) for value in rounded.tolist()], dtype=object)
         return rounded.astype(np.int64)
@@ -215,11 +215,11 @@ class ClippedInteger(Finite):
         return np.arange(self.low, self.high + 1)
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         return self._probs
 
     @cached_property
-    def _probs(self) -> NDArray[np.float64]:
+    def _probs(self) -> FloatArray:
         # value v stands for base in (v − 1, v] (ceil) or [v, v + 1) (floor): cut the line at low + up, …,
         # high − 1 + up … and take differences of whichever tail is small, so that neither tail loses digits
         cuts = [c + (0 if self.up else 1) for c in range(self.low, self.high)]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions.base import PRODUCT_LIMIT, Distribution, Finite, Values, plain
+from dpaudit.stats.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Repeated(Finite):
         return tuple(product(plain(self.part.values), repeat=self.copies))
 
     @property
-    def probs(self) -> NDArray[np.float64]:
+    def probs(self) -> FloatArray:
         assert isinstance(self.part, Finite)
         joint, each = np.ones(1), self.part.probs
         for _ in range(self.copies):

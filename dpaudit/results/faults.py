@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from dpaudit.report.short import headline
 from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 
 
@@ -39,11 +38,6 @@ def fault(audit: Audit | UtilityAudit, *, expect: bool = False) -> Fault | None:
         return Fault.INCONCLUSIVE
     # a PASS that should have been something else is as bad as a FAIL
     return Fault.UNEXPECTED if expect and audit.as_expected is False else None
-
-
-def what_matters(audit: Audit | UtilityAudit, found: Fault) -> str:
-    """The one sentence that whoever sees the fault needs: what is certified, or why nothing is and what to do."""
-    return audit.reason if found in (Fault.CRASHED, Fault.INCONCLUSIVE) else headline(audit)
 
 
 def exit_code(result: Result, *, expect: bool = False) -> int:

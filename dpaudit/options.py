@@ -1,0 +1,223 @@
+"""One table of what can be asked for: every option of a request, with its name at every door.
+
+The command line, what a result says to type, the settings of a project, and the arguments of tests are made from it;
+`dpaudit.audit` and its like write their arguments out, for editors, and a test holds them against it. It imports
+nothing heavy: pytest reads it in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+KINDS: Mapping[str, type] = MappingProxyType({
+    "number": float, "count": int, "flag": bool, "text": str,
+    # texts on the command line, and something else in a request
+    "relation": str, "pair": str, "parameters": str, "sizes": str, "evidence": str,
+})
+"""What an option's value is: the type that a setting of a project has, and that a word is read as."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that can be asked for.
+
+    Args:
+        name: in Python, and in a request.
+        kind: one of `KINDS`.
+        about: one line of help.
+        word: on the command line and in settings, with underscores; "" where it is `name`.
+        default: on the command line; None for what the case, the mechanism or the machine gives.
+        unset: how the default is shown where it is no value.
+        metavar: what stands for its value in the help; "" for the parser's own word.
+        at: where a request keeps it; "" where it is `name`, "every.records" for a field of its `every`.
+        always: whether a command line names it also where it has its default.
+        off: of a flag, whether there is a --no-… too.
+        negates: of a flag, whether it says no.
+        setting: whether `[tool.dpaudit]` may set it.
+        test: whether `dp_audit` and `@pytest.mark.dp` take it.
+        silent: whether the result does not depend on it, so that a command line leaves it out.
+    """
+
+    name: str
+    kind: str
+    about: str
+    word: str = ""
+    default: Any = None
+    unset: str = ""
+    metavar: str = ""
+    at: str = ""
+    always: bool = False
+    off: bool = False
+    negates: bool = False
+    setting: bool = False
+    test: bool = False
+    silent: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name where options are named: in settings, and as the parser's variable."""
+        return self.word or self.name
+
+    @property
+    def flag(self) -> str:
+        """Its word on the command line, such as "--call-time"."""
+        return f"--{self.key.replace('_', '-')}"
+
+    @property
+    def place(self) -> str:
+        """Where a request keeps it."""
+        return self.at or self.name
+
+    def but(self, **changes: Any) -> Option:
+        """The same option, as another command has it."""
+        return replace(self, **changes)
+
+
+DEFAULT_ALPHA = 0.001
+DEFAULT_MIN_POWER = 2.0
+"""A sampled PASS needs samples that would have refuted so many times the claimed ε."""
+DEFAULT_RUNS = 100_000
+DEFAULT_SIZE = 10
+DEFAULT_DOMAIN = 8
+DEFAULT_COMPARED = 2_000
+
+EPSILON = Option("epsilon", "number", "Test this ε instead of the mechanism's own.", test=True)
+DELTA = Option("delta", "number", "Test this δ.", test=True)
+RELATION = Option(
+    "relation", "relation", "replace-one or add-remove-one; for groups of k add :k (replace-one:3).", test=True
+)
+DATA = Option(
+    "data", "text", "What records are, e.g. 'integers(0, 3)', in place of --domain.", test=True
+)
+PARAMETERS = Option(
+    "parameters", "parameters", "Change a parameter of the mechanism; repeatable.", word="param", metavar="NAME=VALUE",
+    test=True,
+)
+RUNS = Option(
+    "runs", "count", "Runs a side and pair at most; a refutation stops earlier.",
+    unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True,
+)
+SECONDS = Option(
+    "seconds", "number", "Stop after this long.", word="time", metavar="SECONDS", unset="no limit", setting=True,
+    test=True,
+)
+ALPHA = Option("alpha", "number", "Family-wise error over everything tried.", default=DEFAULT_ALPHA, setting=True)
+SEED = Option("seed", "count", "Same seed, same result.", default=0, always=True, setting=True)
+JOBS = Option(
+    "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
+)
+DOMAIN = Option("domain", "count", "Points of the domain (default 8).")
+ORDERED = Option("ordered", "flag", "A mechanism of your own looks at the order of the records.", default=False)
+
+CHECK: tuple[Option, ...] = (
+    EPSILON,
+    DELTA,
+    RELATION,
+    Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="LEFT RIGHT", test=True),
+    DATA.but(about="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs."),
+    Option("size", "count", "Records where a search begins (default 10).", test=True),
+    Option(
+        "game", "text", "Play a game against it, e.g. digit:2 (interior points), with no pair.", metavar="NAME:N"
+    ),
+    Option(
+        "groups", "count", "Audit group privacy instead, by chains of neighbours, up to groups of so many.", test=True
+    ),
+    PARAMETERS,
+    RUNS,
+    SECONDS,
+    Option(
+        "call_seconds", "number", "A call of a function that takes longer is an outcome, as an error is.",
+        word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
+    ),
+    ALPHA,
+    Option(
+        "certify", "flag", "Use all runs, also after a refutation, to sharpen the bound on ε.", default=False, test=True
+    ),
+    Option(
+        "bits", "flag", "Let what the low bits of doubles give away count.", default=False, off=True, setting=True,
+        test=True,
+    ),
+    Option(
+        "min_power", "number", "PASS needs samples that would have refuted so many times the claimed ε.",
+        default=DEFAULT_MIN_POWER, setting=True, test=True,
+    ),
+    Option(
+        "black_box", "flag", "Use runs alone: no exact law, no density of the mechanism's own.", default=False,
+        test=True,
+    ),
+    Option(
+        "evidence", "evidence", "Carry over the e-values of an earlier result with another seed.",
+        metavar="RESULTS.json", at="carried_from",
+    ),
+    SEED,
+    JOBS,
+)
+REPORT = Option(
+    "report", "text", "Write an HTML report into a folder: an index, a page for each algorithm.", metavar="DIR",
+    unset="none is written", setting=True, silent=True,
+)
+VERIFY: tuple[Option, ...] = (
+    DOMAIN.but(about="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.", at="every.domain"),
+    Option("size", "count", "Records of a dataset.", default=4, at="every.records", always=True),
+    Option(
+        "groups", "count", "Verify group privacy too, up to groups of so many.", default=3, at="every.groups",
+        always=True,
+    ),
+    DATA,
+    ORDERED.but(at="every.ordered"),
+    Option(
+        "symmetries", "flag", "Compute every law, whatever symmetries the mechanism declares.", word="no_symmetries",
+        default=False, at="every.symmetries", negates=True,
+    ),
+    EPSILON.but(about="Verify this ε instead of the mechanism's own."),
+    DELTA.but(about="Verify this δ."),
+    RELATION,
+    PARAMETERS,
+    SECONDS,
+    JOBS,
+)
+WORST: tuple[Option, ...] = (
+    DOMAIN.but(at="seek.domain"),
+    Option("size", "count", "Records of a dataset, at most.", default=32, at="seek.records", always=True),
+    Option(
+        "case", "text", "Begin with this case of the catalogue: its mechanism, its pairs.", metavar="LABEL",
+        at="seek.case",
+    ),
+    Option(
+        "scores", "flag", "Vary the scores that it chooses by: any quality of sensitivity 1.", default=False,
+        at="seek.scores",
+    ),
+    Option("realised", "flag", "Only scores that datasets have.", default=False, at="seek.realised"),
+    DATA,
+    ORDERED.but(at="seek.ordered"),
+    Option(
+        "pairs", "count", "Compare the laws of so many pairs, at most.", default=DEFAULT_COMPARED, at="seek.compared",
+        always=True,
+    ),
+    EPSILON.but(about="Hold the worst pair against this ε."),
+    DELTA.but(about="Maximise ε at this δ."),
+    RELATION,
+    PARAMETERS,
+    SECONDS,
+    SEED,
+)
+COMPARE: tuple[Option, ...] = (
+    Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="versus.sizes"),
+    PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="versus.parameters"),
+    RUNS.but(about="Runs on each kind of inputs, and a side of a pair."),
+    SECONDS,
+    ALPHA,
+    SEED.but(about="Same seed, same result (but for times)."),
+    JOBS,
+)
+OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
+    {"check": CHECK, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
+)
+"""The options of every command that audits, and of the function of that name, in the order of its help."""
+PYTHON_NAMES: Mapping[str, str] = MappingProxyType(
+    {option.key: option.name for options in OPTIONS.values() for option in options}
+)
+"""The name of an option's argument in Python, by its word on the command line."""

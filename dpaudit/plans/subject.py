@@ -1,0 +1,91 @@
+"""What a target stands for, and the claim that it is held against: one answer for every door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.language import REPLACE_ONE, Claim, Mechanism
+from dpaudit.plans.request import Request
+from dpaudit.subjects.adapters import adapted
+from dpaudit.subjects.stated import stated_claim
+from dpaudit.subjects.target import instantiate, load_object, with_parameters
+
+
+def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
+    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
+    return isinstance(target, str) and ":" not in target and not target.endswith(".py")
+
+
+def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> tuple[Any, str, str]:
+    """A mechanism or function of the user's own with the parameters that are asked for, its name, and where it is from.
+
+    Raises:
+        UsageError and its kinds: there is no such thing, it cannot be audited, or it refuses its parameters.
+    """
+    subject, source = load_object(target) if isinstance(target, str) else (target, "python")
+    subject = adapted(subject)
+    name = target.rpartition(":")[2] if isinstance(target, str) else name_of(subject)
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        subject = instantiate(subject, request.parameters)
+    elif isinstance(subject, Mechanism) and request.parameters:
+        subject = with_parameters(subject, request.parameters)
+    if not isinstance(subject, Mechanism) and not callable(subject):
+        raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
+    return subject, name, source
+
+
+def name_of(subject: Any) -> str:
+    """What messages and reports call a function or mechanism."""
+    return getattr(subject, "__name__", type(subject).__name__)
+
+
+def own_claim(subject: Any) -> Claim | None:
+    """What a mechanism claims, or a function states of itself; None for nothing."""
+    return subject.claim if isinstance(subject, Mechanism) else stated_claim(subject, name_of(subject))
+
+
+def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
+    """The claim of a request, the parts of which that it does not state are those of the subject's own.
+
+    Raises:
+        UsageError: neither states ε.
+    """
+    if request.claim is not None:
+        return request.claim
+    relation = request.stated_relation
+    if own is None:
+        if request.epsilon is None:
+            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
+        own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
+    if request.epsilon is None and request.delta is None and relation is None:
+        # as it stands, which may be more than (ε, δ)
+        return own
+    return Claim(
+        own.epsilon if request.epsilon is None else request.epsilon,
+        own.delta if request.delta is None else request.delta,
+        relation or own.relation,
+    )
+
+
+def refuse_half(
+    target: object, *, claimed: bool, placed: bool, how_to_claim: str, how_to_place: str
+) -> None:
+    """A function knows no datasets, and its claim only where it states one: what is missing is said at once.
+
+    Args:
+        target: what is to be audited; names and mechanisms know both.
+        claimed: whether ε is given.
+        placed: whether datasets are, or where they come from.
+        how_to_claim, how_to_place: what to give, in the words of the door.
+
+    Raises:
+        UsageError: one of them is missing.
+    """
+    if isinstance(target, str | Mechanism | type) or not callable(target):
+        return
+    if not claimed and own_claim(target) is None:
+        raise UsageError(f"What does {name_of(target)} claim? {how_to_claim}")
+    if not placed:
+        raise UsageError(f"On which datasets should {name_of(target)} be tried? {how_to_place}")
