@@ -55,7 +55,7 @@ PAGES = (
         "{py:class}`dpaudit.Result` adds methods to them.",
         (
             "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.plots",
-            "dpaudit.results.drawing", "dpaudit.results.stream",
+            "dpaudit.results.drawing", "dpaudit.results.stream", "dpaudit.results.faults",
         ),
         {"dpaudit.api.result": ("Plots",)},
     ),
@@ -129,7 +129,7 @@ PAGES = (
             "dpaudit.report.markdown", "dpaudit.report.ndjson",
         ),
     ),
-    Page("settings", "Settings and errors", "", ("dpaudit.config", "dpaudit.errors")),
+    Page("settings", "Settings and errors", "", ("dpaudit.options", "dpaudit.config", "dpaudit.errors")),
 )
 
 
@@ -170,13 +170,17 @@ def _module(name: str, names: tuple[str, ...] = ()) -> str:
     return _rst([f".. automodule:: {name}", "   :members:", "   :undoc-members:", "   :show-inheritance:", *imported])
 
 
+_OF_LANGUAGE = ("dpaudit.language.", "dpaudit.outputs.", "dpaudit.stats.")
+"""Where what the language exports is defined."""
+
+
 def _language() -> str:
     """The names that the language exports, under the modules that they come from."""
     package = ROOT / "dpaudit" / "language"
     exported = set(import_module("dpaudit.language").__all__)
     parts = []
     for node in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:
-        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("dpaudit.language."):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(_OF_LANGUAGE):
             continue
         module = str(node.module)
         lines = []
