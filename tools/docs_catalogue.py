@@ -144,11 +144,11 @@ def _member(name: str) -> str:
     kind, plan = registry.algorithm(name), registry.plan(name)
     card = kind.card
     assert card is not None, f"{name} has no card"
-    assert card.specimen is not None, f"{name} is no specimen"
+    assert card.known_bug is not None, f"{name} is no known bug"
     rows = [
-        ["Bug", plain(card.specimen.bug) or "none: it is here because broken ones look like it"],
-        ["Effect", plain(card.specimen.effect)],
-        ["True ε, at the claimed δ", plain(card.specimen.epsilon)],
+        ["Bug", plain(card.known_bug.bug) or "none: it is here because broken ones look like it"],
+        ["Effect", plain(card.known_bug.effect)],
+        ["True ε, at the claimed δ", plain(card.known_bug.epsilon)],
         *_facts(card, None, kind, plan),
     ]
     cases = [
@@ -172,9 +172,9 @@ def _corpus(members: Sequence[str]) -> str:
     for name in members:
         card = registry.algorithm(name).card
         assert card is not None, f"{name} has no card"
-        assert card.specimen is not None, f"{name} is no specimen"
-        specimen = card.specimen
-        texts = [specimen.bug or "correct", specimen.effect, specimen.epsilon, card.claim, card.source]
+        assert card.known_bug is not None, f"{name} is no known bug"
+        known_bug = card.known_bug
+        texts = [known_bug.bug or "correct", known_bug.effect, known_bug.epsilon, card.claim, card.source]
         rows.append([f"{{doc}}`{name} <corpus/{name}>`", *map(plain, texts)])
     intro = (
         "# The corpus\n\nMechanisms that are known to be broken, and correct ones that look like them: what an auditor "

@@ -17,7 +17,7 @@ from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import DpauditError, with_options_named
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, PYTHON_NAMES
-from dpaudit.plans.request import Everything, Request, Seek, Versus
+from dpaudit.plans.request import Request, VerifyMode, Versus, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
 from dpaudit.results.stream import CheckFinished
@@ -278,7 +278,7 @@ def verify(
             relation=relation,
             data=data,
             parameters=parameters or {},
-            every=Everything(domain, size, groups, ordered, symmetries),
+            every=VerifyMode(domain, size, groups, ordered, symmetries),
             call=call_text(verify, given),
         ),
         progress,
@@ -390,7 +390,7 @@ def worst(
             relation=relation,
             data=data,
             parameters=parameters or {},
-            seek=Seek(domain, size, case, scores, realised, pairs, ordered),
+            seek=WorstCaseMode(domain, size, case, scores, realised, pairs, ordered),
             call=call_text(worst, given),
         ),
         progress,

@@ -44,10 +44,10 @@ def sizes_block(mechanism: Mechanism, sizes: Sequence[SampleSize]) -> Rows:
 
 
 def _specimen(card: Card) -> Iterable[tuple[str, str]]:
-    if card.specimen is None:
+    if card.known_bug is None:
         return []
     return [
-        ("Bug", card.specimen.bug or "none; it is in the corpus because broken ones look like it"),
-        ("Effect", card.specimen.effect),
-        ("True ε", card.specimen.epsilon),
+        ("Bug", card.known_bug.bug or "none; it is in the corpus because broken ones look like it"),
+        ("Effect", card.known_bug.effect),
+        ("True ε", card.known_bug.epsilon),
     ]

@@ -111,9 +111,9 @@ def list_command(
     group = registry.CORPUS if corpus else registry.ALGORITHMS
     cards = [registry.algorithm(name).card for name in registry.names(group)]
     if corpus:
-        specimens = [(c, c.specimen) for c in cards if c is not None and c.specimen is not None]
+        known_bugs = [(c, c.known_bug) for c in cards if c is not None and c.known_bug is not None]
         show(
-            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in specimens])
+            render_corpus([(c.name, s.bug or "correct", s.effect, s.epsilon, c.source) for c, s in known_bugs])
         )
         return
     rows = [(c.name, c.title, c.claim, c.source) for c in cards if c is not None]

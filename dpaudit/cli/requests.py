@@ -13,7 +13,7 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Dataset
 from dpaudit.options import OPTIONS
 from dpaudit.plans import registry
-from dpaudit.plans.request import Everything, Request, Seek, Versus
+from dpaudit.plans.request import Request, VerifyMode, Versus, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.datasets import parse_dataset
 
@@ -103,4 +103,4 @@ def parameter(text: str) -> tuple[str, Any]:
 
 _READ: Mapping[str, Callable[[Any], Any]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
 """From what the parser has to what a request has, by kind of option."""
-_PARTS: Mapping[str, Callable[..., Any]] = {"every": Everything, "seek": Seek, "versus": Versus}
+_PARTS: Mapping[str, Callable[..., Any]] = {"every": VerifyMode, "seek": WorstCaseMode, "versus": Versus}

@@ -248,7 +248,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         if job.tests and job.case.pairs:
             # before the search: a function that fails in every call, or keeps its answers, is told at once
             found.assumptions = _examined(job, request, runner)
-        if job.hunt is not None:
+        if job.spec is not None:
             job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
         elif job.walk is not None:
             job = yield from chains.find_chain(job, runner, found, seed=request.seed)

@@ -80,7 +80,7 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     if best is None and not found.exact:
         remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
-    if found.exact and job.hunt is not None:
+    if found.exact and job.spec is not None:
         return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
     if found.exact and job.walk is not None:
         return Verdict.PASS, kind, "The ends of the worst chain that a search walked keep the claim: not a proof."

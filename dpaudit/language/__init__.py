@@ -19,7 +19,7 @@ from dpaudit.language.card import (
     THESIS,
     UNDERSTANDING_SVT,
     Card,
-    Specimen,
+    KnownBug,
 )
 from dpaudit.language.claim import Claim, advanced_composition, advanced_share, basic_composition, optimal_composition
 from dpaudit.language.distributions import (
@@ -116,6 +116,7 @@ __all__ = [
     "Instance",
     "IntArray",
     "InteriorPoint",
+    "KnownBug",
     "Laplace",
     "LevelSoftmax",
     "Levels",
@@ -142,7 +143,6 @@ __all__ = [
     "Snapping",
     "Softmax",
     "Span",
-    "Specimen",
     "Staircase",
     "StepScores",
     "StepSoftmax",

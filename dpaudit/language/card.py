@@ -18,7 +18,7 @@ DWORK_ROTH = "Dwork and Roth, The Algorithmic Foundations of Differential Privac
 
 
 @dataclass(frozen=True)
-class Specimen:
+class KnownBug:
     """What a member of the corpus shows: a known bug, or a correct mechanism that looks like a broken one.
 
     Args:
@@ -37,7 +37,7 @@ class Specimen:
 
     def __post_init__(self) -> None:
         if not self.effect.strip() or not self.epsilon.strip():
-            raise ParameterError("A specimen states its effect and its true epsilon.")
+            raise ParameterError("A known bug states its effect and its true epsilon.")
 
     @property
     def broken(self) -> bool:
@@ -61,7 +61,7 @@ class Card:
         differs: "differs from the paper in": every reading and departure, one sentence each.
         variants: names of other versions of the same algorithm.
         private: False for a baseline for which no privacy is claimed.
-        specimen: for members of the corpus of known-broken mechanisms (and their correct look-alikes) what they show.
+        known_bug: for members of the corpus of known-broken mechanisms (and their correct look-alikes) what they show.
 
     Raises:
         ParameterError: a card without a citation.
@@ -78,7 +78,7 @@ class Card:
     differs: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     private: bool = True
-    specimen: Specimen | None = None
+    known_bug: KnownBug | None = None
 
     def __post_init__(self) -> None:
         for part in ("name", "system", "title", "paper", "place", "claim", "inputs", "output"):

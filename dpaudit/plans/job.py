@@ -8,13 +8,13 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.language import Card, Claim, Quality
 from dpaudit.plans.plan import Case, Scope
-from dpaudit.plans.request import Seek
+from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.target import Target
 
 
 @dataclass(frozen=True)
-class Hunt:
+class SearchSpec:
     """Where the worst pair is searched for by exact laws.
 
     Args:
@@ -23,7 +23,7 @@ class Hunt:
         natural: the quality whose datasets may realise scores.
     """
 
-    seek: Seek
+    seek: WorstCaseMode
     starts: tuple[Pair, ...] = ()
     natural: Quality | None = None
 
@@ -63,7 +63,7 @@ class Job:
     """Whether the mechanism's law and density are left alone."""
     scope_unasked: bool = False
     """Whether the scope is enumerated on the auditor's own account: where that fails, runs remain."""
-    hunt: Hunt | None = None
+    spec: SearchSpec | None = None
     """Where the worst pair is searched for by exact laws."""
     walk: Walk | None = None
     """Where the pair is to be the ends of a chain."""

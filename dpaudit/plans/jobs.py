@@ -21,10 +21,10 @@ from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Qual
 from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.contest import Contest, bouts
-from dpaudit.plans.job import Hunt, Job
+from dpaudit.plans.job import Job, SearchSpec
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
-from dpaudit.plans.request import ID_VERSION, Everything, Request, Seek, Versus
+from dpaudit.plans.request import ID_VERSION, Request, VerifyMode, Versus, WorstCaseMode
 from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.call_time import refuse_without_timer
@@ -55,7 +55,7 @@ def jobs_of(request: Request) -> list[Job]:
         if request.every is not None:
             jobs += _scope_jobs(request, request.every, target, changed)
         elif request.seek is not None:
-            jobs.append(_hunt_job(request, request.seek, target, changed))
+            jobs.append(_worst_case_job(request, request.seek, target, changed))
         elif in_catalogue(target):
             assert isinstance(target, str)
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
@@ -125,7 +125,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
 
 
 def _scope_jobs(
-    request: Request, every: Everything, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+    request: Request, every: VerifyMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
 ) -> Iterable[Job]:
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
@@ -161,8 +161,8 @@ def _scope_jobs(
         yield _job(request, Target(name, source, mechanism), case, stated, card, None)
 
 
-def _hunt_job(
-    request: Request, seek: Seek, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+def _worst_case_job(
+    request: Request, seek: WorstCaseMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
 ) -> Job:
     """One search for the worst pair."""
     mechanism: Any
@@ -212,10 +212,10 @@ def _hunt_job(
         quality = natural(quality.stop) if natural is not None else None
     if seek.realised and (quality is None or type(quality).realised is Quality.realised):
         raise UsageError(f"Which scores datasets can have is not worked out for {name}; leave --realised out.")
-    return replace(job, records=records, hunt=Hunt(seek, starts, quality))
+    return replace(job, records=records, spec=SearchSpec(seek, starts, quality))
 
 
-def _small(request: Request, every: Everything | Seek, name: str) -> tuple[Mechanism, Scope]:
+def _small(request: Request, every: VerifyMode | WorstCaseMode, name: str) -> tuple[Mechanism, Scope]:
     """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
     plan = registry.plan(name)
     if request.data is not None:
@@ -247,7 +247,7 @@ def _first(cases: tuple[Case, ...], name: str) -> Mechanism:
     return cases[0].mechanism
 
 
-def _domain(request: Request, every: Everything | Seek) -> tuple[Any, ...]:
+def _domain(request: Request, every: VerifyMode | WorstCaseMode) -> tuple[Any, ...]:
     """All records of the description, or the whole numbers below --domain."""
     if request.data is None:
         return tuple(range(every.domain or DEFAULT_DOMAIN))

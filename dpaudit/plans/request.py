@@ -45,7 +45,7 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class Everything:
+class VerifyMode:
     """A scope of which every pair is wanted.
 
     Args:
@@ -70,7 +70,7 @@ class Everything:
 
 
 @dataclass(frozen=True)
-class Seek:
+class WorstCaseMode:
     """A worst pair is searched for by exact laws.
 
     Args:
@@ -178,8 +178,8 @@ class Request:
     black_box: bool = False
     carried: dict[str, Carried] = field(default_factory=dict)
     carried_from: str | None = None
-    every: Everything | None = None
-    seek: Seek | None = None
+    every: VerifyMode | None = None
+    seek: WorstCaseMode | None = None
     only: str | None = None
     versus: Versus | None = None
     game: str | None = None
@@ -319,8 +319,8 @@ class Request:
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
                 "parameters": dict(_values(value["parameters"])),
                 "spelled": frozenset(value["spelled"]),
-                "every": None if value["every"] is None else Everything(**value["every"]),
-                "seek": None if value["seek"] is None else Seek(**value["seek"]),
+                "every": None if value["every"] is None else VerifyMode(**value["every"]),
+                "seek": None if value["seek"] is None else WorstCaseMode(**value["seek"]),
                 "carried": {
                     key: Carried(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["carried"].items()
                 },

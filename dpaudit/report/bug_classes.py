@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from dpaudit.errors import DpauditError
-from dpaudit.language.card import Specimen
+from dpaudit.language.card import KnownBug
 from dpaudit.plans import registry
 from dpaudit.report import wording
 from dpaudit.results.faults import Fault
@@ -127,9 +127,9 @@ def bug_class(audit: Audit | UtilityAudit, found: Fault) -> BugClass:
         return OWN["unexpected-verdict"]
     if isinstance(audit, UtilityAudit):
         return OWN["utility-promise-broken"]
-    specimen = specimen_of(audit)
-    if specimen is not None and specimen.broken:
-        return _of_the_corpus(specimen)
+    known_bug = known_bug_of(audit)
+    if known_bug is not None and known_bug.broken:
+        return _of_the_corpus(known_bug)
     deciding = wording.deciding(audit)
     if audit.evidence is EvidenceKind.SAMPLED and deciding is not None and deciding.family == "bits":
         return OWN["floating-point-leak"]
@@ -147,23 +147,23 @@ def leaks_besides(audit: Audit | UtilityAudit) -> bool:
     return isinstance(audit, Audit) and wording.leaks(audit) and audit.verdict is not Verdict.FAIL
 
 
-def specimen_of(audit: Audit | UtilityAudit) -> Specimen | None:
+def known_bug_of(audit: Audit | UtilityAudit) -> KnownBug | None:
     """The card's word on a member of the corpus; None of anything else, and where the corpus is not installed."""
     try:
         card = registry.algorithm(audit.name).card if audit.name in registry.names(registry.CORPUS) else None
     except DpauditError:
         return None
     # a function of the same name is another one
-    return card.specimen if card is not None and card.source == audit.source else None
+    return card.known_bug if card is not None and card.source == audit.source else None
 
 
-def _of_the_corpus(specimen: Specimen) -> BugClass:
-    words = re.sub(r"[^a-z0-9]+", " ", specimen.bug.lower()).split()
+def _of_the_corpus(known_bug: KnownBug) -> BugClass:
+    words = re.sub(r"[^a-z0-9]+", " ", known_bug.bug.lower()).split()
     return BugClass(
         f"corpus/{'-'.join(words)}",
         "".join(word.capitalize() for word in words),
-        f"{specimen.bug[:1].upper()}{specimen.bug[1:]}.",
-        f"A known bug, of the corpus of broken mechanisms: {specimen.bug}.",
+        f"{known_bug.bug[:1].upper()}{known_bug.bug[1:]}.",
+        f"A known bug, of the corpus of broken mechanisms: {known_bug.bug}.",
         f"Compare with the correct look-alike that `dpaudit list --corpus` shows beside it. {_REPLAY}",
         tags=("privacy", "corpus"),
     )

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit.report import wording
-from dpaudit.report.bug_classes import OWN, BugClass, bug_class, leaks_besides, specimen_of
+from dpaudit.report.bug_classes import OWN, BugClass, bug_class, known_bug_of, leaks_besides
 from dpaudit.report.short import audit_text, headline, phrase
 from dpaudit.results.faults import Fault, exit_code, fault
 from dpaudit.results.model import Audit, Location, Result, UtilityAudit
@@ -43,9 +43,9 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
     effects: dict[str, dict[str, str]] = {}
     for audit, kind in found:
         rules.setdefault(kind.id, kind)
-        specimen = specimen_of(audit) if kind.id not in OWN else None
-        if specimen is not None:
-            effects.setdefault(kind.id, {})[audit.name] = specimen.effect
+        known_bug = known_bug_of(audit) if kind.id not in OWN else None
+        if known_bug is not None:
+            effects.setdefault(kind.id, {})[audit.name] = known_bug.effect
     order = {name: i for i, name in enumerate(rules)}
     version = result.environment.get("dpaudit", "unknown")
     driver: dict[str, Any] = {

@@ -226,7 +226,7 @@ def check_plan(subject: Subject) -> None:
         for pair in case.pairs:
             pair.distance(case.tested.relation)  # refuses unrelated and equal datasets
     card = subject.kind.card
-    if card is not None and card.private and card.specimen is None:
+    if card is not None and card.private and card.known_bug is None:
         sizes = {case.tested.relation.size for case in subject.cases if case.tested is not None}
         assert {2, 3} <= sizes, f"no case for groups of {sorted({2, 3} - sizes)}"
     if card is not None and not card.private:

@@ -1,4 +1,4 @@
-"""The contract, run over the corpus of known-broken mechanisms; and what a specimen must be."""
+"""The contract, run over the corpus of known-broken mechanisms; and what a known bug must be."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CORPUS = Catalogue.of("dpaudit_algorithms.corpus", "dpaudit_audits.corpus")
 
 @lru_cache(maxsize=8)
 def subject(name: str) -> Subject:
-    """A specimen with what was computed of it."""
+    """A known bug with what was computed of it."""
     return CORPUS.subject(name)
 
 
 @lru_cache(maxsize=8)
 def oracle(name: str) -> Oracle:
-    """The best events on a specimen's pair."""
+    """The best events on a known bug's pair."""
     found = loaded(ORACLES[name])()
     assert isinstance(found, Oracle)
     return found
@@ -60,11 +60,11 @@ def test_specimen(name: str) -> None:
     card = subject(name).kind.card
     assert card is not None
     assert card.system == "corpus"
-    assert card.specimen is not None
+    assert card.known_bug is not None
     case = subject(name).cases[0]
-    if card.specimen.broken:
+    if card.known_bug.broken:
         assert len(case.pairs) == 1, "it is to be refuted with no hint but its pair"
-    expected = Verdict.FAIL if card.specimen.broken else Verdict.PASS
+    expected = Verdict.FAIL if card.known_bug.broken else Verdict.PASS
     # the bits of doubles are not looked at by its oracle, nor by an audit of the real numbers that they stand for
     assert case.expected is expected or case.bits
 
@@ -72,7 +72,7 @@ def test_specimen(name: str) -> None:
 @pytest.mark.slow(only=["SVT34Parallel", "NumericalSVT"])
 @pytest.mark.parametrize("name", sorted(ORACLES))
 def test_oracle(name: str) -> None:
-    """Probabilities of ever larger events, and a claim that they break if and only if the specimen is broken."""
+    """Probabilities of ever larger events, and a claim that they break if and only if the mechanism is broken."""
     found = oracle(name)
     assert found.p.shape == found.q.shape
     for side in (found.p, found.q):

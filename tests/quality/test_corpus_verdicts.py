@@ -68,9 +68,9 @@ def test_plans_expect_what_the_cards_say() -> None:
     for name in registry.names(registry.CORPUS):
         card = registry.algorithm(name).card
         assert card is not None
-        assert card.specimen is not None
+        assert card.known_bug is not None
         expected = {case.expected for case in registry.plan(name).cases()}
-        assert (Verdict.FAIL in expected) == card.specimen.broken, name
+        assert (Verdict.FAIL in expected) == card.known_bug.broken, name
         assert expected <= {Verdict.FAIL, Verdict.PASS}
         assert expected == {Verdict.FAIL} or name not in BROKEN
         assert expected == {Verdict.PASS} or name not in CORRECT

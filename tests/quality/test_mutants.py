@@ -28,7 +28,7 @@ from dpaudit.language import (
     Scores,
     Softmax,
 )
-from dpaudit.plans.request import Everything, Request
+from dpaudit.plans.request import Request, VerifyMode
 from dpaudit.results.model import Audit, Verdict
 from dpaudit_algorithms.foundations.a_dist import ADistCorrected
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
@@ -307,5 +307,5 @@ def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant
 
 
 def verified(mechanism: Mechanism, size: int, data: str) -> Audit:
-    (audit,) = orchestrator.run(Request((mechanism,), data=data, every=Everything(None, size))).audits
+    (audit,) = orchestrator.run(Request((mechanism,), data=data, every=VerifyMode(None, size))).audits
     return audit

@@ -16,7 +16,7 @@ from dpaudit.evidence.exact import compare, enclosed, evidence
 from dpaudit.interpret import LawCache, law
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Program
 from dpaudit.plans.jobs import jobs_of
-from dpaudit.plans.request import Everything, Request
+from dpaudit.plans.request import Request, VerifyMode
 from dpaudit.results.model import EvidenceKind, Verdict
 
 
@@ -107,7 +107,7 @@ def test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved(
 ) -> None:
     """Without the last dataset the laws of some pairs are there, and keep the claim; without many of them none are."""
     monkeypatch.setattr(law_table, "_LATEST", {})
-    request = Request((Slow(most),), data="sampled_from([0, 1])", every=Everything(None, 9))
+    request = Request((Slow(most),), data="sampled_from([0, 1])", every=VerifyMode(None, 9))
     (found,) = orchestrator.run(request).audits
     assert found.verdict is verdict
     assert (found.proof is not None) == (verdict is Verdict.PASS)

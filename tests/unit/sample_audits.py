@@ -14,7 +14,7 @@ from unittest import mock
 from dpaudit.engine.orchestrator import run
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Plan
-from dpaudit.plans.request import Request, Seek, Versus
+from dpaudit.plans.request import Request, Versus, WorstCaseMode
 from dpaudit.results.model import Result
 
 RUNS = 1_000
@@ -46,7 +46,7 @@ GUARANTEES = {
 def sample_audits() -> Result:
     """The audits of `CASES` and `GUARANTEES`, and of a search for a worst pair."""
     audited = _audited(CASES, GUARANTEES)
-    worst = run(Request(("ADistCorrected",), seek=Seek(domain=2, records=6)))
+    worst = run(Request(("ADistCorrected",), seek=WorstCaseMode(domain=2, records=6)))
     return replace(audited, audits=[*audited.audits, *worst.audits])
 
 

@@ -23,7 +23,7 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Multiset
 from dpaudit.options import OPTIONS
 from dpaudit.plans.command import command_line
-from dpaudit.plans.request import Carried, Everything, Request, Seek, Versus
+from dpaudit.plans.request import Carried, Request, VerifyMode, Versus, WorstCaseMode
 from dpaudit.results.datasets import as_dataset
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -90,8 +90,8 @@ def test_round_trip(wanted: Request) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"every": Everything(None, 3, 2, True, False)},
-        {"seek": Seek(8, 5, None, True, True, 77, True)},
+        {"every": VerifyMode(None, 3, 2, True, False)},
+        {"seek": WorstCaseMode(8, 5, None, True, True, 77, True)},
         {"versus": Versus("interior-points", (10, 100), (("epsilon", 0.5), ("sizes", (1, 2))))},
         {"carried": {"ab": Carried(-math.inf, (0, 7), "f against ε = 1", 0.1)}, "carried_from": "e.json"},
         {"min_power": math.inf, "parameters": {"most": math.inf, "nested": ((1, "a"), [None])}},
@@ -109,12 +109,12 @@ def test_every_part_of_a_request_is_written_and_read(more: dict[str, Any]) -> No
     [
         (
             "dpaudit verify A --domain 3 --size 2 --groups 1 --ordered --no-symmetries --epsilon 0.5 --time 9.0",
-            Request(("A",), epsilon=0.5, seconds=9.0, every=Everything(3, 2, 1, True, False)),
+            Request(("A",), epsilon=0.5, seconds=9.0, every=VerifyMode(3, 2, 1, True, False)),
         ),
-        ("dpaudit verify A --size 4 --groups 3", Request(("A",), every=Everything(None, 4, 3))),
+        ("dpaudit verify A --size 4 --groups 3", Request(("A",), every=VerifyMode(None, 4, 3))),
         (
             "dpaudit worst A --size 5 --case x --scores --realised --pairs 7 --delta 0.1 --seed 3",
-            Request(("A",), seed=3, delta=0.1, seek=Seek(None, 5, "x", True, True, 7)),
+            Request(("A",), seed=3, delta=0.1, seek=WorstCaseMode(None, 5, "x", True, True, 7)),
         ),
         (
             "dpaudit compare A --n 10,20 --param epsilon=0.5 --runs 9 --alpha 0.01 --seed 0",

@@ -104,8 +104,8 @@ def test_registered(kind: type[Mechanism]) -> None:
     plan = named(audits.CATALOGUE, kind)
     assert plan.name == kind.__name__ == kind.card.name  # type: ignore[union-attr]
     assert kind.card is not None
-    assert kind.card.specimen is not None
-    assert kind.card.specimen.broken == (kind in BROKEN)
+    assert kind.card.known_bug is not None
+    assert kind.card.known_bug.broken == (kind in BROKEN)
     for case in plan.cases():
         assert isinstance(case.mechanism, kind)
         assert case.expected is (Verdict.FAIL if kind in BROKEN else Verdict.PASS)

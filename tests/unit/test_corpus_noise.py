@@ -121,7 +121,7 @@ def test_tables_cards_and_plans(name: str) -> None:
     card: Any = kind.card
     assert type(tried.mechanism) is kind
     assert card.name == loaded(AUDITS[name]).name == name
-    assert card.specimen.broken == (name in BROKEN)
+    assert card.known_bug.broken == (name in BROKEN)
     assert tried.expected is (Verdict.FAIL if name in BROKEN else Verdict.PASS)
     assert tried.tested is not None
     assert tried.pairs[0].distance(tried.tested.relation) == 1

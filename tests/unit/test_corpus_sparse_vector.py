@@ -273,9 +273,9 @@ def test_numerical_svt_keeps_its_claim() -> None:
 @pytest.mark.parametrize("member", ALL)
 def test_cards_say_whether_the_claim_is_false(member: type[Mechanism]) -> None:
     assert member.card is not None
-    assert member.card.specimen is not None
+    assert member.card.known_bug is not None
     correct = {SVT1, SVT2, NumericalSVT, AboveThresholdDiscretised}
-    assert member.card.specimen.broken is (member not in correct)
+    assert member.card.known_bug.broken is (member not in correct)
 
 
 # --- values -----------------------------------------------------------------------------------------------------------

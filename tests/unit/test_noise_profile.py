@@ -82,7 +82,7 @@ def test_gaussian_draws_are_one() -> None:
 
 @pytest.mark.parametrize(("sigma", "epsilon", "delta"), [(2.4220, 1.6103, 1e-5), (0.2735, 8.875, 0.2)])
 def test_values_of_the_corpus(sigma: float, epsilon: float, delta: float) -> None:
-    """What the cards of the Gaussian specimens state (Balle and Wang 2018, Theorem 8), to the digits that they give."""
+    """What the cards of the Gaussian corpus state (Balle and Wang 2018, Theorem 8), to the digits that they give."""
     found = NoiseProfile(Moves(gaussian=(1 / F(sigma),))).epsilon(delta)
     assert found.low == pytest.approx(epsilon, rel=2e-3)
 

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft4Validator, FormatChecker
 
 from dpaudit.plans import registry
-from dpaudit.report.bug_classes import OWN, specimen_of
+from dpaudit.report.bug_classes import OWN, known_bug_of
 from dpaudit.report.sarif import to_sarif
 from dpaudit.results.model import Audit, Location, Result, Timings, UtilityAudit
 
@@ -108,15 +108,15 @@ def test_every_rule_is_explained() -> None:
 def test_a_member_of_the_corpus_has_its_bug_class() -> None:
     card = registry.algorithm("SVT4").card
     assert card is not None
-    assert card.specimen is not None
+    assert card.known_bug is not None
     refuted = replace(example_results.infinite(), name="SVT4", source=card.source)
     run = _run(_of(refuted))
     (rule,) = run["tool"]["driver"]["rules"]
     assert (rule["id"], rule["name"]) == ("corpus/wrong-noise-scale", "WrongNoiseScale")
-    assert card.specimen.effect in rule["help"]["text"]
+    assert card.known_bug.effect in rule["help"]["text"]
     assert "SVT4: " in rule["help"]["markdown"]
     # a function of somebody's own may have that name, too
-    assert specimen_of(replace(refuted, source="mine.py")) is None
+    assert known_bug_of(replace(refuted, source="mine.py")) is None
     assert _rules(replace(refuted, source="mine.py")) == [("unbounded-privacy-loss", "error")]
 
 

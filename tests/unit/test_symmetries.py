@@ -40,7 +40,7 @@ from dpaudit.language import (
     relabellings,
 )
 from dpaudit.plans.plan import Scope
-from dpaudit.plans.request import Everything, Request
+from dpaudit.plans.request import Request, VerifyMode
 from dpaudit.results.model import Verdict
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.runner import Runner
@@ -288,7 +288,7 @@ def test_another_text_does_not_inherit_them() -> None:
     assert declared(ExponentialMechanism(1.0, two), REPLACE_ONE, (0, 1)).names == ("relabelling",)
     assert declared(Inheriting(1.0, two), REPLACE_ONE, (0, 1)).names == ()
     # so that it is refuted, and does not end in an error
-    (audit,) = orchestrator.run(Request((Inheriting(1.0, two),), data="booleans()", every=Everything(None, 2))).audits
+    (audit,) = orchestrator.run(Request((Inheriting(1.0, two),), data="booleans()", every=VerifyMode(None, 2))).audits
     assert audit.verdict is Verdict.FAIL
 
 
@@ -421,7 +421,7 @@ class FirstRow(Mechanism):
 
 
 def test_it_is_noted_where_the_order_of_rows_matters() -> None:
-    every = Everything(2, 3, 1)
+    every = VerifyMode(2, 3, 1)
     (audit,) = orchestrator.run(Request((FirstRow(),), every=every)).audits
     assert audit.verdict is Verdict.PASS
     (note,) = audit.notes
@@ -434,12 +434,12 @@ def test_it_is_noted_where_the_order_of_rows_matters() -> None:
 
 
 def test_results_say_what_symmetries_saved() -> None:
-    (audit,) = orchestrator.run(Request(("ExponentialMechanism",), every=Everything(5, 4, 1))).audits
+    (audit,) = orchestrator.run(Request(("ExponentialMechanism",), every=VerifyMode(5, 4, 1))).audits
     assert audit.verdict is Verdict.PASS
     proof = audit.proof
     assert proof is not None
     assert (proof.datasets, proof.laws, proof.symmetries, proof.confirmed) == (70, 5, ["relabelling"], 32)
-    (plain,) = orchestrator.run(Request(("ADist",), every=Everything(3, 4, 1))).audits
+    (plain,) = orchestrator.run(Request(("ADist",), every=VerifyMode(3, 4, 1))).audits
     assert plain.proof is not None
     assert "keep the claim, given the symmetries that it declares (relabelling). In interval arithmetic" in audit.reason
     assert "given" not in plain.reason
@@ -479,10 +479,10 @@ class Most(Mechanism):
 
 def test_a_refutation_stands_though_a_symmetry_fails_on_fewer_records() -> None:
     """Of 5 records there is no tie, nor of 1, which is enough; of 4 there is."""
-    (audit,) = orchestrator.run(Request((Most(),), every=Everything(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((Most(),), every=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
-    (even,) = orchestrator.run(Request((Most(),), every=Everything(2, 4, 1))).audits
+    (even,) = orchestrator.run(Request((Most(),), every=VerifyMode(2, 4, 1))).audits
     assert even.verdict is Verdict.INCONCLUSIVE
     assert even.crashed
     assert "declares the symmetry 'relabelling', which does not hold" in even.reason
@@ -499,6 +499,6 @@ class MostOfMany(Most):
 
 
 def test_it_is_said_where_fewer_records_are_looked_at() -> None:
-    (audit,) = orchestrator.run(Request((MostOfMany(),), every=Everything(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((MostOfMany(),), every=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any("MostOfMany declares the symmetry 'relabelling', which does not hold" in note for note in audit.notes)

@@ -14,7 +14,7 @@ import dpaudit
 from dpaudit.engine import orchestrator
 from dpaudit.errors import UsageError
 from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
-from dpaudit.plans.request import Everything, Request
+from dpaudit.plans.request import Request, VerifyMode
 from dpaudit.results.model import EvidenceKind, Verdict
 from dpaudit_algorithms.foundations.a_dist import ADist
 
@@ -49,7 +49,7 @@ def coin(tmp_path: Path) -> str:
 
 
 def verified(target: Any, domain: int | None, size: int, groups: int = 1, **more: Any) -> Any:
-    return orchestrator.run(Request((target,), every=Everything(domain, size, groups), **more)).audits
+    return orchestrator.run(Request((target,), every=VerifyMode(domain, size, groups), **more)).audits
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_mechanism_of_ones_own_and_a_parameter(typed: Typed, coin: str) -> Non
 
 
 def test_the_order_of_rows(coin: str) -> None:
-    (audit,) = orchestrator.run(Request((coin,), every=Everything(2, 3, 1, ordered=True))).audits
+    (audit,) = orchestrator.run(Request((coin,), every=VerifyMode(2, 3, 1, ordered=True))).audits
     assert audit.proof is not None
     assert audit.proof.datasets == 8
     assert audit.proof.pairs == 12

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dpaudit.language import DWORK_ROTH, Card, Laplace, Program, Specimen, checks
+from dpaudit.language import DWORK_ROTH, Card, KnownBug, Laplace, Program, checks
 from dpaudit_algorithms.corpus.sparse_vector import INPUTS, SYMBOLIC, OnAnswers
 from dpaudit_algorithms.foundations.sparse_vector_outputs import ABOVE, BELOW, padded
 
@@ -40,7 +40,7 @@ class AboveThresholdDiscretised(OnAnswers):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("AboveThresholdCoarse", "SVT1"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Correct: moving rounded noise by a whole number costs no more than moving it unrounded, and the "
             "proof moves it by 1 and 2.",
@@ -93,7 +93,7 @@ class AboveThresholdCoarse(OnAnswers):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("AboveThresholdDiscretised", "SVT1"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="noise on a grid coarser than the sensitivity",
             effect="Noise in multiples of the step sees an answer only through its cell of the grid, and one record "
             "moves an answer across a whole cell: the scale should have been calibrated to the step, not to 1.",

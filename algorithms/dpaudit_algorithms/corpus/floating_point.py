@@ -14,11 +14,11 @@ from dpaudit.language import (
     Claim,
     DiscreteLaplace,
     FloatArray,
+    KnownBug,
     Laplace,
     Mechanism,
     ParameterError,
     Snapping,
-    Specimen,
     checks,
 )
 
@@ -60,7 +60,7 @@ class FloatingPointLaplace(Mechanism):
             "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
         ),
         variants=("SnappingLaplace", "DiscreteLaplaceMechanism"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="leaks through the low bits of doubles",
             effect="Some doubles can be answers on one dataset alone; as a mechanism on the reals it is ε-DP.",
             epsilon="infinite: near 0 the answer of a count of 1 is always a multiple of 2^-53, that of a count of 0 "
@@ -122,7 +122,7 @@ class SnappingLaplace(Mechanism):
         output="a double: a multiple of Λ, the least power of two ≥ λ, in [−B, B], or ±B",
         differs=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
         variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Answers are rounded to a grid as coarse as the noise, which hides the low bits.",
             epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 the two ends of "
@@ -170,7 +170,7 @@ class DiscreteLaplaceMechanism(Mechanism):
         inputs="one count as (count,), a whole number; epsilon > 0",
         output="a whole number",
         variants=("FloatingPointLaplace", "SnappingLaplace"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Integers are drawn exactly, by whole numbers and rational coins, so nothing is rounded.",
             epsilon="ε, attained: every answer ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",

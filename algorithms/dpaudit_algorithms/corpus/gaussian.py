@@ -17,9 +17,9 @@ from dpaudit.language import (
     Claim,
     FloatArray,
     Gaussian,
+    KnownBug,
     Mechanism,
     ParameterError,
-    Specimen,
     checks,
     exp,
     expm1,
@@ -105,7 +105,7 @@ class GaussianClassical(_NoisyAnswer):
         output="a real number",
         differs=("ε = 1 is allowed, where the theorem asks for ε < 1; the exact profile shows that it holds there.",),
         variants=("GaussianHalfSigma", "GaussianClassicalLargeEpsilon", "GaussianAnalytic"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="More noise than is needed: the tail bound behind the formula is loose.",
             epsilon="0.751 at δ = 1e-5 for (1, 1e-5), by the exact profile (Balle and Wang 2018, Theorem 8)",
@@ -146,7 +146,7 @@ class GaussianHalfSigma(_NoisyAnswer):
         output="a real number",
         differs=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
         variants=("GaussianClassical",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="wrong noise scale",
             effect="Half the noise, so that both ε and δ are exceeded.",
             epsilon="1.610 at δ = 1e-5 for (1, 1e-5), and δ = 0.0017 at ε = 1; by the exact profile (Balle and Wang "
@@ -200,7 +200,7 @@ class GaussianClassicalLargeEpsilon(_NoisyAnswer):
             "least).",
         ),
         variants=("GaussianClassical", "GaussianAnalytic"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="calibration used outside its range",
             effect="The noise shrinks as 1/ε, where an ε this large needs noise of the order of 1/√ε.",
             epsilon="8.875 at δ = 0.2 for (7, 0.2), and δ = 0.366 at ε = 7; by the exact profile (Balle and Wang "
@@ -237,7 +237,7 @@ class GaussianAnalytic(_NoisyAnswer):
         output="a real number",
         differs=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
         variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="The least noise that keeps the claim, at any ε.",
             epsilon="ε at δ, attained: the profile of Theorem 8 is exact",

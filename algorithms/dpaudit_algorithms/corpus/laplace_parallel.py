@@ -14,10 +14,10 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     FloatArray,
+    KnownBug,
     Laplace,
     Mechanism,
     Product,
-    Specimen,
     checks,
     independent,
 )
@@ -55,7 +55,7 @@ class LaplaceParallel(Mechanism):
             "The dataset is the number itself; neighbours move it by at most 1.",
             "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
         ),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None, though every single answer hides it: the evidence is spread thin over 20 coordinates.",
             epsilon="0.1 = kε₀: where all answers lie outside the two numbers, each has a density ratio of e^0.005",

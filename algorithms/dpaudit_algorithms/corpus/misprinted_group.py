@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.language import THESIS, Card, Claim, Specimen
+from dpaudit.language import THESIS, Card, Claim, KnownBug
 from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 
 
@@ -35,7 +35,7 @@ class GroupPrivacyMisprinted(GroupPrivacy):
         claim="(ε, δ)-DP under replace-one, and (kε, kδ)-DP for groups of k",
         inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
         output="True or False",
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="group privacy without its factor in δ",
             effect="Every pair of neighbours keeps the claim; groups of 2 and more need more δ than is stated of them.",
             epsilon="infinite at 2δ: True has probability (1 + e^ε)·δ with two ones (0.0744 at ε = 1, δ = 0.02, "

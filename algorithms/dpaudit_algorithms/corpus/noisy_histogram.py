@@ -14,10 +14,10 @@ from dpaudit.language import (
     Card,
     Claim,
     FloatArray,
+    KnownBug,
     Laplace,
     Mechanism,
     Product,
-    Specimen,
     checks,
     log,
 )
@@ -54,7 +54,7 @@ class NoisyHist1(Mechanism):
         output=_OUTPUT,
         differs=(_COUNTS, _DOUBLES),
         variants=("NoisyHist2",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: one count moves by 1, and its noise has scale 1/ε.",
             epsilon="0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
@@ -103,7 +103,7 @@ class NoisyHist2(Mechanism):
         output=_OUTPUT,
         differs=(_COUNTS, _DOUBLES),
         variants=("NoisyHist1",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="wrong noise scale",
             effect="The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
             epsilon="10 = 1/ε: one count moves by 1, and its noise has scale 0.1",

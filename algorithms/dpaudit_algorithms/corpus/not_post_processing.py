@@ -16,10 +16,10 @@ from dpaudit.language import (
     Claim,
     Distribution,
     Finite,
+    KnownBug,
     Laplace,
     Mechanism,
     ParameterError,
-    Specimen,
     checks,
 )
 
@@ -62,7 +62,7 @@ class ClampedToTruth(_NoisyCount):
         inputs="one count as (count,), ≥ 0; epsilon > 0",
         output="a real number in [0, count]; both ends have positive probability",
         variants=("ClampedToPublicBounds", "RoundedToData"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="post-processing that reads the data again",
             effect="The true count is the answer in more than half of the runs, and no answer exceeds it.",
             epsilon="infinite: an answer above 5 has probability 1/2 + (1 − e^-ε)/2 at a count of 6 (0.5476 at ε = "
@@ -99,7 +99,7 @@ class RoundedToData(_NoisyCount):
         inputs="counts (c₁, …, c_k), of which the first is asked for; epsilon > 0",
         output="one of the counts; of two equally near ones the smaller",
         variants=("ClampedToPublicBounds", "ClampedToTruth"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="post-processing that reads the data again",
             effect="The answer is always a number that occurs in the data.",
             epsilon="infinite: with (2, 8) against (2, 9) the answer 8 has probability e^(-3ε)/2 (0.3704 at ε = 0.1) "
@@ -143,7 +143,7 @@ class ClampedToPublicBounds(_NoisyCount):
         inputs="one count as (count,); epsilon > 0, public bounds low < high",
         output="a real number in [low, high]; both ends have positive probability",
         variants=("ClampedToTruth", "RoundedToData"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="The bounds do not depend on the data, so clamping is post-processing.",
             epsilon="ε, attained by either end where both counts lie inside",

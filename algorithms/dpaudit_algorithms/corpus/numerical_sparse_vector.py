@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from dpaudit.language import DP_SNIPER, Card, Laplace, Program, Specimen
+from dpaudit.language import DP_SNIPER, Card, KnownBug, Laplace, Program
 from dpaudit_algorithms.corpus.sparse_vector import INPUTS, SVT3, SVT4, Stopping
 from dpaudit_algorithms.foundations.sparse_vector_outputs import (
     BELOW,
@@ -55,7 +55,7 @@ class NumericalSVT(Stopping):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("SVT3",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Correct: what is printed has noise of its own, so it says nothing more about the threshold.",
             epsilon="at most 0.1: ε/3 for the threshold, c·2/(6c/ε) = ε/3 for the comparisons and c/(3c/ε) = ε/3 for "
@@ -119,7 +119,7 @@ class SVT34Parallel(Stopping):
             "The ε claimed is that of each part, as in the published experiments.",
         ),
         variants=("SVT3", "SVT4"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="composition not paid for, of two broken parts",
             effect="The costs of both parts add up, and each is above its claim.",
             epsilon="at most 0.575 for ten answers and c = 2: 10·ε2/c = 0.25 for SVT3, unbounded in their number, and "

@@ -12,10 +12,10 @@ from dpaudit.language import (
     Bernoulli,
     Card,
     Claim,
+    KnownBug,
     Mechanism,
     Program,
     Softmax,
-    Specimen,
     Uniform,
     checks,
     exp,
@@ -52,7 +52,7 @@ class PermuteAndFlip(Mechanism):
         inputs="a score for each candidate; epsilon > 0",
         output="the number of a candidate",
         variants=("PermuteAndFlipBoundedRange", "ExponentialZCDP"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Selection without a softmax; the claim is attained.",
             epsilon="ε, attained: with scores (0, 0) against (1, −1) the second candidate has 1/2 against e^-ε/2",
@@ -109,7 +109,7 @@ class PermuteAndFlipBoundedRange(PermuteAndFlip):
         output="the number of a candidate",
         differs=("The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",),
         variants=("PermuteAndFlip", "ExponentialZCDP"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="composition bound of another mechanism",
             effect="Many uses composed by ε²/8 each would spend up to four times what is accounted for.",
             epsilon="ε as pure privacy; ρ is at least KL((1/2, 1/2) ‖ (e^-ε/2, 1 − e^-ε/2)) = (ε − ln(2 − e^-ε))/2: "
@@ -154,7 +154,7 @@ class ExponentialZCDP(Mechanism):
         inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
         output="the number of a candidate",
         variants=("PermuteAndFlip", "PermuteAndFlipBoundedRange"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Its range is bounded by ε, so that ρ = ε²/8 rather than ε²/2 (Hoeffding's lemma).",
             epsilon="at most ε as pure privacy; p − e^0.3 q = 0.1128 at ε = 1 and scores (1, 0) against (0, 1), where "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.language import ANSWERS_LINF, Card, Claim, FloatArray, Laplace, Mechanism, Specimen, checks
+from dpaudit.language import ANSWERS_LINF, Card, Claim, FloatArray, KnownBug, Laplace, Mechanism, checks
 from dpaudit_algorithms.corpus.noisy_histogram import laplace_log_density
 
 
@@ -43,7 +43,7 @@ class PrefixSum(Mechanism):
             "ε is kept where a record moves one answer only.",
             "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
         ),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="claimed for the wrong neighbours",
             effect="Every answer that a record moves costs ε: one answer costs ε, ten cost 10ε.",
             epsilon="1.0 = 10ε with 10 answers: differences of the prefix sums are 10 independent Laplace mechanisms",

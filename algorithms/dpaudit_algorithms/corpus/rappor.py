@@ -16,10 +16,10 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     FloatArray,
+    KnownBug,
     Mechanism,
     ParameterError,
     Product,
-    Specimen,
     checks,
     log,
 )
@@ -72,7 +72,7 @@ class Rappor(Mechanism):
             "The constants are those of DP-Sniper's evaluation.",
         ),
         variants=("OneTimeRappor",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: ε₁ = 0.4001 is spent where two filters share no bit and no hashes of a value collide.",
             epsilon="0.3001 on two values whose filters differ in 6 bits, each of which spends ln(0.5125/0.4875)",
@@ -148,7 +148,7 @@ class OneTimeRappor(Mechanism):
         output=_OUTPUT,
         differs=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
         variants=("Rappor",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: ε_∞ = 0.8007 is spent where two filters share no bit and no hashes of a value collide.",
             epsilon="0.6005 on two values whose filters differ in 6 bits, each of which spends ln(0.525/0.475)",

@@ -17,11 +17,11 @@ from dpaudit.language import (
     DatasetError,
     FloatArray,
     IntArray,
+    KnownBug,
     Laplace,
     Mechanism,
     Product,
     Real,
-    Specimen,
     checks,
     exp,
     expm1,
@@ -94,7 +94,7 @@ class ReportNoisyMax1(Mechanism):
         output=_INDEX,
         differs=(_ANSWERS, _TIES),
         variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: only the index is released.",
             epsilon="0.0946 on the pair tried, by quadrature; at most 0.1 = ε on every pair",
@@ -147,7 +147,7 @@ class ReportNoisyMax2(Mechanism):
         output=_INDEX,
         differs=(_ANSWERS, _TIES),
         variants=("ReportNoisyMax1", "ReportNoisyMax3", "ReportNoisyMax4"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: only the index is released.",
             epsilon="0.1 = ε, attained on the pair tried by the index of the answer that moves down, by quadrature",
@@ -200,7 +200,7 @@ class ReportNoisyMax3(Mechanism):
         output=_VALUE,
         differs=(_ANSWERS, _DOUBLE),
         variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="releases the value, not the index",
             effect="Noise for one index is spent on a value that every answer has a part in: kε/2 with k answers.",
             epsilon="0.25 = 5·ε/2: a small maximum means that all 5 noisy answers are small, each at ε/2; attained by "
@@ -263,7 +263,7 @@ class ReportNoisyMax4(Mechanism):
         output=_VALUE,
         differs=(_ANSWERS, _DOUBLE),
         variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="releases the value, not the index",
             effect="Exponential noise is never negative, so a value below the largest answer is impossible; between "
             "answers of 1 and of 2 that is rare, and where one answer stands far above the others it is frequent.",

@@ -17,10 +17,10 @@ from dpaudit.language import (
     UNDERSTANDING_SVT,
     Card,
     Claim,
+    KnownBug,
     Laplace,
     Mechanism,
     Program,
-    Specimen,
     checks,
 )
 from dpaudit_algorithms.foundations.sparse_vector_outputs import (
@@ -107,7 +107,7 @@ class SVT1(Stopping):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Correct: moving the threshold's noise by 1 and that of the c answers above by 2 pays for every "
             "answer below, however many there are.",
@@ -163,7 +163,7 @@ class SVT2(Stopping):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("SVT1", "SVT3", "SVT4", "SVT5", "SVT6"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="Correct: c runs of a technique that stops at the first answer above, with ε/c each.",
             epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the pair of the audit",
@@ -224,7 +224,7 @@ class SVT3(Stopping):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="noise used twice",
             effect="A printed number shows that the noisy threshold was no higher, so the noise of the threshold no "
             "longer pays for the answers below: each of them costs ε2/c.",
@@ -283,7 +283,7 @@ class SVT4(Stopping):
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
         variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="wrong noise scale",
             effect="The noise of an answer has scale 1/ε2 where 2c/ε2 is needed, so an answer above costs 2·ε2.",
             epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the pair of the audit",
@@ -338,7 +338,7 @@ class SVT5(OnAnswers):
         output='k symbols, "above" or "below"',
         differs=("The dataset is the vector of true answers.",),
         variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="missing noise",
             effect="One noisy threshold divides the bare answers, so their order is never contradicted: an answer "
             "above and one below show which of the two is larger.",
@@ -381,7 +381,7 @@ class SVT6(OnAnswers):
         output='k symbols, "above" or "below"',
         differs=("The dataset is the vector of true answers.",),
         variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="wrong noise scale",
             effect="The noise of the threshold pays for the answers below or for those above, not for both, and the "
             "others cost ε2 each without end.",

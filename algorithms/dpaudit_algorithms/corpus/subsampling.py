@@ -17,11 +17,11 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     FloatArray,
+    KnownBug,
     Laplace,
     Mechanism,
     ParameterError,
     Program,
-    Specimen,
     checks,
     expm1,
     log,
@@ -83,7 +83,7 @@ class SubsampledLaplace(_SampledCount):
         output="a real number",
         differs=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
         variants=("SubsampledLaplacePoisson",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="amplification without a secret random sample",
             effect="Whoever stands among the first records has the unamplified ε₀, the others have perfect privacy.",
             epsilon="ε₀ = ln(1 + (e^ε − 1)/γ), attained by the first record: 0.7187 for (0.1, γ = 0.1)",
@@ -135,7 +135,7 @@ class SubsampledLaplacePoisson(_SampledCount):
             "is replaced, so the claim is made for replace-one.",
         ),
         variants=("SubsampledLaplace",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="The sample is random and secret, so most answers do not depend on the record at all.",
             epsilon="ε, attained by answers above 1 at counts of 1 against 0",

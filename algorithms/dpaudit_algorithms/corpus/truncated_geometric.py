@@ -12,9 +12,9 @@ from dpaudit.language import (
     Categorical,
     Claim,
     DatasetError,
+    KnownBug,
     Mechanism,
     ParameterError,
-    Specimen,
     ceil_log2,
     checks,
     log,
@@ -66,7 +66,7 @@ class TruncatedGeometric(Mechanism):
             _COUNT,
         ),
         variants=("TruncatedGeometricBase2",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="natural logarithm for a binary one",
             effect="2^−k must be at most ε/2, but k = ⌈ln(2/ε)⌉ only makes e^−k so small: at ε = 0.1 the noise is "
             "that of ln(9/8).",
@@ -142,7 +142,7 @@ class TruncatedGeometricBase2(TruncatedGeometric):
         output=_OUTPUT,
         differs=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
         variants=("TruncatedGeometric",),
-        specimen=Specimen(
+        known_bug=KnownBug(
             bug="",
             effect="None: 2^−k ≤ ε/2, so ln(1 + 2^−k) ≤ ε/2.",
             epsilon="0.03077 = ln(1 + 2^−5) = ln(33/32): k = ⌈log₂ 20⌉ = 5; attained by {0} on every pair of counts",

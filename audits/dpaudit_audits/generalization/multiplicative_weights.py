@@ -1,4 +1,4 @@
-"""What to try against private multiplicative weights: conversations that hunt the loss, or the error."""
+"""What to try against private multiplicative weights: conversations that spec the loss, or the error."""
 
 from __future__ import annotations
 
