@@ -56,7 +56,7 @@ def _words(option: Option, request: Request) -> Iterator[str]:
             if value:
                 yield from (option.flag, ",".join(map(str, value)))
         case "flag":
-            if value is not option.negates:
+            if bool(value) != option.negates:
                 yield option.flag
             elif named and option.off:
                 yield f"--no-{option.flag.removeprefix('--')}"

@@ -76,7 +76,7 @@ def from_json(text: str, *, where: str) -> Result:
     value = _parsed(text, where)
     try:
         version = msgspec.convert(value, type=_Versioned).format_version
-        if version is not None and version.partition(".")[0] != _MAJOR:
+        if version.partition(".")[0] != _MAJOR:
             raise ReportError(
                 f"{where}: format_version: {version!r} cannot be read by this dpaudit, which reads {_MAJOR}.x; use the "
                 "dpaudit that wrote it (environment.dpaudit)."
@@ -110,7 +110,7 @@ def schema() -> dict[str, Any]:
 class _Versioned(msgspec.Struct):
     """What is read first, as another major version may differ in everything else."""
 
-    format_version: Version | None = None
+    format_version: Version
 
 
 # -- writing

@@ -101,7 +101,7 @@ def test_refuses_to_write_what_json_cannot_hold(bad: Any) -> None:
         ('{"seed": 1,', "results.json: this is not JSON: "),
         ("[1]", "results.json is not a result of `dpaudit check --json`: expected `object`, got `array`."),
         ("null", "results.json is not a result of `dpaudit check --json`: expected `object`, got `null`."),
-        ("{}", "results.json is not a result of `dpaudit check --json`: object missing required field `seed`."),
+        ("{}", "results.json is not a result of `dpaudit check --json`: object missing required "),
         ('{"seed": NaN}', "results.json: NaN is no JSON number; "),
         ('{"seed": -Infinity}', "results.json: -Infinity is no JSON number; "),
         ('{"seed": 1e999}', "results.json: 1e999 is no JSON number; "),
@@ -156,7 +156,7 @@ def _remove(*path: str | int) -> Callable[[Any], None]:
             _put("format_version", value="2"),
             "format_version: expected `str` matching regex '^[0-9]+\\\\.[0-9]+$'",
         ),
-        (_put("format_version", value=1), "format_version: expected `str | null`, got `int`"),
+        (_put("format_version", value=1), "format_version: expected `str`, got `int`"),
         (
             _put("audits", 0, "bound_plot", "runs", value=[1]),
             "audits[0].bound_plot.bound: it has 7 entries, but runs has 1",
