@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 
@@ -100,7 +101,10 @@ def test_a_changed_function_is_not_reproduced(typed: Typed, tmp_path: Path) -> N
     (tmp_path / "u.py").write_text(USER)
     typed("check u.py:coin --epsilon 1 --pair [0] [1] --runs 2000 --json r.json")
     replay = json.loads((tmp_path / "r.json").read_text())["audits"][0]["replay"]
+    saved = (tmp_path / "u.py").stat()
     (tmp_path / "u.py").write_text(USER.replace("0.7", "0.6"))
+    # of the same size, and within the same second: bytecode of the first version would be taken for it
+    os.utime(tmp_path / "u.py", ns=(saved.st_atime_ns, saved.st_mtime_ns))
     said = typed(f"replay {replay}")
     assert "NOT reproduced" in said.err
     assert said.code == 4
