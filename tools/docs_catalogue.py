@@ -210,9 +210,9 @@ def _variant(name: str) -> str:
 
 
 def _differs(card: Card) -> str:
-    if not card.differs:
+    if not card.deviations:
         return ""
-    items = "".join(f"{i}. {plain(text)}\n" for i, text in enumerate(card.differs, 1))
+    items = "".join(f"{i}. {plain(text)}\n" for i, text in enumerate(card.deviations, 1))
     return f"## Differs from the source in\n\n{items}"
 
 

@@ -369,7 +369,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner, work: W
         mechanism=repr(job.target.subject) if job.target.mechanism is not None else job.target.name,
         title=job.card.title if job.card is not None else job.target.name,
         source=job.target.source,
-        differs=list(job.card.differs) if job.card is not None else [],
+        deviations=list(job.card.deviations) if job.card is not None else [],
         verdict=verdict,
         evidence=kind,
         reason=reason,

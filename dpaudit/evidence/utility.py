@@ -173,7 +173,7 @@ def _result(
         mechanism=repr(job.case.mechanism),
         title=card.title if card is not None else job.name,
         source=claim.place,
-        differs=list(card.differs) if card is not None else [],
+        deviations=list(card.deviations) if card is not None else [],
         verdict=verdict,
         evidence=kind,
         reason=reason,

@@ -58,7 +58,7 @@ class Card:
         claim: the claim as printed.
         inputs: the dataset and parameters, with shapes.
         output: what comes out.
-        differs: "differs from the paper in": every reading and departure, one sentence each.
+        deviations: from the paper: every reading of an open step and every departure, one sentence each.
         variants: names of other versions of the same algorithm.
         private: False for a baseline for which no privacy is claimed.
         known_bug: for members of the corpus of known-broken mechanisms (and their correct look-alikes) what they show.
@@ -75,7 +75,7 @@ class Card:
     claim: str
     inputs: str
     output: str
-    differs: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     private: bool = True
     known_bug: KnownBug | None = None

@@ -312,7 +312,7 @@ class Audit:
     """What the algorithm does, in a few words."""
     source: str
     """Paper and theorem, or the file of a user's own function."""
-    differs: list[str]
+    deviations: list[str]
     """Where the implementation reads or departs from the paper."""
     reason: str
     """One or two sentences: why this verdict, and for INCONCLUSIVE what to do."""
@@ -428,7 +428,7 @@ class UtilityAudit:
     """What the algorithm does, in a few words."""
     source: str
     """Paper and theorem, or the file of a user's own function."""
-    differs: list[str]
+    deviations: list[str]
     """Where the implementation reads or departs from the paper."""
     verdict: Verdict
     """fail: the promise is broken on some inputs. pass: it is not, `reason` says how well that is known. inconclusive:

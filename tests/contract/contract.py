@@ -191,7 +191,7 @@ def check_card(subject: Subject) -> None:
     assert card.place.strip(), "its card has no place in the paper"
     assert card.system.strip(), "its card has no number in the catalogue"
     assert subject.name not in card.variants, "its card lists itself as a variant"
-    assert all(text.strip().endswith(".") for text in card.differs), "a reading note is no sentence"
+    assert all(text.strip().endswith(".") for text in card.deviations), "a reading note is no sentence"
     assert subject.kind.__doc__, "it has no docstring"
     assert "Source" in subject.kind.__doc__, "its docstring has no Source line"
 

@@ -37,7 +37,7 @@ def hostile() -> Result:
     pair = replace(audit.pair, label=HOSTILE, left=[HOSTILE], right=[HOSTILE + "1"])  # type: ignore[type-var]
     audit = replace(
         audit, name=HOSTILE, case=HOSTILE, reason=HOSTILE, notes=[HOSTILE], pair=pair, title=HOSTILE, source=HOSTILE,
-        event=EventRecord(HOSTILE, {"atoms": [HOSTILE]}), mechanism=HOSTILE, differs=[HOSTILE], scope=HOSTILE,
+        event=EventRecord(HOSTILE, {"atoms": [HOSTILE]}), mechanism=HOSTILE, deviations=[HOSTILE], scope=HOSTILE,
         claim=replace(audit.claim, statement=HOSTILE), location=None,
     )  # fmt: skip
     return replace(found, audits=[audit], command=HOSTILE, environment={"python": HOSTILE})

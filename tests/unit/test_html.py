@@ -165,7 +165,7 @@ def test_total_is_in_the_title(name: str, title: str) -> None:
 def test_order_of_one_audit() -> None:
     headings = [
         "Claim against certified and exact", "Witness", "Plots", "Method and assumptions",
-        "Differences from the paper", "Environment, seed, versions", "Data",
+        "Deviations from the paper", "Environment, seed, versions", "Data",
     ]  # fmt: skip
     text = _html("fail")
     places = [text.index(f">{heading}</h") for heading in headings]

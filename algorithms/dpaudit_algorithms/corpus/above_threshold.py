@@ -34,7 +34,7 @@ class AboveThresholdDiscretised(OnAnswers):
         claim="ε-DP for queries of sensitivity 1",
         inputs=INPUTS,
         output=SYMBOLIC,
-        differs=(
+        deviations=(
             "Lap(2/ε) and Lap(4/ε) are rounded down to whole numbers, which makes them two-sided geometric.",
             "The dataset is the vector of true answers.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
@@ -87,7 +87,7 @@ class AboveThresholdCoarse(OnAnswers):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a whole number step ≥ 2",
         output=SYMBOLIC,
-        differs=(
+        deviations=(
             "Lap(2/ε) and Lap(4/ε) are rounded down to multiples of the step; the book has no such rounding.",
             "The dataset is the vector of true answers.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",

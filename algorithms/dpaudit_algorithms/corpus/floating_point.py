@@ -54,7 +54,7 @@ class FloatingPointLaplace(Mechanism):
         claim="ε-DP for a query of sensitivity 1",
         inputs="one count as (count,); epsilon > 0",
         output="a double",
-        differs=(
+        deviations=(
             "U = 1/2, of probability 2^-53, would give an infinite answer and is drawn again by nobody: as in the "
             "textbook.",
             "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
@@ -120,7 +120,7 @@ class SnappingLaplace(Mechanism):
         claim="(1/λ + 2^-49·B/λ)-DP for a query of sensitivity 1 and λ < B < 2^46·λ",
         inputs="one count as (count,); epsilon = 1/λ > 0, the bound B",
         output="a double: a multiple of Λ, the least power of two ≥ λ, in [−B, B], or ±B",
-        differs=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
+        deviations=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
         variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
         known_bug=KnownBug(
             bug="",

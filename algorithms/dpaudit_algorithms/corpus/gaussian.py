@@ -103,7 +103,7 @@ class GaussianClassical(_NoisyAnswer):
         claim="(ε, δ)-DP for σ ≥ √(2·ln(1.25/δ))·Δ/ε, ε in (0, 1)",
         inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
         output="a real number",
-        differs=("ε = 1 is allowed, where the theorem asks for ε < 1; the exact profile shows that it holds there.",),
+        deviations=("ε = 1 is allowed, where the theorem asks for ε < 1; the exact profile shows that it holds there.",),
         variants=("GaussianHalfSigma", "GaussianClassicalLargeEpsilon", "GaussianAnalytic"),
         known_bug=KnownBug(
             bug="",
@@ -144,7 +144,7 @@ class GaussianHalfSigma(_NoisyAnswer):
         claim="(ε, δ)-DP, though σ is half of what the theorem asks for",
         inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
         output="a real number",
-        differs=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
+        deviations=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
         variants=("GaussianClassical",),
         known_bug=KnownBug(
             bug="wrong noise scale",
@@ -194,7 +194,7 @@ class GaussianClassicalLargeEpsilon(_NoisyAnswer):
         claim="(ε, δ)-DP for σ = √(2·ln(1.25/δ))·Δ/ε, though ε > 1",
         inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
         output="a real number",
-        differs=(
+        deviations=(
             "ε = 7 and δ = 0.2, which nobody should use, were chosen so that a million runs can see the violation: at "
             "a small δ the formula fails too, but by events too rare to be counted (δ = 0.01: six million runs at the "
             "least).",
@@ -235,7 +235,7 @@ class GaussianAnalytic(_NoisyAnswer):
         claim="(ε, δ)-DP for every ε > 0",
         inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
         output="a real number",
-        differs=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
+        deviations=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
         variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
         known_bug=KnownBug(
             bug="",

@@ -51,7 +51,7 @@ class LaplaceParallel(Mechanism):
         claim="kε₀-DP for k = 20 uses of ε₀ = 0.005 (basic composition)",
         inputs="one number that a record moves by at most 1; epsilon_each > 0, copies ≥ 1",
         output="a vector of 20 real numbers",
-        differs=(
+        deviations=(
             "The dataset is the number itself; neighbours move it by at most 1.",
             "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
         ),

@@ -52,7 +52,7 @@ class NoisyHist1(Mechanism):
         claim="ε-DP where one record moves one count by 1",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(_COUNTS, _DOUBLES),
+        deviations=(_COUNTS, _DOUBLES),
         variants=("NoisyHist2",),
         known_bug=KnownBug(
             bug="",
@@ -101,7 +101,7 @@ class NoisyHist2(Mechanism):
         claim="ε-DP where one record moves one count by 1 (false)",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(_COUNTS, _DOUBLES),
+        deviations=(_COUNTS, _DOUBLES),
         variants=("NoisyHist1",),
         known_bug=KnownBug(
             bug="wrong noise scale",

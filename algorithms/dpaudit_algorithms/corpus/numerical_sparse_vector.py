@@ -49,7 +49,7 @@ class NumericalSVT(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output='k entries: a noisy answer where it is above, "below", or (after the stop) "aborted"',
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers.",
             "For an answer below the source prints 0, here the symbol below, which no noisy answer can be taken for.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
@@ -114,7 +114,7 @@ class SVT34Parallel(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output="2k entries: those of SVT3, then those of SVT4",
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers.",
             "The ε claimed is that of each part, as in the published experiments.",
         ),

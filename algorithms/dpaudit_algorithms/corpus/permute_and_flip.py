@@ -107,7 +107,7 @@ class PermuteAndFlipBoundedRange(PermuteAndFlip):
         claim="ε²/8-zCDP, as the exponential mechanism",
         inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
         output="the number of a candidate",
-        differs=("The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",),
+        deviations=("The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",),
         variants=("PermuteAndFlip", "ExponentialZCDP"),
         known_bug=KnownBug(
             bug="composition bound of another mechanism",

@@ -38,7 +38,7 @@ class PrefixSum(Mechanism):
         claim="ε-DP (false where every answer moves by 1)",
         inputs="a vector of answers to queries (published: 10); epsilon > 0, as published 0.1",
         output="a vector of as many real numbers",
-        differs=(
+        deviations=(
             "The claim is held against neighbours on which every answer moves by at most 1, as DP-Sniper does; "
             "ε is kept where a record moves one answer only.",
             "The output is a vector of doubles, not of real numbers; the claim is about the reals.",

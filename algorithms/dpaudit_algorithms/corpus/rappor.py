@@ -65,7 +65,7 @@ class Rappor(Mechanism):
         claim="ε₁ = h·log(q*(1 − p*)/(p*(1 − q*))), q* = f(p + q)/2 + (1 − f)q, p* = f(p + q)/2 + (1 − f)p",
         inputs="one value with a text form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
         output=_OUTPUT,
-        differs=(
+        deviations=(
             _HASHES,
             _ONE,
             "The logarithm of ε₁ is natural.",
@@ -146,7 +146,7 @@ class OneTimeRappor(Mechanism):
         claim="ε_∞ = 2h·ln((1 − f/2)/(f/2))",
         inputs="one value with a text form; 20 bits, 4 hashes, f = 0.95",
         output=_OUTPUT,
-        differs=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
+        deviations=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
         variants=("Rappor",),
         known_bug=KnownBug(
             bug="",

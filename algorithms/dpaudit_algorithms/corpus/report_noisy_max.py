@@ -92,7 +92,7 @@ class ReportNoisyMax1(Mechanism):
         claim="ε-DP where one record moves every answer by at most 1",
         inputs=_INPUTS,
         output=_INDEX,
-        differs=(_ANSWERS, _TIES),
+        deviations=(_ANSWERS, _TIES),
         variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
         known_bug=KnownBug(
             bug="",
@@ -145,7 +145,7 @@ class ReportNoisyMax2(Mechanism):
         claim="ε-DP where one record moves every answer by at most 1",
         inputs=_INPUTS,
         output=_INDEX,
-        differs=(_ANSWERS, _TIES),
+        deviations=(_ANSWERS, _TIES),
         variants=("ReportNoisyMax1", "ReportNoisyMax3", "ReportNoisyMax4"),
         known_bug=KnownBug(
             bug="",
@@ -198,7 +198,7 @@ class ReportNoisyMax3(Mechanism):
         claim="ε-DP where one record moves every answer by at most 1 (false)",
         inputs=_INPUTS,
         output=_VALUE,
-        differs=(_ANSWERS, _DOUBLE),
+        deviations=(_ANSWERS, _DOUBLE),
         variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
         known_bug=KnownBug(
             bug="releases the value, not the index",
@@ -261,7 +261,7 @@ class ReportNoisyMax4(Mechanism):
         claim="ε-DP where one record moves every answer by at most 1 (false)",
         inputs=_INPUTS,
         output=_VALUE,
-        differs=(_ANSWERS, _DOUBLE),
+        deviations=(_ANSWERS, _DOUBLE),
         variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
         known_bug=KnownBug(
             bug="releases the value, not the index",

@@ -102,7 +102,7 @@ class SVT1(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output=SYMBOLIC,
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers, and all answers have the same threshold.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
@@ -158,7 +158,7 @@ class SVT2(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output=SYMBOLIC,
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
@@ -219,7 +219,7 @@ class SVT3(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output='k entries: the noisy answer where it is above, "below", or (after the stop) "aborted"',
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
@@ -278,7 +278,7 @@ class SVT4(Stopping):
         claim="ε-DP for queries of sensitivity 1",
         inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
         output=SYMBOLIC,
-        differs=(
+        deviations=(
             "The dataset is the vector of true answers.",
             "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
         ),
@@ -336,7 +336,7 @@ class SVT5(OnAnswers):
         claim="ε-DP for queries of sensitivity 1",
         inputs=INPUTS,
         output='k symbols, "above" or "below"',
-        differs=("The dataset is the vector of true answers.",),
+        deviations=("The dataset is the vector of true answers.",),
         variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
         known_bug=KnownBug(
             bug="missing noise",
@@ -379,7 +379,7 @@ class SVT6(OnAnswers):
         claim="ε-DP for queries of sensitivity 1",
         inputs=INPUTS,
         output='k symbols, "above" or "below"',
-        differs=("The dataset is the vector of true answers.",),
+        deviations=("The dataset is the vector of true answers.",),
         variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
         known_bug=KnownBug(
             bug="wrong noise scale",

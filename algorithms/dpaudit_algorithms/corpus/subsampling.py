@@ -81,7 +81,7 @@ class SubsampledLaplace(_SampledCount):
         claim="ln(1 + γ(e^ε₀ − 1))-DP for a share γ of the records and an ε₀-DP answer on it",
         inputs="a tuple of records 0 and 1; epsilon (claimed), the share γ",
         output="a real number",
-        differs=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
+        deviations=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
         variants=("SubsampledLaplacePoisson",),
         known_bug=KnownBug(
             bug="amplification without a secret random sample",
@@ -129,7 +129,7 @@ class SubsampledLaplacePoisson(_SampledCount):
         claim="ln(1 + γ(e^ε₀ − 1))-DP for a Poisson sample of rate γ and an ε₀-DP answer on it",
         inputs="a tuple of records 0 and 1; epsilon (claimed), the rate γ",
         output="a real number",
-        differs=(
+        deviations=(
             "Only ones are sampled, as the others are not counted.",
             "The theorem is about adding or removing a record; a count of ones changes in the same way when a record "
             "is replaced, so the claim is made for replace-one.",

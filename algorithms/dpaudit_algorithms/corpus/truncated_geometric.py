@@ -59,7 +59,7 @@ class TruncatedGeometric(Mechanism):
         claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "The logarithm in k is read as natural, as in DP-Sniper's implementation, which states the privacy of what "
             "comes out, ln(1 + 2^−⌈ln(2/ε)⌉), correctly; the claim under test is the ε that was asked for.",
             _UNIFORM,
@@ -140,7 +140,7 @@ class TruncatedGeometricBase2(TruncatedGeometric):
         claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
+        deviations=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
         variants=("TruncatedGeometric",),
         known_bug=KnownBug(
             bug="",

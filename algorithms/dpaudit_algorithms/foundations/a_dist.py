@@ -62,7 +62,7 @@ class ADist(Mechanism):
         claim="(ε, δ)-DP under replace-one",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             '"log(1/δ)" is read to base 2 (log_base = 2), the reading kinder to the claim; '
             "log_base = e is that of Smith and Thakurta.",
             _EMPTY,
@@ -161,7 +161,7 @@ class ADistCorrected(Mechanism):
         claim="(ε, δ)-DP under replace-one",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "Step 2 adds Lap(2/ε), not Lap(1/ε): replacing a record moves the gap by up to 2.",
             "Step 3 compares with 2 + (2/ε)·ln(1/δ), so that a maximiser that changes costs at most δ.",
             _EMPTY,

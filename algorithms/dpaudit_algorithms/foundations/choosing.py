@@ -63,7 +63,7 @@ class ChoosingMechanism(Mechanism):
         claim="(ε, δ)-DP under replace-one for 0 < ε ≤ 2 and a quality of k-bounded growth",
         inputs="a dataset that the quality scores; beta, delta in (0, 1), epsilon in (0, 2], a quality of growth k",
         output="a solution f with q(S, f) ≥ 1, or ⊥",
-        differs=(
+        deviations=(
             "No solution with q ≥ 1 although the noisy optimum passed: ⊥.",
             "Lemma 7.10 promises a solution even where the optimum is too small to pass step 1; ⊥ is read as a good "
             "answer there, as its proof does.",

@@ -97,7 +97,7 @@ class BasicComposition(Mechanism):
         claim="(kε, kδ)-DP",
         inputs=_INPUT + "; epsilon ≥ 0, delta in [0, 1], k ≥ 1",
         output=_OUTPUT,
-        differs=_WORST,
+        deviations=_WORST,
         variants=("AdvancedComposition", "Concatenation"),
     )
 
@@ -149,7 +149,7 @@ class AdvancedComposition(Mechanism):
         claim="(ε′, kδ + δ′)-DP with ε′ = √(2k·ln(1/δ′))·ε + 2kε², for 0 < ε, δ′ ≤ 1",
         inputs=_INPUT + "; 0 < epsilon ≤ 1, delta in [0, 1], k ≥ 1, 0 < delta_prime ≤ 1",
         output=_OUTPUT,
-        differs=_WORST,
+        deviations=_WORST,
         variants=("BasicComposition",),
     )
 

@@ -47,7 +47,7 @@ class DominatingMechanism(Mechanism):
         claim="(ε, δ)-DP under replace-one, attained at every point of its profile",
         inputs="n ≥ 1 records, each 0 or 1; epsilon ≥ 0, delta in [0, 1]",
         output="n answers: 0: surely 0, 1: likely 0, 2: likely 1, 3: surely 1",
-        differs=("Not in the thesis: the building block on which its composition theorems are tested.",),
+        deviations=("Not in the thesis: the building block on which its composition theorems are tested.",),
     )
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ class GroupPrivacy(Mechanism):
         claim="(ε, δ)-DP under replace-one, hence (kε, k·e^{kε}·δ)-DP for groups of k",
         inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
         output="True or False",
-        differs=("Not in the thesis: the mechanism on which its theorem is tested.",),
+        deviations=("Not in the thesis: the mechanism on which its theorem is tested.",),
     )
 
     def __post_init__(self) -> None:

@@ -180,7 +180,7 @@ class LaplaceMechanism(Mechanism):
         claim="ε-DP under replace-one for a k-sensitive query",
         inputs="a dataset that the query answers; epsilon > 0, a query to ℝ^ℓ with its L1 sensitivity k",
         output="a real number (ℓ = 1), or a vector of ℓ real numbers",
-        differs=("The output is a double, not a real number; the claim is about the reals.",),
+        deviations=("The output is a double, not a real number; the claim is about the reals.",),
         variants=("LaplaceMechanismRounded",),
     )
 
@@ -244,7 +244,7 @@ class LaplaceMechanismRounded(Mechanism):
         claim="ε-DP under replace-one for a k-sensitive query",
         inputs="a dataset that the query answers; epsilon > 0, a query with its L1 sensitivity, integers low < high",
         output="a whole number in [low, high] (ℓ = 1), or ℓ of them",
-        differs=("The answer is rounded down and clipped, which is post-processing.",),
+        deviations=("The answer is rounded down and clipped, which is post-processing.",),
         variants=("LaplaceMechanism",),
     )
 

@@ -62,7 +62,7 @@ class Subsampled(Mechanism):
         claim="(6εm/n, e^{6εm/n}·(4m/n)·δ)-DP under replace-one, if A is (ε, δ)-DP with ε ≤ 1 and n ≥ 2m",
         inputs="n records that A takes and that can be ordered; A on m records, n ≥ 2m",
         output="what A puts out",
-        differs=(
+        deviations=(
             "The print samples a sequence of indices; here A is given the multiset of the rows drawn, so that it must "
             "look at multiplicities only.",
             "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",

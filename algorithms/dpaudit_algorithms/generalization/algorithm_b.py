@@ -152,7 +152,7 @@ class AlgorithmB(Mechanism):
         inputs="a sequence of T·n records, T = ⌊ε/δ⌋, n ≥ 1: S_1, …, S_T one after the other; A, D, epsilon > 0, "
         "0 < delta ≤ epsilon, k ≥ 1",
         output="(h*, t*): the values of h* on the points of D, in their order; t* in 1, …, T",
-        differs=(
+        deviations=(
             "Theorem 4.3 has ε < 1/3 and δ < ε/4; B and its privacy do not need that, and are tried beyond.",
             "X is the finite set of points of D, so that F is a set: predicates that are equal on X are one element.",
             "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is greater, and the proof's "

@@ -136,7 +136,7 @@ class PrivateMultiplicativeWeights(Interactive):
         "beta; c updates and the threshold, as printed without them",
         output="the transcript: at most k real numbers, ⊥ when c updates are used up, with the analyst's coins before "
         "them if there are any",
-        differs=(
+        deviations=(
             "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
             "and Roth's book, whose n has constants.",
             "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "

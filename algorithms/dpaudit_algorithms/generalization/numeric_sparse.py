@@ -207,7 +207,7 @@ class NumericSparse(Mechanism):
         inputs="a dataset that the queries answer; epsilon > 0, 0 ≤ delta < 1, a threshold, c ≥ 1, k ≥ 1 queries of "
         "sensitivity 1, beta",
         output='the answers up to the halt, each "below" or a number',
-        differs=(
+        deviations=(
             "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
             "and Roth's book.",
             "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
@@ -316,8 +316,8 @@ class NumericSparseCorrected(NumericSparse):
         NumericSparse.card,
         name="NumericSparseCorrected",
         title="NumericSparse with shares of ε for which its accuracy theorem holds",
-        differs=(
-            *NumericSparse.card.differs,
+        deviations=(
+            *NumericSparse.card.deviations,
             "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",
             "Fewer than c queries before the last may be at least T − α; the book allows c in all, and halts then.",
         ),

@@ -82,7 +82,7 @@ class NaiveAnswers(Interactive):
         claim="none: answers are exact on the sample",
         inputs="n ≥ 1 records; an analyst",
         output="the transcript: q(S) of every query, with the analyst's coins before them if there are any",
-        differs=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
+        deviations=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
         private=False,
     )
 
@@ -282,7 +282,7 @@ class LaplaceAnswers(NoisyAnswers):
         claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
         inputs=_INPUT,
         output=_OUTPUT,
-        differs=(*_SOURCES, "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.4."),
+        deviations=(*_SOURCES, "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.4."),
         variants=("GaussianAnswers",),
     )
 
@@ -331,7 +331,7 @@ class GaussianAnswers(NoisyAnswers):
         claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
         inputs=_INPUT,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             *_SOURCES,
             f"The thesis prints no Gaussian mechanism: its (ε₀, δ₀) is that of {DWORK_ROTH}, Theorem A.1, for ε₀ < 1.",
             "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.6.",

@@ -150,7 +150,7 @@ class GeneralizationTightness(_Tightness):
         claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             'The print has "1/α databases of size αn each"; where these are not whole, blocks have ⌈αn⌉ records and '
             "there are ⌊n/⌈αn⌉⌋, as many as fit; the records after the last belong to none.",
             _ABOVE_ONE,
@@ -212,7 +212,7 @@ class GeneralizationTightnessCorrected(_Tightness):
         claim=_CLAIM,
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "In place of disjoint blocks one of the n windows of ⌈αn⌉ records, with probability δ·n/⌈αn⌉ in all.",
             _ABOVE_ONE,
             _DOUBLES,

@@ -24,7 +24,7 @@ from dpaudit_algorithms.pac.concepts import AnyLabels, ConceptClass, Thresholds,
 
 _INPUTS = "n ≥ 1 examples (x, y), y in {0, 1}; a finite class of concepts, alpha and beta in (0, 1]"
 _OUTPUT = "for every concept, in their order, how many examples it labels wrongly"
-_DIFFERS = (
+_DEVIATIONS = (
     "The theorems are about samples, and not about an algorithm: this one publishes all that they speak of.",
     "The class is finite; where a formula allows 0 examples, at least 1 is taken, as no error is defined on none.",
 )
@@ -99,7 +99,7 @@ class UniformConvergence(Mechanism):
         claim="no privacy; from the printed numbers of samples small error on the sample means small error, for all",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=_DIFFERS,
+        deviations=_DEVIATIONS,
         variants=("UniformConvergenceCorrected",),
         private=False,
     )
@@ -157,7 +157,7 @@ class UniformConvergenceCorrected(UniformConvergence):
         claim="no privacy; from so many samples small error on the sample means small error, for all concepts",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("Theorem 3.18 with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)).", *_DIFFERS),
+        deviations=("Theorem 3.18 with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)).", *_DEVIATIONS),
         variants=("UniformConvergence",),
         private=False,
     )

@@ -140,7 +140,7 @@ class MakeData(_MakeData):
         claim="(ε, 0)-DP; some angle of the output has the best quality of all angles",
         inputs=f"{_DATA}; epsilon > 0, sin γ",
         output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, CAPPED),
+        deviations=(RELATION, *READ_AS, CAPPED),
         variants=("MakeDataCorrected",),
     )
 
@@ -179,7 +179,7 @@ class MakeDataCorrected(_MakeData):
         claim="(ε, 0)-DP",
         inputs=f"{_DATA}; epsilon > 0, sin γ",
         output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+        deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
         variants=("MakeData",),
     )
 

@@ -143,7 +143,7 @@ class MakeHighDimData(_MakeHighDimData):
         claim="ε-DP; some angle of the output has the best quality of all angles",
         inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
         output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, CAPPED),
+        deviations=(RELATION, *READ_AS, CAPPED),
         variants=("MakeHighDimDataCorrected",),
     )
 
@@ -184,7 +184,7 @@ class MakeHighDimDataCorrected(_MakeHighDimData):
         claim="ε-DP",
         inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
         output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
-        differs=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+        deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
         variants=("MakeHighDimData",),
     )
 

@@ -147,7 +147,7 @@ class AHighH(Mechanism):
         claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
         inputs=f"{DATA}; epsilon, delta, sin γ, a learner of thresholds, C = n_Thr, d",
         output="the indices of d − 1 angles, which stand for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
-        differs=(
+        deviations=(
             RELATION,
             *READ_AS,
             "Algorithm 6 calls MakeHighDimData without ε: it is given the ε of the other parts.",
@@ -309,7 +309,7 @@ class AHighHCorrected(Mechanism):
         claim="ε-DP under add/remove-one; empirical error at most α with probability 1 − β",
         inputs=f"{DATA}, x in {{−k, …, k}}^d; epsilon, k, d",
         output="a normal vector w of d whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
-        differs=(
+        deviations=(
             RELATION,
             "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
             "The grid is one of normal vectors in whole numbers, which holds every labelling.",

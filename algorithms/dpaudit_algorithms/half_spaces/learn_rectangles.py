@@ -186,7 +186,7 @@ class LearnRectangles(Mechanism):
         inputs="n ≥ 1 examples (x, y), x in {0, …, size − 1}^dimension, y in {0, 1}; size = |X|, dimension, alpha, "
         "epsilon, delta of the whole; N, base, steps, room, a_dist",
         output="(a, b), two points of X^dimension: the concept that labels x with 1 iff a_i ≤ x_i ≤ b_i for all i",
-        differs=(
+        deviations=(
             "The thesis describes the learner in words; w = α/(16ℓ), closeness α/(32ℓ) and t = αn/(8ℓK) are ours.",
             '"Significant" is a noisy count of positive examples of at least αn/(8ℓK), where the axis has K cells.',
             "Where an axis has no significant cell the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",

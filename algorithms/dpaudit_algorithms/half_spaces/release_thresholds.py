@@ -252,7 +252,7 @@ class ReleaseThresholds(Mechanism):
         inputs="n ≥ 1 records in {0, …, size − 1}; size = |X|, alpha, epsilon, delta of the whole; N, base, steps, "
         "room, a_dist",
         output="n synthetic records, a multiset",
-        differs=(
+        deviations=(
             "The thesis cites the mechanism and prints none: this one is ours, of RecConcave and noisy counts.",
             "The remainder is n less the released counts; it stops at 2τ, so that the promise τ/2 holds whenever it "
             "goes on.",

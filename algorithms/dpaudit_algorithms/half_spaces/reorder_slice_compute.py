@@ -277,7 +277,7 @@ class ReorderSliceCompute(Mechanism):
         claim="(O(ε·log(1/δ′)), δ′ + 2δτ)-DP for any δ′ > 0, under add/remove-one",
         inputs="n whole numbers; 0 < epsilon, 0 ≤ delta < 1, τ ≥ 1, m ≥ 1, τ sorters, an (ε, δ)-DP algorithm",
         output="(r_1, …, r_τ), what the inner algorithm said of each slice",
-        differs=(
+        deviations=(
             "Fewer than m̃ records left: all of them are taken.",
             "Geom is drawn up to the number of records that are left: a larger one would take no more.",
             "O(·) is no number: what is held against the laws is an explicit bound that is proved here.",

@@ -137,7 +137,7 @@ class ASimpleH(Mechanism):
         claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
         inputs="examples ((x1, x2), y), whole coordinates, y in {-1, 1}; epsilon, sin γ, a learner of thresholds, C",
         output="the index i of an angle iγ, which stands for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
-        differs=(
+        deviations=(
             RELATION,
             *READ_AS,
             'budget = "printed": Algorithm 3 hands ε to both parts; "halves": its theorem speaks of ε/2.',
@@ -339,7 +339,7 @@ class ASimpleHCorrected(Mechanism):
         claim="(ε, δ)-DP under add/remove-one; empirical error at most α with probability 1 − β",
         inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, how many examples: r, alpha",
         output="a normal vector w of whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
-        differs=(
+        deviations=(
             RELATION,
             "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
             "The grid holds the angles of all borders and one between any two, so that it holds the best one.",

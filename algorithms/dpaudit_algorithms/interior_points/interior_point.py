@@ -113,7 +113,7 @@ class InteriorPointByMedian(Mechanism):
         claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "The domain is finite.",
             'The printed "log" of the number of records is natural, as the inequality |X|·e^{−εn/4} ≤ β asks; '
             "to base 2 it would be 1.44 times as many.",
@@ -181,7 +181,7 @@ class InteriorPointByMedianCorrected(Mechanism):
         claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "The score is min(#{x_i ≥ y}, #{x_i ≤ y}), that of RecPrefix, and not −|n/2 − #{x_i ≤ y}|.",
             "The domain is finite.",
         ),

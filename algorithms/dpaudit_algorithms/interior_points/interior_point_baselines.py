@@ -125,7 +125,7 @@ class NoisyMedian(Mechanism):
         claim="(ε, δ)-DP under replace-one, falsely: true where one record moves the median by at most ε·scale",
         inputs="n ≥ 1 whole numbers; epsilon and delta as claimed, the scale of the noise",
         output="a whole number",
-        differs=("Noise beyond 40 scales, of probability e^−40, is cut, so that there is a law.",),
+        deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that there is a law.",),
     )
 
     def __post_init__(self) -> None:

@@ -84,7 +84,7 @@ class InteriorPointByRecConcave(Mechanism):
         "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)",
         inputs="n records in {0, …, size − 1}; size = |X|, epsilon, delta of the whole; N, alpha, beta, base, a_dist",
         output="a point of X = {0, …, size − 1}",
-        differs=(
+        deviations=(
             "The thesis says that this is such a problem; quality, promise ⌈n/2⌉ and α = 1/2 are chosen here.",
             'a_dist = "mended" runs RecConcaveCorrected; "printed" runs RecConcave, whose claim is refuted for N = 3.',
             "N is the number of calls that RecConcave makes where it is not given; the thesis lets one choose.",

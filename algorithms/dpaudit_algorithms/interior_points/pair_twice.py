@@ -63,7 +63,7 @@ class PairTwice(Mechanism):
         "level, which the text suggests",
         inputs="n records in {0, …, size − 1}; a mechanism on the n − t lengths of depth t; size, levels = t, shuffle",
         output="an output of the inner mechanism",
-        differs=(
+        deviations=(
             "Nothing is claimed: \"the privacy loss is acceptable\" is read as the inner mechanism's claim for groups "
             "of t + 1, and \"might affect 2^t elements\" as that for groups of 2^t.",
             "The text stops at the elements of depth t; here a private mechanism looks at their multiset.",

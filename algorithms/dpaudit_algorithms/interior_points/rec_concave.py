@@ -41,7 +41,7 @@ from dpaudit_algorithms.foundations.goals import BETA, PromiseKept, all_but
 
 _INPUTS = "a dataset; T, a 1-sensitive quality with T + 1 real scores, the promise r, alpha, epsilon, delta, N; base"
 _OUTPUT = "an index j in {0, …, T}, meant to have Q(S, j) ≥ (1 − α)·r"
-_DIFFERS = (
+_DEVIATIONS = (
     "The promise r is public: an argument that must not depend on the data.",
     "A family of intervals with one member: A_dist outputs it; with none (4K > T′ leaves no B_i): ⊥.",
     "⊥ from one A_dist: the other interval alone; from both: index 0.",
@@ -224,7 +224,7 @@ class RecConcave(_RecConcave):
         claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(*_DIFFERS, "A_dist's log(1/δ) is read to base 2 (log_base = 2)."),
+        deviations=(*_DEVIATIONS, "A_dist's log(1/δ) is read to base 2 (log_base = 2)."),
         variants=("RecConcaveCorrected",),
     )
 
@@ -265,7 +265,7 @@ class RecConcaveCorrected(_RecConcave):
         claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(*_DIFFERS, "Step 9 uses ADistCorrected: gaps move by 2 under replace-one."),
+        deviations=(*_DEVIATIONS, "Step 9 uses ADistCorrected: gaps move by 2 under replace-one."),
         variants=("RecConcave",),
     )
 

@@ -38,7 +38,7 @@ from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 from dpaudit_algorithms.foundations.goals import DeepPoint, all_but
 
 _OUTPUT = "a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record"
-_DIFFERS = (
+_DEVIATIONS = (
     "Elements are written with b = ⌈log₂|X|⌉ bits (the print: log|X|), and L₁ is clamped to the last element of X.",
     "Prefix lengths of b bits take the b + 1 values 0, …, b, so |X′| = ⌈log₂|X|⌉ + 1 (the print: log|X|).",
     "An equal pair has prefix length b; z = b would ask step 5 for b + 1 bits: the length is min(z + 1, b).",
@@ -111,7 +111,7 @@ class RecPrefixLevel(Mechanism):
         claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
         inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
         output=_OUTPUT,
-        differs=(*_DIFFERS, "N is the exact number of calls, counting the first, which the size alone determines."),
+        deviations=(*_DEVIATIONS, "N is the exact number of calls, counting the first, which the size alone determines."),
         variants=("RecPrefix",),
     )
 
@@ -248,8 +248,8 @@ class RecPrefix(Mechanism):
         claim="(ε, δ)-DP under replace-one",
         inputs="records in {0, …, size − 1}; size = |X|, epsilon, delta, beta of the whole; k, base",
         output=_OUTPUT,
-        differs=(
-            *_DIFFERS,
+        deviations=(
+            *_DEVIATIONS,
             "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1.",
             "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
         ),

@@ -76,7 +76,7 @@ class TreeLog(Mechanism):
         claim="(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n})-DP under add/remove-one",
         inputs="at most n records in {0, …, size − 1}; size = |X|, epsilon, delta of every step; n; t, beta, base",
         output="a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record",
-        differs=(
+        deviations=(
             "n is private under add/remove: the algorithm uses the dataset's own, the claim a bound on it, n ≥ 2.",
             '"t = Θ((1/ε)·log(1/δ))" is read as ⌈(1/ε)·log₂(1/δ)⌉; t is a parameter, as is the base case |X| = O(1).',
             "|X| is padded to 2^⌈log₂|X|⌉ for the tree; leaves beyond X are read as its last element.",

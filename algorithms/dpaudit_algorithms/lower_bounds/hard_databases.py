@@ -63,7 +63,7 @@ class HardDatabase(Mechanism):
         "P_n = e^ε/(e^ε + 1) + (e^ε + 1)·Σ_{j ≤ n} δ(j) < 3/4, for 0 < ε < 1/4 and δ(j) = 1/(50j²)",
         inputs="n ≥ 1; the base b(j), 50j² without it; whatever dataset it is given is not looked at",
         output="an instance: n numbers of {0, …, T(n) − 1}, T(1) = 2, T(n + 1) = b(n + 1)^T(n), in the order drawn",
-        differs=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
+        deviations=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
     )
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ class HardReduction(Mechanism):
         "least p − (e^ε/b(n+1) + δ) if that finds one of D_{n+1} with probability p",
         inputs="n records of {0, …, T(n) − 1}; an interior-point mechanism for n + 1 records of {0, …, T(n+1) − 1}",
         output="the length of a common prefix, in {0, …, T(n)}",
-        differs=(
+        deviations=(
             "The print returns an element of [T(n)]; where y = y_0 the length is T(n), which is outside of it and no "
             "interior point.",
             "⊥, and an output that is no number of [T(n+1)], agrees with y_0 on no digit.",
@@ -184,7 +184,7 @@ class DigitGuessing(Game):
         claim="that of the subject: Pr[digit w + 1 of the output is y_0's] ≤ e^ε/b(n) + δ",
         inputs='("with",) or ("without",): whether the data hold the secret digit; a subject for n records',
         output="True where the output has the secret digit",
-        differs=(
+        deviations=(
             "A digit of ⊥, or of an output outside [T(n)], is no digit: False.",
             "n = 1, where there are no digits, is the inequality from which the induction starts.",
             _INTEGRAL,

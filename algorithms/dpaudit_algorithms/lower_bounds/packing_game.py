@@ -129,7 +129,7 @@ class PackingGame(Game):
         "J(1 + e^ε)δ for disjoint I_j",
         inputs='("with",) or ("without",): whether the data are S_j or S; a learner, and vertices of one colour',
         output="True where the answer lies in I_j",
-        differs=(
+        deviations=(
             "The intervals are half-open: the printed [x_j, x_{j+1}] share their ends.",
             "The printed indices are read with S = (x_0, …, x_i, x_{i+13n}, …, x_{14n−2}) and S_j = (x_0, …, x_{i−1}, "
             "x_{i−1+j}, x_{i+j}, x_{i+13n+1}, …, x_{14n−2}), j = 1, …, 13n: 14n − 1 vertices suffice.",

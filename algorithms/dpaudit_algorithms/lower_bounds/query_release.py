@@ -101,7 +101,7 @@ class ThresholdRelease(Mechanism):
         claim="ε-DP under replace-one",
         inputs="n ≥ 1 records in {0, …, size − 1}; epsilon > 0, size ≥ 2; alpha enters the utility claim alone",
         output="a_j for j = 0, …, size − 1: fractions, the share of records ≤ j up to noise",
-        differs=(
+        deviations=(
             "The thesis takes any release: this one is ours, made so that its law is finite.",
             "The noise is two-sided geometric in place of Laplace, and noisy counts are moved into {0, …, n}.",
             "The number of records is public, so that the last answer is 1.",
@@ -203,7 +203,7 @@ class RefinedRelease(Mechanism):
         claim="(ε, δ)-DP if the inner release is; (1/150, β)-accurate on 150αn records if that is (α, β)-accurate on n",
         inputs="150αn records, such that n is whole; a release of answers for a class with c(min X) = 1; 0 < α ≤ 1/150",
         output="an answer for every concept, a fraction",
-        differs=("150αn and (1 − 150α)n must be whole: other numbers of records are refused.",),
+        deviations=("150αn and (1 − 150α)n must be whole: other numbers of records are refused.",),
         variants=("ThresholdRelease", "LearnerFromRelease"),
     )
 
@@ -287,7 +287,7 @@ class LearnerFromRelease(Mechanism):
         claim="(1/5, 5δ)-DP, a (1/5, 1/5)-accurate PAC learner, of a (1/150, δ)-DP, (1/150, 1/150)-accurate release",
         inputs="n labelled examples (x, y), y in {0, 1}; a release for n records, a class C, p1 with c(p1) = 1 always",
         output="the name of a concept of C",
-        differs=(
+        deviations=(
             "The thesis cites the construction and prints none: this one is ours, of two releases.",
             "It is (2ε, 2δ)-DP where the release is (ε, δ)-DP, which is less than the lemma allows.",
             "It needs an element that every concept labels with 1; the lemma speaks of any class.",

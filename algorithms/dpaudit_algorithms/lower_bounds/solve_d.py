@@ -62,7 +62,7 @@ class SolveD(Mechanism):
         claim="(ε, δ)-DP if the learner is; (α/β)-consistent with probability above 1 − 2β if that is (α, β)-accurate",
         inputs="n labelled examples (x, y), x in X; a learner for ℓn examples of X^ℓ; ℓ, a source 𝒟, C and p1",
         output="a concept of C",
-        differs=("The databases of the source have as many examples as D; others are refused.",),
+        deviations=("The databases of the source have as many examples as D; others are refused.",),
     )
 
     def __post_init__(self) -> None:

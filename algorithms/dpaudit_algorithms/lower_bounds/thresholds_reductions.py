@@ -108,7 +108,7 @@ class ThresholdsFromInteriorPoint(_Reduction):
         claim=_CLAIM + _LEARNS,
         inputs=_EXAMPLES,
         output=_CONCEPT,
-        differs=_TO_LEARN,
+        deviations=_TO_LEARN,
         variants=("ThresholdsFromInteriorPointCorrected", "InteriorPointFromThresholds"),
     )
 
@@ -186,7 +186,7 @@ class ThresholdsFromInteriorPointCorrected(ThresholdsFromInteriorPoint):
         claim=_CLAIM + _LEARNS,
         inputs=_EXAMPLES,
         output=_CONCEPT,
-        differs=(*_TO_LEARN, "An element x of label 0 is given to the inner algorithm as x − 1, not below low."),
+        deviations=(*_TO_LEARN, "An element x of label 0 is given to the inner algorithm as x − 1, not below low."),
         variants=("ThresholdsFromInteriorPoint",),
     )
 
@@ -230,7 +230,7 @@ class InteriorPointFromThresholds(_Reduction):
         claim=_CLAIM + _FINDS,
         inputs="n records of X = {low, …, high}; a proper learner for n/(3α) examples, its alpha and beta; shrink",
         output="a point of X, or what else the learner gives",
-        differs=_TO_FIND,
+        deviations=_TO_FIND,
         variants=("InteriorPointFromThresholdsCorrected", "ThresholdsFromInteriorPoint"),
     )
 
@@ -323,7 +323,7 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
         claim=_CLAIM + _FINDS,
         inputs="n records of X = {low, …, high}; a learner for {low, …, low + |X|·n − 1}, its alpha and beta; shrink",
         output="a point of X, or ⊥ if the learner gives it",
-        differs=(*_TO_FIND, "The learner's domain is X × {1, …, n}: equal records are numbered."),
+        deviations=(*_TO_FIND, "The learner's domain is X × {1, …, n}: equal records are numbered."),
         variants=("InteriorPointFromThresholds",),
     )
 

@@ -72,7 +72,7 @@ class MixtureModel(Mechanism):
         claim="0-DP: it reads no data; label-determined: every record is private if and only if its label is 1",
         inputs="a distribution of examples (x, y), a privacy model, n; whatever dataset it is given is not looked at",
         output='n records (x, y, p), p = "priv" or "pub", as a multiset',
-        differs=(
+        deviations=(
             "Distributions are finite, with weights that are whole numbers.",
             "Theorems 4.9 and 4.10 have O(·): the numbers shown have the constants that their proofs give.",
         ),

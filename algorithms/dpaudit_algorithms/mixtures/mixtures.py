@@ -86,7 +86,7 @@ class ConstrHalf(Mechanism):
         claim="a function of the public records alone: 0-DP under private-rows",
         inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; d = 1, 2 or 3',
         output="(halfspaces (w₀, w₁, …, w_d) for Σ wᵢxᵢ ≥ w₀, equations (e₀, e₁, …, e_d) of Aff)",
-        differs=(_SUPPORTS, _EMPTY, _POINTS),
+        deviations=(_SUPPORTS, _EMPTY, _POINTS),
     )
 
     def __post_init__(self) -> None:
@@ -156,7 +156,7 @@ class LearnHalf(Mechanism):
         claim="ε-DP with respect to the private records (private-rows), for every public part",
         inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; epsilon > 0; d = 1, 2 or 3',
         output="the number of a hypothesis in an enumeration of 𝒢 that public records determine; ⊥ where 𝒢 is empty",
-        differs=(
+        deviations=(
             _SUPPORTS,
             _EMPTY,
             '𝒢 has the hypothesis that labels everything 1, as the text assumes (all_ones = "assumed"); step 8 '

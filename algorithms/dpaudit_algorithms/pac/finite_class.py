@@ -139,7 +139,7 @@ class FiniteClassLearner(_FiniteClassLearner):
         claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(_CONSTANTS,),
+        deviations=(_CONSTANTS,),
         variants=("FiniteClassLearnerCorrected",),
     )
 
@@ -214,7 +214,7 @@ class FiniteClassLearnerCorrected(_FiniteClassLearner):
         claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("A hypothesis has probability ∝ e^{ε·score/2}; the print has e^{−ε·score/2}.", _CONSTANTS),
+        deviations=("A hypothesis has probability ∝ e^{ε·score/2}; the print has e^{−ε·score/2}.", _CONSTANTS),
         variants=("FiniteClassLearner",),
     )
 

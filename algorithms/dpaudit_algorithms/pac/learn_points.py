@@ -113,7 +113,7 @@ class LearnPoints(Mechanism):
         claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ)",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             'A_dist\'s "log(1/δ)" is read to base 2 (log_base = 2).',
             "A_dist's ties go to the lesser point, whatever the data; broken at random, they would not harm accuracy.",
         ),
@@ -218,7 +218,7 @@ class LearnPointsCorrected(Mechanism):
         claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ), δ ≤ β",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
+        deviations=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
         variants=("LearnPoints",),
     )
 

@@ -46,7 +46,7 @@ _INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, 
 _OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
 MOST_STEPS = 40
 """Steps of scores of which the replaced example is looked for at every two."""
-_DIFFERS = (
+_DEVIATIONS = (
     "The output is the index k of the concept c_k.",
     "The steps that RecConcave leaves open are read as on its card.",
     "|X| ≥ 2, so that N ≥ 1 exists.",
@@ -241,7 +241,7 @@ class LearnThresholds(_LearnThresholds):
         claim="(ε, δ)-DP under replace-one",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=_DIFFERS,
+        deviations=_DEVIATIONS,
         variants=("LearnThresholdsCorrected",),
     )
 
@@ -284,7 +284,7 @@ class LearnThresholdsCorrected(_LearnThresholds):
         claim="(ε, δ)-DP under replace-one",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(*_DIFFERS, "RecConcaveCorrected takes the place of RecConcave."),
+        deviations=(*_DEVIATIONS, "RecConcaveCorrected takes the place of RecConcave."),
         variants=("LearnThresholds",),
     )
 

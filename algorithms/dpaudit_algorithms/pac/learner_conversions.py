@@ -29,7 +29,7 @@ _LEMMA = "§7.4, Lemma 7.20"
 _OVERVIEW = f"{PAC_OVERVIEW}, §3.2, Theorem 3.5"
 _INPUTS = "n examples (x, y), y in {0, 1}; a learner for m examples, its class, alpha > 0, beta in [0, 1]"
 _OUTPUT = "the learner's hypothesis"
-_DIFFERS = (
+_DEVIATIONS = (
     "That the learner is (α, β)-accurate is what the user says of it; its own claim gives ε and δ.",
     "The learner is given the multiset of the rows drawn, so that it must look at multiplicities only.",
     "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
@@ -109,9 +109,9 @@ class EmpiricalLearner(_Empirical):
         claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n = 9m rows, if the PAC learner is both on m",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             "The lemma says that such a learner exists; this is the one that its proof constructs, for every ε.",
-            *_DIFFERS,
+            *_DEVIATIONS,
         ),
         variants=("EmpiricalLearnerCorrected",),
     )
@@ -154,7 +154,7 @@ class EmpiricalLearnerCorrected(_Empirical):
         claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n rows, if the PAC learner is both on m",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=("n is max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}, which is 9m for ε ≤ 3.474.", *_DIFFERS),
+        deviations=("n is max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}, which is 9m for ε ≤ 3.474.", *_DEVIATIONS),
         variants=("EmpiricalLearner",),
     )
 
@@ -208,7 +208,7 @@ class PacLearner(Mechanism):
         claim="the learner's own privacy; (2α, β + β′)-accurate on max{n, 4·ln(2/β′)/α} samples",
         inputs="examples (x, y), x in X, y in {0, 1}; n ≥ 1, alpha > 0, beta in [0, 1], 0 < beta_prime ≤ 1",
         output="the learner's hypothesis",
-        differs=(
+        deviations=(
             "That the learner is (α, β)-accurate on n examples is what the user says of it.",
             "It must be so on more than n examples too, where 4·ln(2/β′)/α is more: the print takes this for granted.",
         ),

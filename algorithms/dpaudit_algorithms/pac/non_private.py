@@ -115,7 +115,7 @@ class EmpiricalRiskMinimizer(Mechanism):
         claim="none: it is deterministic; a PAC learner from O(log|H|) samples, for thresholds from O(1), roughly 10",
         inputs="n labelled examples (x, y), x in {0, …, d − 1}, y in {0, 1}; a class of shape (|H|, d)",
         output="the index of a hypothesis, 0, …, |H| − 1",
-        differs=(
+        deviations=(
             "A sample that no hypothesis is consistent with: the first hypothesis with the fewest errors.",
             "O(log|H|) is read as the n at which the bound of its proof is 1/4: 4·ln(4|H|).",
             "Theorem 2.2's class of thresholds over [0, 1] is a finite class of thresholds; its O(1) is read as 10.",
@@ -179,7 +179,7 @@ class ConsistentThreshold(Mechanism):
         claim="none: it is deterministic",
         inputs="n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; |X| ≥ 1",
         output="j in {0, …, |X| − 1}, or ⊥ if no threshold is consistent",
-        differs=(
+        deviations=(
             "The print takes an arbitrary consistent threshold; here it is the least.",
             "A sample that no threshold is consistent with: ⊥.",
         ),

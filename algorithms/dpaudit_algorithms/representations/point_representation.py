@@ -117,7 +117,7 @@ class PointRepresentation(_PointRepresentation):
         claim=_CLAIM,
         inputs=_INPUTS,
         output="a hypothesis class of at most M hypotheses, each named by the points that it labels 1",
-        differs=(_WHOLE, _COPIES),
+        deviations=(_WHOLE, _COPIES),
         variants=("PointRepresentationHash",),
     )
 
@@ -190,7 +190,7 @@ class PointRepresentationHash(_PointRepresentation):
         claim=_CLAIM,
         inputs=_INPUTS,
         output="a hypothesis class of at most M hypotheses, each named (a, b) in Z_p²",
-        differs=(
+        deviations=(
             _WHOLE,
             _COPIES,
             'Pairwise independence by a random polynomial of degree 1: "degree 2", as printed, is not needed.',

@@ -57,7 +57,7 @@ class BetaBoosted(Representation):
         claim="a (1/4, β)-probabilistic representation of size ≤ k_0 + ln ln(1/β); it reads no data: it is 0-DP",
         inputs=f"{_INPUTS}, β ≤ 1/4; beta in (0, 1/4)",
         output="a hypothesis class: the union of M classes",
-        differs=("M = ln(1/β) is rounded up, which keeps β, and the printed size only where ln(1/β) is whole.",),
+        deviations=("M = ln(1/β) is rounded up, which keeps β, and the printed size only where ln(1/β) is whole.",),
     )
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class AlphaBoosted(Representation):
         claim="an (α, β)-probabilistic representation of size ≤ k_1·T; it reads no data, so that it is 0-DP",
         inputs=f"{_INPUTS}; alpha in (0, 1)",
         output="T hypothesis classes, which stand for the class of all majorities of one hypothesis of each",
-        differs=(
+        deviations=(
             "T = 14·ln(2/α) is rounded up to a whole number.",
             "β is T times that of the given representation; the print chooses that one with β/T.",
             "A good majority is sought by the proof's thought experiment, past rounds that fail; where majorities are "

@@ -40,7 +40,7 @@ _INPUTS = (
     "nothing: whatever dataset it is given is not looked at; an ε-DP (α, 1/2)-PAC learner for n examples, its class"
 )
 _OUTPUT = "a hypothesis class: what the executions gave"
-_DIFFERS = (
+_DEVIATIONS = (
     "That the learner is (α, 1/2)-accurate on n examples is what the user says of it; its own claim gives ε.",
     "The number of executions is rounded up to a whole number.",
     "Where the learner outputs ⊥ there is no hypothesis, and that execution adds none.",
@@ -168,7 +168,7 @@ class RepresentationFromLearner(_FromLearner):
         claim="an (α, 1/4)-probabilistic representation of size ≤ nε + 2; it reads no data, so that it is 0-DP",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=_DIFFERS,
+        deviations=_DEVIATIONS,
         variants=("RepresentationFromLearnerRefined",),
     )
 
@@ -230,8 +230,8 @@ class RepresentationFromLearnerRefined(_FromLearner):
         claim="a (1/4, 1/4)-probabilistic representation of size ≤ nεα + 3; it reads no data, so that it is 0-DP",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
-            *_DIFFERS,
+        deviations=(
+            *_DEVIATIONS,
             "n < 3·ln(4)/(4α) is refused: the proof assumes more, without loss of generality but for the size.",
         ),
         variants=("RepresentationFromLearner",),

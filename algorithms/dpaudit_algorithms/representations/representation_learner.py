@@ -231,7 +231,7 @@ class RepresentationLearner(_RepresentationLearner):
         claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/(αε))·(size(H) + ln(1/β)) examples, for every ε",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(_SIZE, "n is printed as O(…) in the lemma; its proof has the constant 3."),
+        deviations=(_SIZE, "n is printed as O(…) in the lemma; its proof has the constant 3."),
         variants=("RepresentationLearnerCorrected",),
     )
 
@@ -274,7 +274,7 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
         claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/α)·max{1, 1/ε}·(size(H) + ln(1/β)) examples",
         inputs=_INPUTS,
         output=_OUTPUT,
-        differs=(
+        deviations=(
             _SIZE,
             "n has max{1, 1/ε} in place of 1/ε.",
             "Of E_3, 1 − |H|·e^{−αεn/2} is promised in place of 1 − |H|·e^{−εn/2}.",
