@@ -1,11 +1,23 @@
-"""Checks of parameters at construction; every failure is one sentence that names the parameter."""
+"""Checks of parameters at construction; every failure is one sentence that names the parameter.
+
+A field of a mechanism, goal or quality states its check in its annotation (`epsilon: checks.Positive`); `Checked`
+makes it.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import partial
+from inspect import get_annotations
 from numbers import Real
 from operator import index
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 from dpaudit.errors import ParameterError
 from dpaudit.stats.enclosed import is_enclosed
@@ -83,3 +95,124 @@ def whole(name: str, value: Any, *, least: int | None = None) -> int:
     if least is not None and integer < least:
         raise ParameterError(f"{name} must be at least {least}, not {value!r}.")
     return integer
+
+
+def unit(name: str, value: Any) -> float:
+    """A number in (0, 1].
+
+    Raises:
+        ParameterError: it is anything else.
+    """
+    found = number(name, value)
+    if not 0 < found <= 1:
+        raise ParameterError(f"{name} must lie in (0, 1], not {value!r}.")
+    return found
+
+
+def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """One of some words or numbers.
+
+    Raises:
+        ParameterError: it is none of them.
+    """
+    if isinstance(value, bool) or value not in choices:
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, choices))}, not {value!r}.")
+    return value
+
+
+# --- checks that annotations state ---------------------------------------------------------------------------------
+
+_Checker: TypeAlias = Callable[[str, Any], object]
+
+
+@dataclass(frozen=True)
+class Check:
+    """In an annotation: what every value of the field must pass, `Annotated[int, Check(...)]`.
+
+    Args:
+        passes: called with the field's name and value; raises a `ParameterError`.
+    """
+
+    passes: _Checker
+
+
+def least(bound: int) -> Check:
+    """An integer ≥ bound, as in `size: Annotated[int, checks.least(2)]`."""
+    return Check(partial(whole, least=bound))
+
+
+Number: TypeAlias = Annotated[float, Check(number)]
+"""A finite real number."""
+Positive: TypeAlias = Annotated[float, Check(positive)]
+"""A finite number above 0."""
+NonNegative: TypeAlias = Annotated[float, Check(partial(at_least, least=0))]
+"""A finite number ≥ 0."""
+Probability: TypeAlias = Annotated[float, Check(probability)]
+"""A number in [0, 1]."""
+OPEN_UNIT = Check(partial(probability, open_ends=True))
+OpenUnit: TypeAlias = Annotated[float, OPEN_UNIT]
+"""A number in (0, 1)."""
+Unit: TypeAlias = Annotated[float, Check(unit)]
+"""A number in (0, 1]."""
+ExactPositive: TypeAlias = Annotated[float | Fraction, Check(positive)]
+"""A finite number above 0, which may be a fraction."""
+ExactUnit: TypeAlias = Annotated[float | Fraction, Check(unit)]
+"""A number in (0, 1], which may be a fraction."""
+Integer: TypeAlias = Annotated[int, Check(whole)]
+"""An integer."""
+Natural: TypeAlias = Annotated[int, least(0)]
+"""An integer ≥ 0."""
+Count: TypeAlias = Annotated[int, least(1)]
+"""An integer ≥ 1."""
+
+
+class Checked:
+    """A dataclass whose fields are checked at construction, as their annotations say.
+
+    Checked are `Annotated` types with a `Check`, `Literal`, and each of them or None; others are documentation.
+    A subclass with conditions on several fields has a `__post_init__` of its own and calls this one first.
+    """
+
+    def __post_init__(self) -> None:
+        for name, check in _field_checks(type(self)):
+            check(name, getattr(self, name))
+
+
+_KNOWN: WeakKeyDictionary[type, tuple[tuple[str, _Checker], ...]] = WeakKeyDictionary()
+
+
+def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
+    """Fields with a check, in their order."""
+    known = _KNOWN.get(cls)
+    if known is None:
+        checks = ((field.name, _check_of(_annotation(cls, field.name))) for field in fields(cls))
+        known = _KNOWN[cls] = tuple((name, check) for name, check in checks if check is not None)
+    return known
+
+
+def _annotation(cls: type, name: str) -> Any:
+    """The annotation of a field, evaluated; None if it names what exists for type checkers alone."""
+    try:
+        owner, annotation = next(
+            ((base, own[name]) for base in cls.__mro__ if name in (own := get_annotations(base))), (cls, None)
+        )
+        module = sys.modules.get(owner.__module__)
+        return eval(annotation, vars(module) if module else {}) if isinstance(annotation, str) else annotation
+    except (NameError, AttributeError, TypeError):
+        return None
+
+
+def _check_of(annotation: Any) -> _Checker | None:
+    if get_origin(annotation) is Annotated:
+        found = [extra.passes for extra in annotation.__metadata__ if isinstance(extra, Check)]
+        return found[0] if found else None
+    if get_origin(annotation) is Literal:
+        return partial(one_of, choices=get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
+        inner = [_check_of(part) for part in get_args(annotation) if part is not NoneType]
+        return _unless_none(inner[0]) if len(inner) == 1 and inner[0] is not None else None
+    return None
+
+
+def _unless_none(check: _Checker) -> _Checker:
+    return lambda name, value: None if value is None else check(name, value)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from dpaudit.language.card import Card
+from dpaudit.language.checks import Checked
 from dpaudit.language.claim import Claim
 from dpaudit.language.distributions import Distribution
 from dpaudit.language.symmetry import Symmetry
 from dpaudit.language.utility import SampleSize, UtilityClaim
 
 
-class Mechanism(ABC):
+class Mechanism(Checked, ABC):
     """A randomised algorithm, as a frozen dataclass of its parameters.
 
     `run(dataset)` is a generator that yields distributions and applied mechanisms and is sent what they drew; it

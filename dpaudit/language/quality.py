@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpaudit.errors import ParameterError
+from dpaudit.language.checks import Checked
 from dpaudit.language.distributions.step_scores import StepScores
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
@@ -23,7 +24,7 @@ MOST_VALUES = 10_000
 Realised: TypeAlias = tuple[Multiset, Multiset]
 
 
-class Quality(ABC):
+class Quality(Checked, ABC):
     """A quality function q(S, ·): a frozen dataclass called on a dataset."""
 
     sensitivity: float = 1.0

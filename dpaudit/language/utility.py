@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.checks import probability
+from dpaudit.language.checks import Checked, probability
 from dpaudit.language.multiset import Multiset
 from dpaudit.outputs.spans import Span
 
@@ -29,7 +29,7 @@ class Instance:
     truth: Any = None
 
 
-class Goal(ABC):
+class Goal(Checked, ABC):
     """What a good output is, as a frozen dataclass; `str` of it goes on with "… with probability at least"."""
 
     @abstractmethod

@@ -45,7 +45,7 @@ def test_sample_size_as_printed() -> None:
     assert not mechanism.utility(1000)
 
 
-@pytest.mark.parametrize("a_dist", ["mended", "printed"])
+@pytest.mark.parametrize("a_dist", ["corrected", "printed"])
 def test_promise_by_law(a_dist: str) -> None:
     mechanism = InteriorPointByRecConcave(a_dist=a_dist)
     (size,) = mechanism.sample_sizes

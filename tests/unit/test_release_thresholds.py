@@ -114,7 +114,7 @@ def test_theorem_3_6_takes_over_where_it_is_better() -> None:
     assert equal_parts(Claim(1.0, 1e-6), 192).epsilon > 2 / 192
 
 
-@pytest.mark.parametrize("a_dist", ["mended", "printed"])
+@pytest.mark.parametrize("a_dist", ["corrected", "printed"])
 def test_budget_of_every_draw(a_dist: str) -> None:
     mechanism = ReleaseThresholds(5, 1.0, 1.0, 0.01, base=2, room=2, a_dist=a_dist)
     entry = ledger(mechanism, Multiset.counted({0: 3, 2: 3, 4: 2}), runs=200, seed=3)

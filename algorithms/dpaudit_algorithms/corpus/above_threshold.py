@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from dpaudit.language import DWORK_ROTH, Card, KnownBug, Laplace, Program, checks
 from dpaudit_algorithms.corpus.sparse_vector import INPUTS, SYMBOLIC, OnAnswers
@@ -24,30 +24,6 @@ class AboveThresholdDiscretised(OnAnswers):
 
     Source: Dwork and Roth, AboveThreshold and its privacy theorem.
     """
-
-    card: ClassVar[Card] = Card(
-        name="AboveThresholdDiscretised",
-        system="corpus",
-        title="AboveThreshold with noise in whole numbers",
-        paper=DWORK_ROTH,
-        place="AboveThreshold and its privacy theorem",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=INPUTS,
-        output=SYMBOLIC,
-        deviations=(
-            "Lap(2/ε) and Lap(4/ε) are rounded down to whole numbers, which makes them two-sided geometric.",
-            "The dataset is the vector of true answers.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("AboveThresholdCoarse", "SVT1"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Correct: moving rounded noise by a whole number costs no more than moving it unrounded, and the "
-            "proof moves it by 1 and 2.",
-            epsilon="at most 0.1: neighbouring masses of ⌊Lap(b)⌋ differ by a factor e^(1/b) at most, so the proof of "
-            "The theorem holds word for word; 0.0878 on the pair of the audit",
-        ),
-    )
 
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 2 / self.epsilon).floor()
@@ -76,35 +52,7 @@ class AboveThresholdCoarse(OnAnswers):
     Source: Dwork and Roth, AboveThreshold and its privacy theorem, with noise that was discretised too coarsely.
     """
 
-    step: int = 4
-
-    card: ClassVar[Card] = Card(
-        name="AboveThresholdCoarse",
-        system="corpus",
-        title="AboveThreshold with noise on too coarse a grid",
-        paper=DWORK_ROTH,
-        place="AboveThreshold and its privacy theorem",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a whole number step ≥ 2",
-        output=SYMBOLIC,
-        deviations=(
-            "Lap(2/ε) and Lap(4/ε) are rounded down to multiples of the step; the book has no such rounding.",
-            "The dataset is the vector of true answers.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("AboveThresholdDiscretised", "SVT1"),
-        known_bug=KnownBug(
-            bug="noise on a grid coarser than the sensitivity",
-            effect="Noise in multiples of the step sees an answer only through its cell of the grid, and one record "
-            "moves an answer across a whole cell: the scale should have been calibrated to the step, not to 1.",
-            epsilon="at most 0.4 (step · ε: the proof with noise moved by step and 2·step); 0.3928 on the pair of the "
-            "audit, by its law",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.whole("step", self.step, least=2)
+    step: Annotated[int, checks.least(2)] = 4
 
     def run(self, answers: Any) -> Program:
         # ⌊Lap(b)/step⌋ is ⌊Lap(b/step)⌋: the noise in steps
@@ -117,3 +65,54 @@ class AboveThresholdCoarse(OnAnswers):
                 break
             outputs.append(BELOW)
         return padded(outputs, len(answers))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+AboveThresholdDiscretised.card = Card(
+    name="AboveThresholdDiscretised",
+    system="corpus",
+    title="AboveThreshold with noise in whole numbers",
+    paper=DWORK_ROTH,
+    place="AboveThreshold and its privacy theorem",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=INPUTS,
+    output=SYMBOLIC,
+    deviations=(
+        "Lap(2/ε) and Lap(4/ε) are rounded down to whole numbers, which makes them two-sided geometric.",
+        "The dataset is the vector of true answers.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("AboveThresholdCoarse", "SVT1"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Correct: moving rounded noise by a whole number costs no more than moving it unrounded, and the "
+        "proof moves it by 1 and 2.",
+        epsilon="at most 0.1: neighbouring masses of ⌊Lap(b)⌋ differ by a factor e^(1/b) at most, so the proof of "
+        "The theorem holds word for word; 0.0878 on the pair of the audit",
+    ),
+)
+
+AboveThresholdCoarse.card = Card(
+    name="AboveThresholdCoarse",
+    system="corpus",
+    title="AboveThreshold with noise on too coarse a grid",
+    paper=DWORK_ROTH,
+    place="AboveThreshold and its privacy theorem",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a whole number step ≥ 2",
+    output=SYMBOLIC,
+    deviations=(
+        "Lap(2/ε) and Lap(4/ε) are rounded down to multiples of the step; the book has no such rounding.",
+        "The dataset is the vector of true answers.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("AboveThresholdDiscretised", "SVT1"),
+    known_bug=KnownBug(
+        bug="noise on a grid coarser than the sensitivity",
+        effect="Noise in multiples of the step sees an answer only through its cell of the grid, and one record "
+        "moves an answer across a whole cell: the scale should have been calibrated to the step, not to 1.",
+        epsilon="at most 0.4 (step · ε: the proof with noise moved by step and 2·step); 0.3928 on the pair of the "
+        "audit, by its law",
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -43,33 +43,7 @@ class FloatingPointLaplace(Mechanism):
     Source: Mironov 2012, the sampler that it attacks.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="FloatingPointLaplace",
-        system="corpus",
-        title="Laplace mechanism with the textbook sampler in doubles",
-        paper=MIRONOV,
-        place="the textbook sampler that the paper attacks",
-        claim="ε-DP for a query of sensitivity 1",
-        inputs="one count as (count,); epsilon > 0",
-        output="a double",
-        deviations=(
-            "U = 1/2, of probability 2^-53, would give an infinite answer and is drawn again by nobody: as in the "
-            "textbook.",
-            "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
-        ),
-        variants=("SnappingLaplace", "DiscreteLaplaceMechanism"),
-        known_bug=KnownBug(
-            bug="leaks through the low bits of doubles",
-            effect="Some doubles can be answers on one dataset alone; as a mechanism on the reals it is ε-DP.",
-            epsilon="infinite: near 0 the answer of a count of 1 is always a multiple of 2^-53, that of a count of 0 "
-            "often is not (about 0.03 of all answers at ε = 0.1); ε as a mechanism on the reals",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -108,31 +82,12 @@ class SnappingLaplace(Mechanism):
     Source: Mironov 2012, the snapping mechanism and its privacy theorem.
     """
 
-    epsilon: float = 0.1
-    bound: float = 1024.0
-
-    card: ClassVar[Card] = Card(
-        name="SnappingLaplace",
-        system="corpus",
-        title="Laplace mechanism, snapped to a grid of powers of two",
-        paper=MIRONOV,
-        place="the snapping mechanism and its privacy theorem",
-        claim="(1/λ + 2^-49·B/λ)-DP for a query of sensitivity 1 and λ < B < 2^46·λ",
-        inputs="one count as (count,); epsilon = 1/λ > 0, the bound B",
-        output="a double: a multiple of Λ, the least power of two ≥ λ, in [−B, B], or ±B",
-        deviations=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
-        variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Answers are rounded to a grid as coarse as the noise, which hides the low bits.",
-            epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 the two ends of "
-            "the grid attain ε up to rounding",
-        ),
-    )
+    epsilon: checks.Positive = 0.1
+    bound: checks.Positive = 1024.0
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if not 1 / self.epsilon < checks.positive("bound", self.bound) < 2.0**46 / self.epsilon:
+        super().__post_init__()
+        if not 1 / self.epsilon < self.bound < 2.0**46 / self.epsilon:
             raise ParameterError(f"bound must lie between 1/epsilon and 2^46/epsilon, not {self.bound!r}.")
 
     @property
@@ -158,27 +113,10 @@ class DiscreteLaplaceMechanism(Mechanism):
     Source: Ghosh, Roughgarden and Sundararajan 2009; Canonne, Kamath and Steinke 2020, Algorithm 2.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="DiscreteLaplaceMechanism",
-        system="corpus",
-        title="Discrete Laplace (two-sided geometric) mechanism",
-        paper=DISCRETE_GAUSSIAN,
-        place="Algorithm 2; the mechanism is that of Ghosh, Roughgarden and Sundararajan (2009)",
-        claim="ε-DP for an integer query of sensitivity 1",
-        inputs="one count as (count,), a whole number; epsilon > 0",
-        output="a whole number",
-        variants=("FloatingPointLaplace", "SnappingLaplace"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Integers are drawn exactly, by whole numbers and rational coins, so nothing is rounded.",
-            epsilon="ε, attained: every answer ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",
-        ),
-    )
+    epsilon: checks.Positive = 0.1
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         DiscreteLaplace(0, 1 / self.epsilon)
 
     @property
@@ -195,3 +133,65 @@ class DiscreteLaplaceMechanism(Mechanism):
         (count,) = answers
         probability: Floats = np.log(np.tanh(self.epsilon / 2)) - self.epsilon * np.abs(outputs - count)
         return probability
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+FloatingPointLaplace.card = Card(
+    name="FloatingPointLaplace",
+    system="corpus",
+    title="Laplace mechanism with the textbook sampler in doubles",
+    paper=MIRONOV,
+    place="the textbook sampler that the paper attacks",
+    claim="ε-DP for a query of sensitivity 1",
+    inputs="one count as (count,); epsilon > 0",
+    output="a double",
+    deviations=(
+        "U = 1/2, of probability 2^-53, would give an infinite answer and is drawn again by nobody: as in the "
+        "textbook.",
+        "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
+    ),
+    variants=("SnappingLaplace", "DiscreteLaplaceMechanism"),
+    known_bug=KnownBug(
+        bug="leaks through the low bits of doubles",
+        effect="Some doubles can be answers on one dataset alone; as a mechanism on the reals it is ε-DP.",
+        epsilon="infinite: near 0 the answer of a count of 1 is always a multiple of 2^-53, that of a count of 0 "
+        "often is not (about 0.03 of all answers at ε = 0.1); ε as a mechanism on the reals",
+    ),
+)
+
+SnappingLaplace.card = Card(
+    name="SnappingLaplace",
+    system="corpus",
+    title="Laplace mechanism, snapped to a grid of powers of two",
+    paper=MIRONOV,
+    place="the snapping mechanism and its privacy theorem",
+    claim="(1/λ + 2^-49·B/λ)-DP for a query of sensitivity 1 and λ < B < 2^46·λ",
+    inputs="one count as (count,); epsilon = 1/λ > 0, the bound B",
+    output="a double: a multiple of Λ, the least power of two ≥ λ, in [−B, B], or ±B",
+    deviations=("Parameters are given as ε = 1/λ, so that the claim is ε(1 + 2^-49·B).",),
+    variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Answers are rounded to a grid as coarse as the noise, which hides the low bits.",
+        epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 the two ends of "
+        "the grid attain ε up to rounding",
+    ),
+)
+
+DiscreteLaplaceMechanism.card = Card(
+    name="DiscreteLaplaceMechanism",
+    system="corpus",
+    title="Discrete Laplace (two-sided geometric) mechanism",
+    paper=DISCRETE_GAUSSIAN,
+    place="Algorithm 2; the mechanism is that of Ghosh, Roughgarden and Sundararajan (2009)",
+    claim="ε-DP for an integer query of sensitivity 1",
+    inputs="one count as (count,), a whole number; epsilon > 0",
+    output="a whole number",
+    variants=("FloatingPointLaplace", "SnappingLaplace"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Integers are drawn exactly, by whole numbers and rational coins, so nothing is rounded.",
+        epsilon="ε, attained: every answer ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",
+    ),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
@@ -49,12 +49,8 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 class _NoisyAnswer(Mechanism):
     """An answer of sensitivity 1 with noise N(0, σ²), claimed (ε, δ)-DP."""
 
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
 
     @property
     def sigma(self) -> float:
@@ -94,24 +90,6 @@ class GaussianClassical(_NoisyAnswer):
     epsilon: float = 1.0
     delta: float = 1e-5
 
-    card: ClassVar[Card] = Card(
-        name="GaussianClassical",
-        system="corpus",
-        title="Gaussian mechanism, classical calibration",
-        paper=DWORK_ROTH,
-        place="Theorem 3.22, Theorem A.1",
-        claim="(ε, δ)-DP for σ ≥ √(2·ln(1.25/δ))·Δ/ε, ε in (0, 1)",
-        inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-        output="a real number",
-        deviations=("ε = 1 is allowed, where the theorem asks for ε < 1; the exact profile shows that it holds there.",),
-        variants=("GaussianHalfSigma", "GaussianClassicalLargeEpsilon", "GaussianAnalytic"),
-        known_bug=KnownBug(
-            bug="",
-            effect="More noise than is needed: the tail bound behind the formula is loose.",
-            epsilon="0.751 at δ = 1e-5 for (1, 1e-5), by the exact profile (Balle and Wang 2018, Theorem 8)",
-        ),
-    )
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.epsilon > 1:
@@ -134,25 +112,6 @@ class GaussianHalfSigma(_NoisyAnswer):
 
     epsilon: float = 1.0
     delta: float = 1e-5
-
-    card: ClassVar[Card] = Card(
-        name="GaussianHalfSigma",
-        system="corpus",
-        title="Gaussian mechanism with half of its noise",
-        paper=DWORK_ROTH,
-        place="Theorem A.1, σ halved",
-        claim="(ε, δ)-DP, though σ is half of what the theorem asks for",
-        inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-        output="a real number",
-        deviations=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
-        variants=("GaussianClassical",),
-        known_bug=KnownBug(
-            bug="wrong noise scale",
-            effect="Half the noise, so that both ε and δ are exceeded.",
-            epsilon="1.610 at δ = 1e-5 for (1, 1e-5), and δ = 0.0017 at ε = 1; by the exact profile (Balle and Wang "
-            "2018, Theorem 8)",
-        ),
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,29 +144,6 @@ class GaussianClassicalLargeEpsilon(_NoisyAnswer):
     epsilon: float = 7.0
     delta: float = 0.2
 
-    card: ClassVar[Card] = Card(
-        name="GaussianClassicalLargeEpsilon",
-        system="corpus",
-        title="Gaussian mechanism, classical calibration at a large ε",
-        paper=DWORK_ROTH,
-        place="Theorem A.1, used outside its range ε < 1",
-        claim="(ε, δ)-DP for σ = √(2·ln(1.25/δ))·Δ/ε, though ε > 1",
-        inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-        output="a real number",
-        deviations=(
-            "ε = 7 and δ = 0.2, which nobody should use, were chosen so that a million runs can see the violation: at "
-            "a small δ the formula fails too, but by events too rare to be counted (δ = 0.01: six million runs at the "
-            "least).",
-        ),
-        variants=("GaussianClassical", "GaussianAnalytic"),
-        known_bug=KnownBug(
-            bug="calibration used outside its range",
-            effect="The noise shrinks as 1/ε, where an ε this large needs noise of the order of 1/√ε.",
-            epsilon="8.875 at δ = 0.2 for (7, 0.2), and δ = 0.366 at ε = 7; by the exact profile (Balle and Wang "
-            "2018, Theorem 8)",
-        ),
-    )
-
 
 @dataclass(frozen=True)
 class GaussianAnalytic(_NoisyAnswer):
@@ -226,24 +162,6 @@ class GaussianAnalytic(_NoisyAnswer):
     epsilon: float = 7.0
     delta: float = 0.2
 
-    card: ClassVar[Card] = Card(
-        name="GaussianAnalytic",
-        system="corpus",
-        title="Gaussian mechanism, analytic calibration",
-        paper=BALLE_WANG,
-        place="Theorem 8, Algorithm 1",
-        claim="(ε, δ)-DP for every ε > 0",
-        inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-        output="a real number",
-        deviations=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
-        variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
-        known_bug=KnownBug(
-            bug="",
-            effect="The least noise that keeps the claim, at any ε.",
-            epsilon="ε at δ, attained: the profile of Theorem 8 is exact",
-        ),
-    )
-
     @property
     def sigma(self) -> float:
         return self._sigma
@@ -255,3 +173,84 @@ class GaussianAnalytic(_NoisyAnswer):
             high *= 2
         root = float(brentq(lambda s: gaussian_delta(s, self.epsilon) - self.delta, low, high, xtol=1e-15, rtol=1e-13))
         return root * (1 + 1e-12)  # on the side of more noise
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+GaussianClassical.card = Card(
+    name="GaussianClassical",
+    system="corpus",
+    title="Gaussian mechanism, classical calibration",
+    paper=DWORK_ROTH,
+    place="Theorem 3.22, Theorem A.1",
+    claim="(ε, δ)-DP for σ ≥ √(2·ln(1.25/δ))·Δ/ε, ε in (0, 1)",
+    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
+    output="a real number",
+    deviations=("ε = 1 is allowed, where the theorem asks for ε < 1: it holds there, by the exact profile.",),
+    variants=("GaussianHalfSigma", "GaussianClassicalLargeEpsilon", "GaussianAnalytic"),
+    known_bug=KnownBug(
+        bug="",
+        effect="More noise than is needed: the tail bound behind the formula is loose.",
+        epsilon="0.751 at δ = 1e-5 for (1, 1e-5), by the exact profile (Balle and Wang 2018, Theorem 8)",
+    ),
+)
+
+GaussianHalfSigma.card = Card(
+    name="GaussianHalfSigma",
+    system="corpus",
+    title="Gaussian mechanism with half of its noise",
+    paper=DWORK_ROTH,
+    place="Theorem A.1, σ halved",
+    claim="(ε, δ)-DP, though σ is half of what the theorem asks for",
+    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
+    output="a real number",
+    deviations=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
+    variants=("GaussianClassical",),
+    known_bug=KnownBug(
+        bug="wrong noise scale",
+        effect="Half the noise, so that both ε and δ are exceeded.",
+        epsilon="1.610 at δ = 1e-5 for (1, 1e-5), and δ = 0.0017 at ε = 1; by the exact profile (Balle and Wang "
+        "2018, Theorem 8)",
+    ),
+)
+
+GaussianClassicalLargeEpsilon.card = Card(
+    name="GaussianClassicalLargeEpsilon",
+    system="corpus",
+    title="Gaussian mechanism, classical calibration at a large ε",
+    paper=DWORK_ROTH,
+    place="Theorem A.1, used outside its range ε < 1",
+    claim="(ε, δ)-DP for σ = √(2·ln(1.25/δ))·Δ/ε, though ε > 1",
+    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
+    output="a real number",
+    deviations=(
+        "ε = 7 and δ = 0.2, which nobody should use, were chosen so that a million runs can see the violation: at "
+        "a small δ the formula fails too, but by events too rare to be counted (δ = 0.01: six million runs at the "
+        "least).",
+    ),
+    variants=("GaussianClassical", "GaussianAnalytic"),
+    known_bug=KnownBug(
+        bug="calibration used outside its range",
+        effect="The noise shrinks as 1/ε, where an ε this large needs noise of the order of 1/√ε.",
+        epsilon="8.875 at δ = 0.2 for (7, 0.2), and δ = 0.366 at ε = 7; by the exact profile (Balle and Wang "
+        "2018, Theorem 8)",
+    ),
+)
+
+GaussianAnalytic.card = Card(
+    name="GaussianAnalytic",
+    system="corpus",
+    title="Gaussian mechanism, analytic calibration",
+    paper=BALLE_WANG,
+    place="Theorem 8, Algorithm 1",
+    claim="(ε, δ)-DP for every ε > 0",
+    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
+    output="a real number",
+    deviations=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
+    variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
+    known_bug=KnownBug(
+        bug="",
+        effect="The least noise that keeps the claim, at any ε.",
+        epsilon="ε at δ, attained: the profile of Theorem 8 is exact",
+    ),
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpaudit.language import THESIS, Card, Claim, KnownBug
 from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
@@ -26,24 +25,27 @@ class GroupPrivacyMisprinted(GroupPrivacy):
     epsilon: float = 1.0
     delta: float = 0.02
 
-    card: ClassVar[Card] = Card(
-        name="GroupPrivacyMisprinted",
-        system="corpus",
-        title="Group privacy with a factor left out",
-        paper=THESIS,
-        place="Theorem 3.7, misprinted",
-        claim="(ε, δ)-DP under replace-one, and (kε, kδ)-DP for groups of k",
-        inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
-        output="True or False",
-        known_bug=KnownBug(
-            bug="group privacy without its factor in δ",
-            effect="Every pair of neighbours keeps the claim; groups of 2 and more need more δ than is stated of them.",
-            epsilon="infinite at 2δ: True has probability (1 + e^ε)·δ with two ones (0.0744 at ε = 1, δ = 0.02, "
-            "against 0.04) and none with no ones",
-        ),
-    )
-
     def group_claim(self, k: int) -> Claim:
         """(kε, kδ), which is not what (ε, δ) gives."""
         single = self.claim
         return Claim(k * single.epsilon, min(1.0, k * single.delta), single.relation.group(k))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+GroupPrivacyMisprinted.card = Card(
+    name="GroupPrivacyMisprinted",
+    system="corpus",
+    title="Group privacy with a factor left out",
+    paper=THESIS,
+    place="Theorem 3.7, misprinted",
+    claim="(ε, δ)-DP under replace-one, and (kε, kδ)-DP for groups of k",
+    inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
+    output="True or False",
+    known_bug=KnownBug(
+        bug="group privacy without its factor in δ",
+        effect="Every pair of neighbours keeps the claim; groups of 2 and more need more δ than is stated of them.",
+        epsilon="infinite at 2δ: True has probability (1 + e^ε)·δ with two ones (0.0744 at ε = 1, δ = 0.02, "
+        "against 0.04) and none with no ones",
+    ),
+)

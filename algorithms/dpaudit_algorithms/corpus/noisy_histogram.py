@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,6 @@ from dpaudit.language import (
     log,
 )
 
-_INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
-_OUTPUT = "a vector of as many real numbers"
-_DOUBLES = "The output is a vector of doubles, not of real numbers; the claim is about the reals."
-_COUNTS = "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total."
-
 
 @dataclass(frozen=True)
 class NoisyHist1(Mechanism):
@@ -41,28 +36,7 @@ class NoisyHist1(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 9.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="NoisyHist1",
-        system="corpus",
-        title="Noisy histogram, Lap(1/ε)",
-        paper=STATDP,
-        place="Algorithm 9",
-        claim="ε-DP where one record moves one count by 1",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(_COUNTS, _DOUBLES),
-        variants=("NoisyHist2",),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: one count moves by 1, and its noise has scale 1/ε.",
-            epsilon="0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -90,28 +64,7 @@ class NoisyHist2(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 10.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="NoisyHist2",
-        system="corpus",
-        title="Noisy histogram, Lap(ε) for Lap(1/ε)",
-        paper=STATDP,
-        place="Algorithm 10",
-        claim="ε-DP where one record moves one count by 1 (false)",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(_COUNTS, _DOUBLES),
-        variants=("NoisyHist1",),
-        known_bug=KnownBug(
-            bug="wrong noise scale",
-            effect="The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
-            epsilon="10 = 1/ε: one count moves by 1, and its noise has scale 0.1",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -130,3 +83,47 @@ def laplace_log_density(noise: NDArray[Any], scale: float) -> FloatArray:
     """The log density of independent Lap(scale) noises, one vector a row: shape (r, d) → (r,)."""
     density: FloatArray = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * log(2 * scale)
     return density
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
+_OUTPUT = "a vector of as many real numbers"
+_DOUBLES = "The output is a vector of doubles, not of real numbers; the claim is about the reals."
+_COUNTS = "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total."
+
+NoisyHist1.card = Card(
+    name="NoisyHist1",
+    system="corpus",
+    title="Noisy histogram, Lap(1/ε)",
+    paper=STATDP,
+    place="Algorithm 9",
+    claim="ε-DP where one record moves one count by 1",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(_COUNTS, _DOUBLES),
+    variants=("NoisyHist2",),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: one count moves by 1, and its noise has scale 1/ε.",
+        epsilon="0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
+    ),
+)
+
+NoisyHist2.card = Card(
+    name="NoisyHist2",
+    system="corpus",
+    title="Noisy histogram, Lap(ε) for Lap(1/ε)",
+    paper=STATDP,
+    place="Algorithm 10",
+    claim="ε-DP where one record moves one count by 1 (false)",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(_COUNTS, _DOUBLES),
+    variants=("NoisyHist1",),
+    known_bug=KnownBug(
+        bug="wrong noise scale",
+        effect="The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
+        epsilon="10 = 1/ε: one count moves by 1, and its noise has scale 0.1",
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,7 @@ from dpaudit.language import (
 class _NoisyCount(Mechanism):
     """A count with Laplace noise of scale 1/ε, moved into a range."""
 
-    epsilon: float = 0.1
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -52,24 +49,6 @@ class ClampedToTruth(_NoisyCount):
     Source: Dwork and Roth 2014, Theorem 3.6, undone by a step that reads the data again.
     """
 
-    card: ClassVar[Card] = Card(
-        name="ClampedToTruth",
-        system="corpus",
-        title="Noisy count clamped to the true count",
-        paper=DWORK_ROTH,
-        place="Theorem 3.6 and Proposition 2.1, misapplied",
-        claim="ε-DP, as post-processing of an ε-DP answer",
-        inputs="one count as (count,), ≥ 0; epsilon > 0",
-        output="a real number in [0, count]; both ends have positive probability",
-        variants=("ClampedToPublicBounds", "RoundedToData"),
-        known_bug=KnownBug(
-            bug="post-processing that reads the data again",
-            effect="The true count is the answer in more than half of the runs, and no answer exceeds it.",
-            epsilon="infinite: an answer above 5 has probability 1/2 + (1 − e^-ε)/2 at a count of 6 (0.5476 at ε = "
-            "0.1) and none at 5",
-        ),
-    )
-
     def run(self, answers: Any) -> Distribution:
         (count,) = answers
         checks.at_least("the count", count, 0)
@@ -88,24 +67,6 @@ class RoundedToData(_NoisyCount):
 
     Source: Dwork and Roth 2014, Theorem 3.6, undone by a step that reads the data again.
     """
-
-    card: ClassVar[Card] = Card(
-        name="RoundedToData",
-        system="corpus",
-        title="Noisy count rounded to the nearest count in the data",
-        paper=DWORK_ROTH,
-        place="Theorem 3.6 and Proposition 2.1, misapplied",
-        claim="ε-DP, as post-processing of an ε-DP answer",
-        inputs="counts (c₁, …, c_k), of which the first is asked for; epsilon > 0",
-        output="one of the counts; of two equally near ones the smaller",
-        variants=("ClampedToPublicBounds", "ClampedToTruth"),
-        known_bug=KnownBug(
-            bug="post-processing that reads the data again",
-            effect="The answer is always a number that occurs in the data.",
-            epsilon="infinite: with (2, 8) against (2, 9) the answer 8 has probability e^(-3ε)/2 (0.3704 at ε = 0.1) "
-            "and none",
-        ),
-    )
 
     def run(self, answers: Any) -> Finite:
         present = sorted(set(answers))
@@ -130,31 +91,70 @@ class ClampedToPublicBounds(_NoisyCount):
     Source: Dwork and Roth 2014, Theorem 3.6 and Proposition 2.1.
     """
 
-    low: float = 0.0
-    high: float = 10.0
-
-    card: ClassVar[Card] = Card(
-        name="ClampedToPublicBounds",
-        system="corpus",
-        title="Noisy count clamped to public bounds",
-        paper=DWORK_ROTH,
-        place="Theorem 3.6 and Proposition 2.1",
-        claim="ε-DP, as post-processing of an ε-DP answer",
-        inputs="one count as (count,); epsilon > 0, public bounds low < high",
-        output="a real number in [low, high]; both ends have positive probability",
-        variants=("ClampedToTruth", "RoundedToData"),
-        known_bug=KnownBug(
-            bug="",
-            effect="The bounds do not depend on the data, so clamping is post-processing.",
-            epsilon="ε, attained by either end where both counts lie inside",
-        ),
-    )
+    low: checks.Number = 0.0
+    high: checks.Number = 10.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if checks.number("low", self.low) >= checks.number("high", self.high):
+        if self.low >= self.high:
             raise ParameterError(f"low must be below high, not {self.low!r} and {self.high!r}.")
 
     def run(self, answers: Any) -> Distribution:
         (count,) = answers
         return Laplace(count, 1 / self.epsilon).clip(self.low, self.high)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ClampedToTruth.card = Card(
+    name="ClampedToTruth",
+    system="corpus",
+    title="Noisy count clamped to the true count",
+    paper=DWORK_ROTH,
+    place="Theorem 3.6 and Proposition 2.1, misapplied",
+    claim="ε-DP, as post-processing of an ε-DP answer",
+    inputs="one count as (count,), ≥ 0; epsilon > 0",
+    output="a real number in [0, count]; both ends have positive probability",
+    variants=("ClampedToPublicBounds", "RoundedToData"),
+    known_bug=KnownBug(
+        bug="post-processing that reads the data again",
+        effect="The true count is the answer in more than half of the runs, and no answer exceeds it.",
+        epsilon="infinite: an answer above 5 has probability 1/2 + (1 − e^-ε)/2 at a count of 6 (0.5476 at ε = "
+        "0.1) and none at 5",
+    ),
+)
+
+RoundedToData.card = Card(
+    name="RoundedToData",
+    system="corpus",
+    title="Noisy count rounded to the nearest count in the data",
+    paper=DWORK_ROTH,
+    place="Theorem 3.6 and Proposition 2.1, misapplied",
+    claim="ε-DP, as post-processing of an ε-DP answer",
+    inputs="counts (c₁, …, c_k), of which the first is asked for; epsilon > 0",
+    output="one of the counts; of two equally near ones the smaller",
+    variants=("ClampedToPublicBounds", "ClampedToTruth"),
+    known_bug=KnownBug(
+        bug="post-processing that reads the data again",
+        effect="The answer is always a number that occurs in the data.",
+        epsilon="infinite: with (2, 8) against (2, 9) the answer 8 has probability e^(-3ε)/2 (0.3704 at ε = 0.1) "
+        "and none",
+    ),
+)
+
+ClampedToPublicBounds.card = Card(
+    name="ClampedToPublicBounds",
+    system="corpus",
+    title="Noisy count clamped to public bounds",
+    paper=DWORK_ROTH,
+    place="Theorem 3.6 and Proposition 2.1",
+    claim="ε-DP, as post-processing of an ε-DP answer",
+    inputs="one count as (count,); epsilon > 0, public bounds low < high",
+    output="a real number in [low, high]; both ends have positive probability",
+    variants=("ClampedToTruth", "RoundedToData"),
+    known_bug=KnownBug(
+        bug="",
+        effect="The bounds do not depend on the data, so clamping is post-processing.",
+        epsilon="ε, attained by either end where both counts lie inside",
+    ),
+)

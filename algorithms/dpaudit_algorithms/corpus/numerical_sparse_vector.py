@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -39,29 +39,6 @@ class NumericalSVT(Stopping):
     """
 
     c: int = 2
-
-    card: ClassVar[Card] = Card(
-        name="NumericalSVT",
-        system="corpus",
-        title="Sparse vector technique that prints fresh noisy answers",
-        paper=SHADOW_EXECUTION,
-        place="numerical sparse vector",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output='k entries: a noisy answer where it is above, "below", or (after the stop) "aborted"',
-        deviations=(
-            "The dataset is the vector of true answers.",
-            "For an answer below the source prints 0, here the symbol below, which no noisy answer can be taken for.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("SVT3",),
-        known_bug=KnownBug(
-            bug="",
-            effect="Correct: what is printed has noise of its own, so it says nothing more about the threshold.",
-            epsilon="at most 0.1: ε/3 for the threshold, c·2/(6c/ε) = ε/3 for the comparisons and c/(3c/ε) = ε/3 for "
-            "the printed numbers",
-        ),
-    )
 
     def run(self, answers: Any) -> Program:
         rho_1 = yield Laplace(0, 3 / self.epsilon)
@@ -105,28 +82,6 @@ class SVT34Parallel(Stopping):
 
     c: int = 2
 
-    card: ClassVar[Card] = Card(
-        name="SVT34Parallel",
-        system="corpus",
-        title="SVT3 and SVT4 side by side",
-        paper=DP_SNIPER,
-        place="evaluation, SVT34Parallel",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output="2k entries: those of SVT3, then those of SVT4",
-        deviations=(
-            "The dataset is the vector of true answers.",
-            "The ε claimed is that of each part, as in the published experiments.",
-        ),
-        variants=("SVT3", "SVT4"),
-        known_bug=KnownBug(
-            bug="composition not paid for, of two broken parts",
-            effect="The costs of both parts add up, and each is above its claim.",
-            epsilon="at most 0.575 for ten answers and c = 2: 10·ε2/c = 0.25 for SVT3, unbounded in their number, and "
-            "(1 + 6c)/4 · ε = 0.325 for SVT4",
-        ),
-    )
-
     @property
     def parts(self) -> tuple[SVT3, SVT4]:
         """The two techniques."""
@@ -142,3 +97,51 @@ class SVT34Parallel(Stopping):
         numbers, symbols = self.parts
         first, second = numbers.bulk(answers, size, rng), symbols.bulk(answers, size, rng)
         return [a + b for a, b in zip(first, second, strict=True)]
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+NumericalSVT.card = Card(
+    name="NumericalSVT",
+    system="corpus",
+    title="Sparse vector technique that prints fresh noisy answers",
+    paper=SHADOW_EXECUTION,
+    place="numerical sparse vector",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output='k entries: a noisy answer where it is above, "below", or (after the stop) "aborted"',
+    deviations=(
+        "The dataset is the vector of true answers.",
+        "For an answer below the source prints 0, here the symbol below, which no noisy answer can be taken for.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("SVT3",),
+    known_bug=KnownBug(
+        bug="",
+        effect="Correct: what is printed has noise of its own, so it says nothing more about the threshold.",
+        epsilon="at most 0.1: ε/3 for the threshold, c·2/(6c/ε) = ε/3 for the comparisons and c/(3c/ε) = ε/3 for "
+        "the printed numbers",
+    ),
+)
+
+SVT34Parallel.card = Card(
+    name="SVT34Parallel",
+    system="corpus",
+    title="SVT3 and SVT4 side by side",
+    paper=DP_SNIPER,
+    place="evaluation, SVT34Parallel",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output="2k entries: those of SVT3, then those of SVT4",
+    deviations=(
+        "The dataset is the vector of true answers.",
+        "The ε claimed is that of each part, as in the published experiments.",
+    ),
+    variants=("SVT3", "SVT4"),
+    known_bug=KnownBug(
+        bug="composition not paid for, of two broken parts",
+        effect="The costs of both parts add up, and each is above its claim.",
+        epsilon="at most 0.575 for ten answers and c = 2: 10·ε2/c = 0.25 for SVT3, unbounded in their number, and "
+        "(1 + 6c)/4 · ε = 0.325 for SVT4",
+    ),
+)

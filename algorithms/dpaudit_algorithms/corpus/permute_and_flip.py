@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,27 +40,7 @@ class PermuteAndFlip(Mechanism):
     Source: McKenna and Sheldon 2020: the mechanism and its privacy theorem.
     """
 
-    epsilon: float = 1.0
-
-    card: ClassVar[Card] = Card(
-        name="PermuteAndFlip",
-        system="corpus",
-        title="Permute-and-flip selection",
-        paper=PERMUTE_AND_FLIP,
-        place="the mechanism and its privacy theorem",
-        claim="ε-DP for scores of sensitivity 1",
-        inputs="a score for each candidate; epsilon > 0",
-        output="the number of a candidate",
-        variants=("PermuteAndFlipBoundedRange", "ExponentialZCDP"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Selection without a softmax; the claim is attained.",
-            epsilon="ε, attained: with scores (0, 0) against (1, −1) the second candidate has 1/2 against e^-ε/2",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 1.0
 
     @property
     def claim(self) -> Claim:
@@ -96,30 +76,7 @@ class PermuteAndFlipBoundedRange(PermuteAndFlip):
     """
 
     epsilon: float = 1.0
-    tested: float = 0.3
-
-    card: ClassVar[Card] = Card(
-        name="PermuteAndFlipBoundedRange",
-        system="corpus",
-        title="Permute-and-flip under the exponential mechanism's zCDP bound",
-        paper=PERMUTE_AND_FLIP,
-        place="the mechanism, with the bound of Cesar and Rogers (2021) for the exponential mechanism",
-        claim="ε²/8-zCDP, as the exponential mechanism",
-        inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
-        output="the number of a candidate",
-        deviations=("The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",),
-        variants=("PermuteAndFlip", "ExponentialZCDP"),
-        known_bug=KnownBug(
-            bug="composition bound of another mechanism",
-            effect="Many uses composed by ε²/8 each would spend up to four times what is accounted for.",
-            epsilon="ε as pure privacy; ρ is at least KL((1/2, 1/2) ‖ (e^-ε/2, 1 − e^-ε/2)) = (ε − ln(2 − e^-ε))/2: "
-            "0.255 against 1/8 at ε = 1; p − e^0.3 q = 0.2517 where 1/8-zCDP allows 0.1438",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.at_least("tested", self.tested, 0)
+    tested: checks.NonNegative = 0.3
 
     @property
     def claim(self) -> Claim:
@@ -141,30 +98,8 @@ class ExponentialZCDP(Mechanism):
     Source: Cesar and Rogers 2021; Dong, Durfee and Rogers 2020 for the bounded range.
     """
 
-    epsilon: float = 1.0
-    tested: float = 0.3
-
-    card: ClassVar[Card] = Card(
-        name="ExponentialZCDP",
-        system="corpus",
-        title="Exponential mechanism under its zCDP bound",
-        paper=BOUNDED_RANGE,
-        place="bounded range implies ε²/8-zCDP",
-        claim="ε²/8-zCDP for scores of sensitivity 1",
-        inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
-        output="the number of a candidate",
-        variants=("PermuteAndFlip", "PermuteAndFlipBoundedRange"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Its range is bounded by ε, so that ρ = ε²/8 rather than ε²/2 (Hoeffding's lemma).",
-            epsilon="at most ε as pure privacy; p − e^0.3 q = 0.1128 at ε = 1 and scores (1, 0) against (0, 1), where "
-            "1/8-zCDP allows 0.1438",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.at_least("tested", self.tested, 0)
+    epsilon: checks.Positive = 1.0
+    tested: checks.NonNegative = 0.3
 
     @property
     def claim(self) -> Claim:
@@ -173,3 +108,62 @@ class ExponentialZCDP(Mechanism):
 
     def run(self, scores: Any) -> Softmax:
         return Softmax(np.asarray(scores, dtype=np.float64), self.epsilon / 2)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PermuteAndFlip.card = Card(
+    name="PermuteAndFlip",
+    system="corpus",
+    title="Permute-and-flip selection",
+    paper=PERMUTE_AND_FLIP,
+    place="the mechanism and its privacy theorem",
+    claim="ε-DP for scores of sensitivity 1",
+    inputs="a score for each candidate; epsilon > 0",
+    output="the number of a candidate",
+    variants=("PermuteAndFlipBoundedRange", "ExponentialZCDP"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Selection without a softmax; the claim is attained.",
+        epsilon="ε, attained: with scores (0, 0) against (1, −1) the second candidate has 1/2 against e^-ε/2",
+    ),
+)
+
+PermuteAndFlipBoundedRange.card = Card(
+    name="PermuteAndFlipBoundedRange",
+    system="corpus",
+    title="Permute-and-flip under the exponential mechanism's zCDP bound",
+    paper=PERMUTE_AND_FLIP,
+    place="the mechanism, with the bound of Cesar and Rogers (2021) for the exponential mechanism",
+    claim="ε²/8-zCDP, as the exponential mechanism",
+    inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
+    output="the number of a candidate",
+    deviations=(
+        "The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",
+    ),
+    variants=("PermuteAndFlip", "ExponentialZCDP"),
+    known_bug=KnownBug(
+        bug="composition bound of another mechanism",
+        effect="Many uses composed by ε²/8 each would spend up to four times what is accounted for.",
+        epsilon="ε as pure privacy; ρ is at least KL((1/2, 1/2) ‖ (e^-ε/2, 1 − e^-ε/2)) = (ε − ln(2 − e^-ε))/2: "
+        "0.255 against 1/8 at ε = 1; p − e^0.3 q = 0.2517 where 1/8-zCDP allows 0.1438",
+    ),
+)
+
+ExponentialZCDP.card = Card(
+    name="ExponentialZCDP",
+    system="corpus",
+    title="Exponential mechanism under its zCDP bound",
+    paper=BOUNDED_RANGE,
+    place="bounded range implies ε²/8-zCDP",
+    claim="ε²/8-zCDP for scores of sensitivity 1",
+    inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
+    output="the number of a candidate",
+    variants=("PermuteAndFlip", "PermuteAndFlipBoundedRange"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Its range is bounded by ε, so that ρ = ε²/8 rather than ε²/2 (Hoeffding's lemma).",
+        epsilon="at most ε as pure privacy; p − e^0.3 q = 0.1128 at ε = 1 and scores (1, 0) against (0, 1), where "
+        "1/8-zCDP allows 0.1438",
+    ),
+)

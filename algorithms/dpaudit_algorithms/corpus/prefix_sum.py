@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,31 +27,7 @@ class PrefixSum(Mechanism):
     study PrefixSum.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="PrefixSum",
-        system="corpus",
-        title="Prefix sums of noisy answers",
-        paper="Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution (PLDI 2019)",
-        place="case study PrefixSum",
-        claim="ε-DP (false where every answer moves by 1)",
-        inputs="a vector of answers to queries (published: 10); epsilon > 0, as published 0.1",
-        output="a vector of as many real numbers",
-        deviations=(
-            "The claim is held against neighbours on which every answer moves by at most 1, as DP-Sniper does; "
-            "ε is kept where a record moves one answer only.",
-            "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
-        ),
-        known_bug=KnownBug(
-            bug="claimed for the wrong neighbours",
-            effect="Every answer that a record moves costs ε: one answer costs ε, ten cost 10ε.",
-            epsilon="1.0 = 10ε with 10 answers: differences of the prefix sums are 10 independent Laplace mechanisms",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -74,3 +50,27 @@ class PrefixSum(Mechanism):
         """Of vectors of prefix sums, shape (r, d): that of their differences, since the volume is the same."""
         noisy = np.diff(outputs, axis=1, prepend=0.0)
         return laplace_log_density(noisy - np.array(answers), 1 / self.epsilon)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PrefixSum.card = Card(
+    name="PrefixSum",
+    system="corpus",
+    title="Prefix sums of noisy answers",
+    paper="Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution (PLDI 2019)",
+    place="case study PrefixSum",
+    claim="ε-DP (false where every answer moves by 1)",
+    inputs="a vector of answers to queries (published: 10); epsilon > 0, as published 0.1",
+    output="a vector of as many real numbers",
+    deviations=(
+        "The claim is held against neighbours on which every answer moves by at most 1, as DP-Sniper does; "
+        "ε is kept where a record moves one answer only.",
+        "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
+    ),
+    known_bug=KnownBug(
+        bug="claimed for the wrong neighbours",
+        effect="Every answer that a record moves costs ε: one answer costs ε, ten cost 10ε.",
+        epsilon="1.0 = 10ε with 10 answers: differences of the prefix sums are 10 independent Laplace mechanisms",
+    ),
+)

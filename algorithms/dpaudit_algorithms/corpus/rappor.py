@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,6 @@ from dpaudit.language import (
     checks,
     log,
 )
-
-_PAPER = "Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014)"
-_HASHES = (
-    "Hash i of a value v is blake2b of str(v) in UTF-8 with salt i (16 bytes) and a digest of 8 bytes, both "
-    "little-endian, modulo the size of the filter, so that filters are the same on every machine."
-)
-_ONE = "The dataset is one client's value; neighbours are any two values."
-_OUTPUT = "a tuple of 20 bits"
 
 
 @dataclass(frozen=True)
@@ -53,36 +45,12 @@ class Rappor(Mechanism):
     bits: int = 20
     hashes: int = 4
     f: float = 0.75
-    p: float = 0.45
-    q: float = 0.55
-
-    card: ClassVar[Card] = Card(
-        name="Rappor",
-        system="corpus",
-        title="RAPPOR, one report",
-        paper=_PAPER,
-        place="the algorithm, and the theorem on one report (ε₁)",
-        claim="ε₁ = h·log(q*(1 − p*)/(p*(1 − q*))), q* = f(p + q)/2 + (1 − f)q, p* = f(p + q)/2 + (1 − f)p",
-        inputs="one value with a text form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
-        output=_OUTPUT,
-        deviations=(
-            _HASHES,
-            _ONE,
-            "The logarithm of ε₁ is natural.",
-            "The constants are those of DP-Sniper's evaluation.",
-        ),
-        variants=("OneTimeRappor",),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: ε₁ = 0.4001 is spent where two filters share no bit and no hashes of a value collide.",
-            epsilon="0.3001 on two values whose filters differ in 6 bits, each of which spends ln(0.5125/0.4875)",
-        ),
-    )
+    p: checks.OpenUnit = 0.45
+    q: checks.OpenUnit = 0.55
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check(self.bits, self.hashes, self.f)
-        checks.probability("p", self.p, open_ends=True)
-        checks.probability("q", self.q, open_ends=True)
         if self.p >= self.q:
             raise ParameterError(f"p must be below q, not {self.p!r} and {self.q!r}.")
 
@@ -136,24 +104,6 @@ class OneTimeRappor(Mechanism):
     bits: int = 20
     hashes: int = 4
     f: float = 0.95
-
-    card: ClassVar[Card] = Card(
-        name="OneTimeRappor",
-        system="corpus",
-        title="RAPPOR, permanent response only",
-        paper=_PAPER,
-        place="One-time RAPPOR, and the theorem on all reports (ε_∞)",
-        claim="ε_∞ = 2h·ln((1 − f/2)/(f/2))",
-        inputs="one value with a text form; 20 bits, 4 hashes, f = 0.95",
-        output=_OUTPUT,
-        deviations=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
-        variants=("Rappor",),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: ε_∞ = 0.8007 is spent where two filters share no bit and no hashes of a value collide.",
-            epsilon="0.6005 on two values whose filters differ in 6 bits, each of which spends ln(0.525/0.475)",
-        ),
-    )
 
     def __post_init__(self) -> None:
         _check(self.bits, self.hashes, self.f)
@@ -215,3 +165,55 @@ def _value(dataset: tuple[Any, ...]) -> Any:
     if len(dataset) != 1:
         raise DatasetError(f"RAPPOR reports one value, but the dataset has {len(dataset)} entries.")
     return dataset[0]
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_PAPER = "Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014)"
+_HASHES = (
+    "Hash i of a value v is blake2b of str(v) in UTF-8 with salt i (16 bytes) and a digest of 8 bytes, both "
+    "little-endian, modulo the size of the filter, so that filters are the same on every machine."
+)
+_ONE = "The dataset is one client's value; neighbours are any two values."
+_OUTPUT = "a tuple of 20 bits"
+
+Rappor.card = Card(
+    name="Rappor",
+    system="corpus",
+    title="RAPPOR, one report",
+    paper=_PAPER,
+    place="the algorithm, and the theorem on one report (ε₁)",
+    claim="ε₁ = h·log(q*(1 − p*)/(p*(1 − q*))), q* = f(p + q)/2 + (1 − f)q, p* = f(p + q)/2 + (1 − f)p",
+    inputs="one value with a text form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
+    output=_OUTPUT,
+    deviations=(
+        _HASHES,
+        _ONE,
+        "The logarithm of ε₁ is natural.",
+        "The constants are those of DP-Sniper's evaluation.",
+    ),
+    variants=("OneTimeRappor",),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: ε₁ = 0.4001 is spent where two filters share no bit and no hashes of a value collide.",
+        epsilon="0.3001 on two values whose filters differ in 6 bits, each of which spends ln(0.5125/0.4875)",
+    ),
+)
+
+OneTimeRappor.card = Card(
+    name="OneTimeRappor",
+    system="corpus",
+    title="RAPPOR, permanent response only",
+    paper=_PAPER,
+    place="One-time RAPPOR, and the theorem on all reports (ε_∞)",
+    claim="ε_∞ = 2h·ln((1 − f/2)/(f/2))",
+    inputs="one value with a text form; 20 bits, 4 hashes, f = 0.95",
+    output=_OUTPUT,
+    deviations=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
+    variants=("Rappor",),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: ε_∞ = 0.8007 is spent where two filters share no bit and no hashes of a value collide.",
+        epsilon="0.6005 on two values whose filters differ in 6 bits, each of which spends ln(0.525/0.475)",
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,6 @@ from dpaudit.language import (
     log,
 )
 
-_INPUTS = "a vector of answers to queries (published: 5); epsilon > 0, as published 0.1"
-_ANSWERS = "The dataset is the vector of answers itself; neighbours move every answer by at most 1."
-_TIES = "Ties, which have probability 0 in the reals, go to the first of the largest."
-_INDEX = "an index, counted from 0"
-_VALUE = "a real number"
-_DOUBLE = "The output is a double, not a real number; the claim is about the reals."
 Noisy = Generator[Product, tuple[float, ...], Any]
 
 
@@ -50,12 +44,8 @@ class Exponential(Real):
         ParameterError: start is not finite, or scale not above 0.
     """
 
-    start: float
-    scale: float
-
-    def __post_init__(self) -> None:
-        checks.number("start", self.start)
-        checks.positive("scale", self.scale)
+    start: checks.Number
+    scale: checks.Positive
 
     def below(self, t: float) -> float:
         return -expm1(-max(0.0, t - self.start) / self.scale)
@@ -81,28 +71,7 @@ class ReportNoisyMax1(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 5.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="ReportNoisyMax1",
-        system="corpus",
-        title="Report noisy max, Laplace noise",
-        paper=STATDP,
-        place="Algorithm 5",
-        claim="ε-DP where one record moves every answer by at most 1",
-        inputs=_INPUTS,
-        output=_INDEX,
-        deviations=(_ANSWERS, _TIES),
-        variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: only the index is released.",
-            epsilon="0.0946 on the pair tried, by quadrature; at most 0.1 = ε on every pair",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -134,28 +103,7 @@ class ReportNoisyMax2(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 6.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="ReportNoisyMax2",
-        system="corpus",
-        title="Report noisy max, exponential noise",
-        paper=STATDP,
-        place="Algorithm 6",
-        claim="ε-DP where one record moves every answer by at most 1",
-        inputs=_INPUTS,
-        output=_INDEX,
-        deviations=(_ANSWERS, _TIES),
-        variants=("ReportNoisyMax1", "ReportNoisyMax3", "ReportNoisyMax4"),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: only the index is released.",
-            epsilon="0.1 = ε, attained on the pair tried by the index of the answer that moves down, by quadrature",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -187,29 +135,7 @@ class ReportNoisyMax3(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 7.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="ReportNoisyMax3",
-        system="corpus",
-        title="Report noisy max, Laplace noise, value released",
-        paper=STATDP,
-        place="Algorithm 7",
-        claim="ε-DP where one record moves every answer by at most 1 (false)",
-        inputs=_INPUTS,
-        output=_VALUE,
-        deviations=(_ANSWERS, _DOUBLE),
-        variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
-        known_bug=KnownBug(
-            bug="releases the value, not the index",
-            effect="Noise for one index is spent on a value that every answer has a part in: kε/2 with k answers.",
-            epsilon="0.25 = 5·ε/2: a small maximum means that all 5 noisy answers are small, each at ε/2; attained by "
-            "{output ≤ 1} on answers of 1 against answers of 2",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -250,30 +176,7 @@ class ReportNoisyMax4(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 8.
     """
 
-    epsilon: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="ReportNoisyMax4",
-        system="corpus",
-        title="Report noisy max, exponential noise, value released",
-        paper=STATDP,
-        place="Algorithm 8",
-        claim="ε-DP where one record moves every answer by at most 1 (false)",
-        inputs=_INPUTS,
-        output=_VALUE,
-        deviations=(_ANSWERS, _DOUBLE),
-        variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
-        known_bug=KnownBug(
-            bug="releases the value, not the index",
-            effect="Exponential noise is never negative, so a value below the largest answer is impossible; between "
-            "answers of 1 and of 2 that is rare, and where one answer stands far above the others it is frequent.",
-            epsilon="∞: an output below 2 is impossible on answers of 2 and has probability (1 − e^(−ε/2))^5 = 2.8e-7 "
-            "on answers of 1",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+    epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
@@ -307,3 +210,88 @@ def _length(answers: tuple[float, ...]) -> int:
     if not answers:
         raise DatasetError("Report noisy max needs at least one answer, but the dataset is empty.")
     return len(answers)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "a vector of answers to queries (published: 5); epsilon > 0, as published 0.1"
+_ANSWERS = "The dataset is the vector of answers itself; neighbours move every answer by at most 1."
+_TIES = "Ties, which have probability 0 in the reals, go to the first of the largest."
+_INDEX = "an index, counted from 0"
+_VALUE = "a real number"
+_DOUBLE = "The output is a double, not a real number; the claim is about the reals."
+
+ReportNoisyMax1.card = Card(
+    name="ReportNoisyMax1",
+    system="corpus",
+    title="Report noisy max, Laplace noise",
+    paper=STATDP,
+    place="Algorithm 5",
+    claim="ε-DP where one record moves every answer by at most 1",
+    inputs=_INPUTS,
+    output=_INDEX,
+    deviations=(_ANSWERS, _TIES),
+    variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: only the index is released.",
+        epsilon="0.0946 on the pair tried, by quadrature; at most 0.1 = ε on every pair",
+    ),
+)
+
+ReportNoisyMax2.card = Card(
+    name="ReportNoisyMax2",
+    system="corpus",
+    title="Report noisy max, exponential noise",
+    paper=STATDP,
+    place="Algorithm 6",
+    claim="ε-DP where one record moves every answer by at most 1",
+    inputs=_INPUTS,
+    output=_INDEX,
+    deviations=(_ANSWERS, _TIES),
+    variants=("ReportNoisyMax1", "ReportNoisyMax3", "ReportNoisyMax4"),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: only the index is released.",
+        epsilon="0.1 = ε, attained on the pair tried by the index of the answer that moves down, by quadrature",
+    ),
+)
+
+ReportNoisyMax3.card = Card(
+    name="ReportNoisyMax3",
+    system="corpus",
+    title="Report noisy max, Laplace noise, value released",
+    paper=STATDP,
+    place="Algorithm 7",
+    claim="ε-DP where one record moves every answer by at most 1 (false)",
+    inputs=_INPUTS,
+    output=_VALUE,
+    deviations=(_ANSWERS, _DOUBLE),
+    variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
+    known_bug=KnownBug(
+        bug="releases the value, not the index",
+        effect="Noise for one index is spent on a value that every answer has a part in: kε/2 with k answers.",
+        epsilon="0.25 = 5·ε/2: a small maximum means that all 5 noisy answers are small, each at ε/2; attained by "
+        "{output ≤ 1} on answers of 1 against answers of 2",
+    ),
+)
+
+ReportNoisyMax4.card = Card(
+    name="ReportNoisyMax4",
+    system="corpus",
+    title="Report noisy max, exponential noise, value released",
+    paper=STATDP,
+    place="Algorithm 8",
+    claim="ε-DP where one record moves every answer by at most 1 (false)",
+    inputs=_INPUTS,
+    output=_VALUE,
+    deviations=(_ANSWERS, _DOUBLE),
+    variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
+    known_bug=KnownBug(
+        bug="releases the value, not the index",
+        effect="Exponential noise is never negative, so a value below the largest answer is impossible; between "
+        "answers of 1 and of 2 that is rare, and where one answer stands far above the others it is frequent.",
+        epsilon="∞: an output below 2 is impossible on answers of 2 and has probability (1 − e^(−ε/2))^5 = 2.8e-7 "
+        "on answers of 1",
+    ),
+)

@@ -7,7 +7,7 @@ The dataset is the vector of true answers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -42,12 +42,8 @@ SYMBOLIC = 'k symbols, "above", "below" or (after the stop) "aborted"'
 class OnAnswers(Mechanism):
     """What all six share: ε split over the threshold's noise and the answers', one threshold, the claim."""
 
-    epsilon: float = 0.1
-    threshold: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.number("threshold", self.threshold)
+    epsilon: checks.Positive = 0.1
+    threshold: checks.Number = 1.0
 
     @property
     def claim(self) -> Claim:
@@ -69,11 +65,7 @@ class OnAnswers(Mechanism):
 class Stopping(OnAnswers):
     """Those that stop after c answers above."""
 
-    c: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checks.whole("c", self.c, least=1)
+    c: checks.Count = 1
 
 
 @dataclass(frozen=True)
@@ -92,29 +84,6 @@ class SVT1(Stopping):
     """
 
     threshold: float = 0.5
-
-    card: ClassVar[Card] = Card(
-        name="SVT1",
-        system="corpus",
-        title="Sparse vector technique, as proposed by Lyu, Su and Li",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 1",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output=SYMBOLIC,
-        deviations=(
-            "The dataset is the vector of true answers, and all answers have the same threshold.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Correct: moving the threshold's noise by 1 and that of the c answers above by 2 pays for every "
-            "answer below, however many there are.",
-            epsilon="at most 0.1 (ε1 for the threshold, c·2/(2c/ε2) = ε2 for the answers above); 0.0885 on the pair of "
-            "the audit",
-        ),
-    )
 
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 1 / self.epsilon_1)
@@ -148,27 +117,6 @@ class SVT2(Stopping):
 
     Source: Lyu, Su and Li, Algorithm 2; Dwork and Roth, Algorithm 2.
     """
-
-    card: ClassVar[Card] = Card(
-        name="SVT2",
-        system="corpus",
-        title="Sparse vector technique of Dwork and Roth's book",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 2",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output=SYMBOLIC,
-        deviations=(
-            "The dataset is the vector of true answers.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("SVT1", "SVT3", "SVT4", "SVT5", "SVT6"),
-        known_bug=KnownBug(
-            bug="",
-            effect="Correct: c runs of a technique that stops at the first answer above, with ε/c each.",
-            epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the pair of the audit",
-        ),
-    )
 
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, self.c / self.epsilon_1)
@@ -210,29 +158,6 @@ class SVT3(Stopping):
     Source: Lyu, Su and Li, Algorithm 3 (from Roth's lecture notes of 2011).
     """
 
-    card: ClassVar[Card] = Card(
-        name="SVT3",
-        system="corpus",
-        title="Sparse vector technique that prints the compared numbers",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 3",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output='k entries: the noisy answer where it is above, "below", or (after the stop) "aborted"',
-        deviations=(
-            "The dataset is the vector of true answers.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
-        known_bug=KnownBug(
-            bug="noise used twice",
-            effect="A printed number shows that the noisy threshold was no higher, so the noise of the threshold no "
-            "longer pays for the answers below: each of them costs ε2/c.",
-            epsilon="0.5 for ten answers and c = 1, unbounded in their number: given ρ each answer's ratio is at most "
-            "e^(ε2/c), and where nine answers 1 and 2 are below and the last, 1 or 0, prints 1 (so ρ ≤ 0), all ten are",
-        ),
-    )
-
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 1 / self.epsilon_1)
         outputs: list[str | float] = []
@@ -268,27 +193,6 @@ class SVT4(Stopping):
 
     Source: Lyu, Su and Li, Algorithm 4 (from Lee and Clifton, KDD 2014).
     """
-
-    card: ClassVar[Card] = Card(
-        name="SVT4",
-        system="corpus",
-        title="Sparse vector technique with too little noise on the answers",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 4",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-        output=SYMBOLIC,
-        deviations=(
-            "The dataset is the vector of true answers.",
-            "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-        ),
-        variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
-        known_bug=KnownBug(
-            bug="wrong noise scale",
-            effect="The noise of an answer has scale 1/ε2 where 2c/ε2 is needed, so an answer above costs 2·ε2.",
-            epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the pair of the audit",
-        ),
-    )
 
     @property
     def epsilon_1(self) -> float:
@@ -327,26 +231,6 @@ class SVT5(OnAnswers):
     Source: Lyu, Su and Li, Algorithm 5 (from Stoddard, Chen and Machanavajjhala, 2014).
     """
 
-    card: ClassVar[Card] = Card(
-        name="SVT5",
-        system="corpus",
-        title="Sparse vector technique without noise on the answers",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 5",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=INPUTS,
-        output='k symbols, "above" or "below"',
-        deviations=("The dataset is the vector of true answers.",),
-        variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
-        known_bug=KnownBug(
-            bug="missing noise",
-            effect="One noisy threshold divides the bare answers, so their order is never contradicted: an answer "
-            "above and one below show which of the two is larger.",
-            epsilon="inf: with the answers (1, −1) the first alone is above with positive probability, with (0, 0) "
-            "never",
-        ),
-    )
-
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 1 / self.epsilon_1)
         return tuple(ABOVE if answer >= self.threshold + rho else BELOW for answer in answers)
@@ -370,26 +254,6 @@ class SVT6(OnAnswers):
     Source: Lyu, Su and Li, Algorithm 6 (from Chen et al., 2015).
     """
 
-    card: ClassVar[Card] = Card(
-        name="SVT6",
-        system="corpus",
-        title="Sparse vector technique without a stop",
-        paper=UNDERSTANDING_SVT,
-        place="Algorithm 6",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs=INPUTS,
-        output='k symbols, "above" or "below"',
-        deviations=("The dataset is the vector of true answers.",),
-        variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
-        known_bug=KnownBug(
-            bug="wrong noise scale",
-            effect="The noise of the threshold pays for the answers below or for those above, not for both, and the "
-            "others cost ε2 each without end.",
-            epsilon="0.4200 on the pair of the audit (by its law); at most 0.5 for ten answers, as given ρ each "
-            "answer's ratio is at most e^ε2; unbounded in their number",
-        ),
-    )
-
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 1 / self.epsilon_1)
         outputs = []
@@ -401,3 +265,134 @@ class SVT6(OnAnswers):
     def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
         noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
         return as_symbols((noisy_answers(answers, 1 / self.epsilon_2, size, rng) >= noisy_threshold).astype(np.int8))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+SVT1.card = Card(
+    name="SVT1",
+    system="corpus",
+    title="Sparse vector technique, as proposed by Lyu, Su and Li",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 1",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output=SYMBOLIC,
+    deviations=(
+        "The dataset is the vector of true answers, and all answers have the same threshold.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Correct: moving the threshold's noise by 1 and that of the c answers above by 2 pays for every "
+        "answer below, however many there are.",
+        epsilon="at most 0.1 (ε1 for the threshold, c·2/(2c/ε2) = ε2 for the answers above); 0.0885 on the pair of "
+        "the audit",
+    ),
+)
+
+SVT2.card = Card(
+    name="SVT2",
+    system="corpus",
+    title="Sparse vector technique of Dwork and Roth's book",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 2",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output=SYMBOLIC,
+    deviations=(
+        "The dataset is the vector of true answers.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("SVT1", "SVT3", "SVT4", "SVT5", "SVT6"),
+    known_bug=KnownBug(
+        bug="",
+        effect="Correct: c runs of a technique that stops at the first answer above, with ε/c each.",
+        epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the pair of the audit",
+    ),
+)
+
+SVT3.card = Card(
+    name="SVT3",
+    system="corpus",
+    title="Sparse vector technique that prints the compared numbers",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 3",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output='k entries: the noisy answer where it is above, "below", or (after the stop) "aborted"',
+    deviations=(
+        "The dataset is the vector of true answers.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
+    known_bug=KnownBug(
+        bug="noise used twice",
+        effect="A printed number shows that the noisy threshold was no higher, so the noise of the threshold no "
+        "longer pays for the answers below: each of them costs ε2/c.",
+        epsilon="0.5 for ten answers and c = 1, unbounded in their number: given ρ each answer's ratio is at most "
+        "e^(ε2/c), and where nine answers 1 and 2 are below and the last, 1 or 0, prints 1 (so ρ ≤ 0), all ten are",
+    ),
+)
+
+SVT4.card = Card(
+    name="SVT4",
+    system="corpus",
+    title="Sparse vector technique with too little noise on the answers",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 4",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
+    output=SYMBOLIC,
+    deviations=(
+        "The dataset is the vector of true answers.",
+        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+    ),
+    variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
+    known_bug=KnownBug(
+        bug="wrong noise scale",
+        effect="The noise of an answer has scale 1/ε2 where 2c/ε2 is needed, so an answer above costs 2·ε2.",
+        epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the pair of the audit",
+    ),
+)
+
+SVT5.card = Card(
+    name="SVT5",
+    system="corpus",
+    title="Sparse vector technique without noise on the answers",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 5",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=INPUTS,
+    output='k symbols, "above" or "below"',
+    deviations=("The dataset is the vector of true answers.",),
+    variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
+    known_bug=KnownBug(
+        bug="missing noise",
+        effect="One noisy threshold divides the bare answers, so their order is never contradicted: an answer "
+        "above and one below show which of the two is larger.",
+        epsilon="inf: with the answers (1, −1) the first alone is above with positive probability, with (0, 0) "
+        "never",
+    ),
+)
+
+SVT6.card = Card(
+    name="SVT6",
+    system="corpus",
+    title="Sparse vector technique without a stop",
+    paper=UNDERSTANDING_SVT,
+    place="Algorithm 6",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs=INPUTS,
+    output='k symbols, "above" or "below"',
+    deviations=("The dataset is the vector of true answers.",),
+    variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
+    known_bug=KnownBug(
+        bug="wrong noise scale",
+        effect="The noise of the threshold pays for the answers below or for those above, not for both, and the "
+        "others cost ε2 each without end.",
+        epsilon="0.4200 on the pair of the audit (by its law); at most 0.5 for ten answers, as given ρ each "
+        "answer's ratio is at most e^ε2; unbounded in their number",
+    ),
+)

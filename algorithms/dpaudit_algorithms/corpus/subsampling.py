@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,7 +20,6 @@ from dpaudit.language import (
     KnownBug,
     Laplace,
     Mechanism,
-    ParameterError,
     Program,
     checks,
     expm1,
@@ -36,13 +35,8 @@ Floats = FloatArray
 class _SampledCount(Mechanism):
     """Laplace noise that keeps ε₀ without the sampling, for the claim ε = ln(1 + γ(e^ε₀ − 1)) with it."""
 
-    epsilon: float
-    rate: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if not 0 < checks.number("rate", self.rate) <= 1:
-            raise ParameterError(f"rate must lie in (0, 1], not {self.rate!r}.")
+    epsilon: checks.Positive
+    rate: checks.Unit
 
     @property
     def unamplified(self) -> float:
@@ -71,24 +65,6 @@ class SubsampledLaplace(_SampledCount):
 
     epsilon: float = 0.1
     rate: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="SubsampledLaplace",
-        system="corpus",
-        title="Noisy count of the first records, amplification claimed",
-        paper=AMPLIFICATION,
-        place="amplification by sampling without replacement (replace-one), on a fixed sample",
-        claim="ln(1 + γ(e^ε₀ − 1))-DP for a share γ of the records and an ε₀-DP answer on it",
-        inputs="a tuple of records 0 and 1; epsilon (claimed), the share γ",
-        output="a real number",
-        deviations=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
-        variants=("SubsampledLaplacePoisson",),
-        known_bug=KnownBug(
-            bug="amplification without a secret random sample",
-            effect="Whoever stands among the first records has the unamplified ε₀, the others have perfect privacy.",
-            epsilon="ε₀ = ln(1 + (e^ε − 1)/γ), attained by the first record: 0.7187 for (0.1, γ = 0.1)",
-        ),
-    )
 
     def run(self, records: Any) -> Laplace:
         sample = records[: math.floor(self.rate * len(records))]
@@ -120,28 +96,6 @@ class SubsampledLaplacePoisson(_SampledCount):
     epsilon: float = 0.1
     rate: float = 0.1
 
-    card: ClassVar[Card] = Card(
-        name="SubsampledLaplacePoisson",
-        system="corpus",
-        title="Noisy count of a Poisson sample",
-        paper=AMPLIFICATION,
-        place="Theorem 8 (Poisson sampling)",
-        claim="ln(1 + γ(e^ε₀ − 1))-DP for a Poisson sample of rate γ and an ε₀-DP answer on it",
-        inputs="a tuple of records 0 and 1; epsilon (claimed), the rate γ",
-        output="a real number",
-        deviations=(
-            "Only ones are sampled, as the others are not counted.",
-            "The theorem is about adding or removing a record; a count of ones changes in the same way when a record "
-            "is replaced, so the claim is made for replace-one.",
-        ),
-        variants=("SubsampledLaplace",),
-        known_bug=KnownBug(
-            bug="",
-            effect="The sample is random and secret, so most answers do not depend on the record at all.",
-            epsilon="ε, attained by answers above 1 at counts of 1 against 0",
-        ),
-    )
-
     def run(self, records: Any) -> Program:
         ones = _ones(records)
         sampled = yield Categorical(tuple(range(ones + 1)), binom.pmf(np.arange(ones + 1), ones, self.rate))
@@ -166,3 +120,46 @@ def _ones(records: Any) -> int:
 def _laplace(outputs: Floats, centre: float, epsilon: float) -> Floats:
     density: Floats = log(epsilon / 2) - epsilon * np.abs(outputs - centre)
     return density
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+SubsampledLaplace.card = Card(
+    name="SubsampledLaplace",
+    system="corpus",
+    title="Noisy count of the first records, amplification claimed",
+    paper=AMPLIFICATION,
+    place="amplification by sampling without replacement (replace-one), on a fixed sample",
+    claim="ln(1 + γ(e^ε₀ − 1))-DP for a share γ of the records and an ε₀-DP answer on it",
+    inputs="a tuple of records 0 and 1; epsilon (claimed), the share γ",
+    output="a real number",
+    deviations=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
+    variants=("SubsampledLaplacePoisson",),
+    known_bug=KnownBug(
+        bug="amplification without a secret random sample",
+        effect="Whoever stands among the first records has the unamplified ε₀, the others have perfect privacy.",
+        epsilon="ε₀ = ln(1 + (e^ε − 1)/γ), attained by the first record: 0.7187 for (0.1, γ = 0.1)",
+    ),
+)
+
+SubsampledLaplacePoisson.card = Card(
+    name="SubsampledLaplacePoisson",
+    system="corpus",
+    title="Noisy count of a Poisson sample",
+    paper=AMPLIFICATION,
+    place="Theorem 8 (Poisson sampling)",
+    claim="ln(1 + γ(e^ε₀ − 1))-DP for a Poisson sample of rate γ and an ε₀-DP answer on it",
+    inputs="a tuple of records 0 and 1; epsilon (claimed), the rate γ",
+    output="a real number",
+    deviations=(
+        "Only ones are sampled, as the others are not counted.",
+        "The theorem is about adding or removing a record; a count of ones changes in the same way when a record "
+        "is replaced, so the claim is made for replace-one.",
+    ),
+    variants=("SubsampledLaplace",),
+    known_bug=KnownBug(
+        bug="",
+        effect="The sample is random and secret, so most answers do not depend on the record at all.",
+        epsilon="ε, attained by answers above 1 at counts of 1 against 0",
+    ),
+)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpaudit.language import (
     ANSWERS_L1,
@@ -19,17 +18,6 @@ from dpaudit.language import (
     checks,
     log,
 )
-
-_PAPER = "Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396"
-_PLACE = "GeoSample and its theorem"
-_CLAIM = "ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is to make that at most ε"
-_INPUTS = "one count in {0, …, n}; epsilon in (0, 2], as published 0.1; n ≥ 1 individuals, as published 5"
-_OUTPUT = "a whole number in {0, …, n}"
-_UNIFORM = (
-    "The draw of u from {1, …, d} and the search for the smallest z with F(z) ≥ u are one draw of z with probability "
-    "(F(z) − F(z − 1))/d, computed from exact integers and rounded to doubles."
-)
-_COUNT = "The dataset is the count itself; neighbours move it by at most 1."
 
 
 @dataclass(frozen=True)
@@ -47,37 +35,13 @@ class TruncatedGeometric(Mechanism):
     Source: Balcer and Vadhan, Differential Privacy on Finite Computers (2017), GeoSample and its theorem.
     """
 
-    epsilon: float = 0.1
-    n: int = 5
-
-    card: ClassVar[Card] = Card(
-        name="TruncatedGeometric",
-        system="corpus",
-        title="Truncated geometric noise, natural logarithm",
-        paper=_PAPER,
-        place=_PLACE,
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "The logarithm in k is read as natural, as in DP-Sniper's implementation, which states the privacy of what "
-            "comes out, ln(1 + 2^−⌈ln(2/ε)⌉), correctly; the claim under test is the ε that was asked for.",
-            _UNIFORM,
-            _COUNT,
-        ),
-        variants=("TruncatedGeometricBase2",),
-        known_bug=KnownBug(
-            bug="natural logarithm for a binary one",
-            effect="2^−k must be at most ε/2, but k = ⌈ln(2/ε)⌉ only makes e^−k so small: at ε = 0.1 the noise is "
-            "that of ln(9/8).",
-            epsilon="0.11778 = ln(1 + 2^−3) = ln(9/8): k = ⌈ln 20⌉ = 3; attained by {0} on every pair of counts",
-        ),
-    )
+    epsilon: checks.Positive = 0.1
+    n: checks.Count = 5
 
     def __post_init__(self) -> None:
-        if checks.positive("epsilon", self.epsilon) > 2:
+        super().__post_init__()
+        if self.epsilon > 2:
             raise ParameterError(f"epsilon must be at most 2, not {self.epsilon!r}.")
-        checks.whole("n", self.n, least=1)
 
     @property
     def claim(self) -> Claim:
@@ -131,25 +95,63 @@ class TruncatedGeometricBase2(TruncatedGeometric):
     Source: Balcer and Vadhan, Differential Privacy on Finite Computers (2017), GeoSample and its theorem.
     """
 
-    card: ClassVar[Card] = Card(
-        name="TruncatedGeometricBase2",
-        system="corpus",
-        title="Truncated geometric noise, binary logarithm",
-        paper=_PAPER,
-        place=_PLACE,
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
-        variants=("TruncatedGeometric",),
-        known_bug=KnownBug(
-            bug="",
-            effect="None: 2^−k ≤ ε/2, so ln(1 + 2^−k) ≤ ε/2.",
-            epsilon="0.03077 = ln(1 + 2^−5) = ln(33/32): k = ⌈log₂ 20⌉ = 5; attained by {0} on every pair of counts",
-        ),
-    )
-
     @property
     def k(self) -> int:
         """Bits of precision: ⌈log₂(2/ε)⌉."""
         return ceil_log2(math.ceil(2 / self.epsilon))  # 2^k is whole
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_PAPER = "Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396"
+_PLACE = "GeoSample and its theorem"
+_CLAIM = "ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is to make that at most ε"
+_INPUTS = "one count in {0, …, n}; epsilon in (0, 2], as published 0.1; n ≥ 1 individuals, as published 5"
+_OUTPUT = "a whole number in {0, …, n}"
+_UNIFORM = (
+    "The draw of u from {1, …, d} and the search for the smallest z with F(z) ≥ u are one draw of z with probability "
+    "(F(z) − F(z − 1))/d, computed from exact integers and rounded to doubles."
+)
+_COUNT = "The dataset is the count itself; neighbours move it by at most 1."
+
+TruncatedGeometric.card = Card(
+    name="TruncatedGeometric",
+    system="corpus",
+    title="Truncated geometric noise, natural logarithm",
+    paper=_PAPER,
+    place=_PLACE,
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "The logarithm in k is read as natural, as in DP-Sniper's implementation, which states the privacy of what "
+        "comes out, ln(1 + 2^−⌈ln(2/ε)⌉), correctly; the claim under test is the ε that was asked for.",
+        _UNIFORM,
+        _COUNT,
+    ),
+    variants=("TruncatedGeometricBase2",),
+    known_bug=KnownBug(
+        bug="natural logarithm for a binary one",
+        effect="2^−k must be at most ε/2, but k = ⌈ln(2/ε)⌉ only makes e^−k so small: at ε = 0.1 the noise is "
+        "that of ln(9/8).",
+        epsilon="0.11778 = ln(1 + 2^−3) = ln(9/8): k = ⌈ln 20⌉ = 3; attained by {0} on every pair of counts",
+    ),
+)
+
+TruncatedGeometricBase2.card = Card(
+    name="TruncatedGeometricBase2",
+    system="corpus",
+    title="Truncated geometric noise, binary logarithm",
+    paper=_PAPER,
+    place=_PLACE,
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
+    variants=("TruncatedGeometric",),
+    known_bug=KnownBug(
+        bug="",
+        effect="None: 2^−k ≤ ε/2, so ln(1 + 2^−k) ≤ ε/2.",
+        epsilon="0.03077 = ln(1 + 2^−5) = ln(33/32): k = ⌈log₂ 20⌉ = 5; attained by {0} on every pair of counts",
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -22,11 +22,6 @@ from dpaudit.language import (
     log,
 )
 from dpaudit_algorithms.foundations.goals import BETA, ClearBest, all_but
-
-_INPUTS = "a dataset that the quality scores; epsilon > 0, 0 < delta < 1, a 1-sensitive quality over a finite set H"
-_OUTPUT = "the solution of highest score, or ⊥"
-_EMPTY = "H with one solution: output it; H without solutions: ⊥ (the print needs two solutions)."
-_TIES = "Ties go to the solution that stands earlier in H, whatever the data."
 
 
 @dataclass(frozen=True)
@@ -51,29 +46,12 @@ class ADist(Mechanism):
     epsilon: float
     delta: float
     quality: Quality
-    log_base: float = 2.0
-
-    card: ClassVar[Card] = Card(
-        name="ADist",
-        system="F3",
-        title="A_dist: the best solution, if its lead is clear",
-        paper=THESIS,
-        place="§3.5.3, Proposition 3.28",
-        claim="(ε, δ)-DP under replace-one",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            '"log(1/δ)" is read to base 2 (log_base = 2), the reading kinder to the claim; '
-            "log_base = e is that of Smith and Thakurta.",
-            _EMPTY,
-            _TIES,
-        ),
-        variants=("ADistCorrected",),
-    )
+    log_base: checks.Number = 2.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check(self.epsilon, self.delta, self.quality)
-        if checks.number("log_base", self.log_base) <= 1:
+        if self.log_base <= 1:
             raise ParameterError(f"log_base must be above 1, not {self.log_base!r}.")
 
     @property
@@ -152,24 +130,6 @@ class ADistCorrected(Mechanism):
     delta: float
     quality: Quality
 
-    card: ClassVar[Card] = Card(
-        name="ADistCorrected",
-        system="F3",
-        title="A_dist with noise for a gap that moves by 2",
-        paper=THESIS,
-        place="§3.5.3, Proposition 3.28, mended",
-        claim="(ε, δ)-DP under replace-one",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "Step 2 adds Lap(2/ε), not Lap(1/ε): replacing a record moves the gap by up to 2.",
-            "Step 3 compares with 2 + (2/ε)·ln(1/δ), so that a maximiser that changes costs at most δ.",
-            _EMPTY,
-            _TIES,
-        ),
-        variants=("ADist",),
-    )
-
     def __post_init__(self) -> None:
         _check(self.epsilon, self.delta, self.quality)
 
@@ -217,3 +177,47 @@ def _check(epsilon: float, delta: float, quality: Quality) -> None:
 
 def _of_equal_scores(quality: Quality, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
     return tuple(symmetry for symmetry in quality.symmetries(domain) if symmetry.output is None)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "a dataset that the quality scores; epsilon > 0, 0 < delta < 1, a 1-sensitive quality over a finite set H"
+_OUTPUT = "the solution of highest score, or ⊥"
+_EMPTY = "H with one solution: output it; H without solutions: ⊥ (the print needs two solutions)."
+_TIES = "Ties go to the solution that stands earlier in H, whatever the data."
+
+ADist.card = Card(
+    name="ADist",
+    system="F3",
+    title="A_dist: the best solution, if its lead is clear",
+    paper=THESIS,
+    place="§3.5.3, Proposition 3.28",
+    claim="(ε, δ)-DP under replace-one",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        '"log(1/δ)" is read to base 2 (log_base = 2), the reading kinder to the claim; '
+        "log_base = e is that of Smith and Thakurta.",
+        _EMPTY,
+        _TIES,
+    ),
+    variants=("ADistCorrected",),
+)
+
+ADistCorrected.card = Card(
+    name="ADistCorrected",
+    system="F3",
+    title="A_dist with noise for a gap that moves by 2",
+    paper=THESIS,
+    place="§3.5.3, Proposition 3.28, mended",
+    claim="(ε, δ)-DP under replace-one",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "Step 2 adds Lap(2/ε), not Lap(1/ε): replacing a record moves the gap by up to 2.",
+        "Step 3 compares with 2 + (2/ε)·ln(1/δ), so that a maximiser that changes costs at most δ.",
+        _EMPTY,
+        _TIES,
+    ),
+    variants=("ADist",),
+)

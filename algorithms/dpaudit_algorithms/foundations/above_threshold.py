@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -87,32 +87,13 @@ class AboveThreshold(Mechanism):
     Source: Dwork and Roth, section 3.6, Algorithm 1, Theorems 3.23 and 3.24; named in Stemmer's thesis, section 2.2.
     """
 
-    epsilon: float
-    threshold: float
+    epsilon: checks.Positive
+    threshold: checks.Number
     queries: tuple[Query, ...]
-    beta: float = 0.05
-
-    card: ClassVar[Card] = Card(
-        name="AboveThreshold",
-        system="F8",
-        title="AboveThreshold, the sparse vector technique with one answer above",
-        paper=DWORK_ROTH,
-        place="§3.6, Algorithm 1, Theorems 3.23 and 3.24",
-        claim="ε-DP for queries of sensitivity 1",
-        inputs="a dataset that the queries answer; epsilon > 0, a threshold, k ≥ 1 queries of sensitivity 1, beta",
-        output='the answers up to the halt, each "below" or "above"',
-        deviations=(
-            "The thesis names the algorithm and does not print it: the text is that of Dwork and Roth's book.",
-            "The queries are fixed beforehand; the book's stream may choose them by the answers before, and its proof "
-            "holds then too.",
-            "The log of the utility claim is natural, which its proof needs.",
-        ),
-    )
+    beta: checks.OpenUnit = 0.05
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.number("threshold", self.threshold)
-        checks.probability("beta", self.beta, open_ends=True)
+        super().__post_init__()
         if not self.queries:
             raise ParameterError("queries must hold at least one query.")
         if any(query.sensitivity > 1 for query in self.queries):
@@ -153,3 +134,23 @@ class AboveThreshold(Mechanism):
         halts = np.where(above.any(axis=1), above.argmax(axis=1), k)
         possible: Outputs = [(*[BELOW] * i, ABOVE) for i in range(k)] + [(BELOW,) * k]
         return [possible[i] for i in halts.tolist()]
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+AboveThreshold.card = Card(
+    name="AboveThreshold",
+    system="F8",
+    title="AboveThreshold, the sparse vector technique with one answer above",
+    paper=DWORK_ROTH,
+    place="§3.6, Algorithm 1, Theorems 3.23 and 3.24",
+    claim="ε-DP for queries of sensitivity 1",
+    inputs="a dataset that the queries answer; epsilon > 0, a threshold, k ≥ 1 queries of sensitivity 1, beta",
+    output='the answers up to the halt, each "below" or "above"',
+    deviations=(
+        "The thesis names the algorithm and does not print it: the text is that of Dwork and Roth's book.",
+        "The queries are fixed beforehand; the book's stream may choose them by the answers before, and its proof "
+        "holds then too.",
+        "The log of the utility claim is natural, which its proof needs.",
+    ),
+)

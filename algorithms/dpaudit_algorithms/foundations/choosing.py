@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -49,32 +49,14 @@ class ChoosingMechanism(Mechanism):
     Source: Stemmer's thesis, section 7.3.1, algorithm Choosing Mechanism and Lemmas 7.9, 7.10 and 7.11.
     """
 
-    beta: float
-    epsilon: float
-    delta: float
+    beta: checks.OpenUnit
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
     quality: Quality
 
-    card: ClassVar[Card] = Card(
-        name="ChoosingMechanism",
-        system="F4",
-        title="Choosing mechanism: an exponential mechanism over the solutions that the data supports",
-        paper=THESIS,
-        place="§7.3.1, Lemmas 7.9–7.11",
-        claim="(ε, δ)-DP under replace-one for 0 < ε ≤ 2 and a quality of k-bounded growth",
-        inputs="a dataset that the quality scores; beta, delta in (0, 1), epsilon in (0, 2], a quality of growth k",
-        output="a solution f with q(S, f) ≥ 1, or ⊥",
-        deviations=(
-            "No solution with q ≥ 1 although the noisy optimum passed: ⊥.",
-            "Lemma 7.10 promises a solution even where the optimum is too small to pass step 1; ⊥ is read as a good "
-            "answer there, as its proof does.",
-            "The quality may leave out solutions of score 0.",
-        ),
-    )
-
     def __post_init__(self) -> None:
-        checks.probability("beta", self.beta, open_ends=True)
-        checks.probability("delta", self.delta, open_ends=True)
-        if checks.positive("epsilon", self.epsilon) > 2:
+        super().__post_init__()
+        if self.epsilon > 2:
             raise ParameterError(f"Lemma 7.9 needs epsilon ≤ 2, not {self.epsilon!r}.")
         if self.quality.growth is None:
             raise ParameterError("The choosing mechanism needs a quality of bounded growth: set its `growth` to k.")
@@ -128,3 +110,23 @@ class ChoosingMechanism(Mechanism):
 def _supported(scores: AnyScores) -> AnyScores:
     """G(S) with its scores."""
     return scores.at_least(1)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ChoosingMechanism.card = Card(
+    name="ChoosingMechanism",
+    system="F4",
+    title="Choosing mechanism: an exponential mechanism over the solutions that the data supports",
+    paper=THESIS,
+    place="§7.3.1, Lemmas 7.9–7.11",
+    claim="(ε, δ)-DP under replace-one for 0 < ε ≤ 2 and a quality of k-bounded growth",
+    inputs="a dataset that the quality scores; beta, delta in (0, 1), epsilon in (0, 2], a quality of growth k",
+    output="a solution f with q(S, f) ≥ 1, or ⊥",
+    deviations=(
+        "No solution with q ≥ 1 although the noisy optimum passed: ⊥.",
+        "Lemma 7.10 promises a solution even where the optimum is too small to pass step 1; ⊥ is read as a good "
+        "answer there, as its proof does.",
+        "The quality may leave out solutions of score 0.",
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from dpaudit.language import (
     THESIS,
@@ -22,12 +22,6 @@ Seen: TypeAlias = int | str
 """What an adversary has seen of a record: how many interactions said "likely 1"; or "surely 0", "surely 1"."""
 
 _LEAKS = {SURELY_0: "surely 0", SURELY_1: "surely 1"}
-_INPUT = "n ≥ 1 records, each 0 or 1"
-_OUTPUT = 'for each record, how many of the k interactions said "likely 1"; or "surely 0", "surely 1"'
-_WORST = (
-    "Every interaction is with the mechanism that dominates all (ε, δ)-DP mechanisms: no adaptive choice does worse.",
-    "The output is a sufficient statistic of the transcript: the k answers tell an adversary no more.",
-)
 
 
 @dataclass(frozen=True)
@@ -47,10 +41,7 @@ class Interactions(Mechanism):
     """
 
     each: DominatingMechanism
-    k: int
-
-    def __post_init__(self) -> None:
-        checks.whole("k", self.k, least=1)
+    k: checks.Count
 
     def run(self, S: Any) -> Program:
         seen: tuple[Seen, ...] = (0,) * len(bits(S))
@@ -87,19 +78,6 @@ class BasicComposition(Mechanism):
     epsilon: float
     delta: float
     k: int
-
-    card: ClassVar[Card] = Card(
-        name="BasicComposition",
-        system="F5",
-        title="Basic composition at its worst case",
-        paper=THESIS,
-        place="§3.1.1, Theorem 3.5",
-        claim="(kε, kδ)-DP",
-        inputs=_INPUT + "; epsilon ≥ 0, delta in [0, 1], k ≥ 1",
-        output=_OUTPUT,
-        deviations=_WORST,
-        variants=("AdvancedComposition", "Concatenation"),
-    )
 
     def __post_init__(self) -> None:
         _ = self.interactions
@@ -140,19 +118,6 @@ class AdvancedComposition(Mechanism):
     k: int
     delta_prime: float
 
-    card: ClassVar[Card] = Card(
-        name="AdvancedComposition",
-        system="F5",
-        title="Advanced composition at its worst case",
-        paper=THESIS,
-        place="§3.1.1, Theorem 3.6",
-        claim="(ε′, kδ + δ′)-DP with ε′ = √(2k·ln(1/δ′))·ε + 2kε², for 0 < ε, δ′ ≤ 1",
-        inputs=_INPUT + "; 0 < epsilon ≤ 1, delta in [0, 1], k ≥ 1, 0 < delta_prime ≤ 1",
-        output=_OUTPUT,
-        deviations=_WORST,
-        variants=("BasicComposition",),
-    )
-
     def __post_init__(self) -> None:
         _ = self.interactions, self.claim
 
@@ -186,18 +151,6 @@ class Concatenation(Mechanism):
     first: Mechanism
     second: Mechanism
 
-    card: ClassVar[Card] = Card(
-        name="Concatenation",
-        system="F5",
-        title="Two mechanisms on the same dataset",
-        paper=THESIS,
-        place="§3.1.1, Theorem 3.4",
-        claim="(ε₁ + ε₂, δ₁ + δ₂)-DP",
-        inputs="a dataset of both mechanisms",
-        output="the pair of their outputs",
-        variants=("BasicComposition",),
-    )
-
     def __post_init__(self) -> None:
         _ = self.claim
 
@@ -221,3 +174,51 @@ def claim_of(mechanism: Mechanism) -> Claim:
     if mechanism.claim is None:
         raise ParameterError(f"{mechanism.name} claims nothing, so nothing can be concluded from it.")
     return mechanism.claim
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUT = "n ≥ 1 records, each 0 or 1"
+_OUTPUT = 'for each record, how many of the k interactions said "likely 1"; or "surely 0", "surely 1"'
+_WORST = (
+    "Every interaction is with the mechanism that dominates all (ε, δ)-DP mechanisms: no adaptive choice does worse.",
+    "The output is a sufficient statistic of the transcript: the k answers tell an adversary no more.",
+)
+
+BasicComposition.card = Card(
+    name="BasicComposition",
+    system="F5",
+    title="Basic composition at its worst case",
+    paper=THESIS,
+    place="§3.1.1, Theorem 3.5",
+    claim="(kε, kδ)-DP",
+    inputs=_INPUT + "; epsilon ≥ 0, delta in [0, 1], k ≥ 1",
+    output=_OUTPUT,
+    deviations=_WORST,
+    variants=("AdvancedComposition", "Concatenation"),
+)
+
+AdvancedComposition.card = Card(
+    name="AdvancedComposition",
+    system="F5",
+    title="Advanced composition at its worst case",
+    paper=THESIS,
+    place="§3.1.1, Theorem 3.6",
+    claim="(ε′, kδ + δ′)-DP with ε′ = √(2k·ln(1/δ′))·ε + 2kε², for 0 < ε, δ′ ≤ 1",
+    inputs=_INPUT + "; 0 < epsilon ≤ 1, delta in [0, 1], k ≥ 1, 0 < delta_prime ≤ 1",
+    output=_OUTPUT,
+    deviations=_WORST,
+    variants=("BasicComposition",),
+)
+
+Concatenation.card = Card(
+    name="Concatenation",
+    system="F5",
+    title="Two mechanisms on the same dataset",
+    paper=THESIS,
+    place="§3.1.1, Theorem 3.4",
+    claim="(ε₁ + ε₂, δ₁ + δ₂)-DP",
+    inputs="a dataset of both mechanisms",
+    output="the pair of their outputs",
+    variants=("BasicComposition",),
+)

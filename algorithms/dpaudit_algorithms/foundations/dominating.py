@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import THESIS, Card, Categorical, Claim, DatasetError, Mechanism, Product, checks, exp
 
@@ -35,24 +35,8 @@ class DominatingMechanism(Mechanism):
     Stemmer's thesis, Theorems 3.3–3.7.
     """
 
-    epsilon: float
-    delta: float = 0.0
-
-    card: ClassVar[Card] = Card(
-        name="DominatingMechanism",
-        system="F5",
-        title="Randomised response with a leak: the worst (ε, δ)-DP mechanism",
-        paper=THESIS,
-        place="§3.1.1, the worst case of Theorems 3.3–3.7 (Kairouz, Oh and Viswanath 2015, §3)",
-        claim="(ε, δ)-DP under replace-one, attained at every point of its profile",
-        inputs="n ≥ 1 records, each 0 or 1; epsilon ≥ 0, delta in [0, 1]",
-        output="n answers: 0: surely 0, 1: likely 0, 2: likely 1, 3: surely 1",
-        deviations=("Not in the thesis: the building block on which its composition theorems are tested.",),
-    )
-
-    def __post_init__(self) -> None:
-        checks.at_least("epsilon", self.epsilon, 0)
-        checks.probability("delta", self.delta)
+    epsilon: checks.NonNegative
+    delta: checks.Probability = 0.0
 
     @property
     def claim(self) -> Claim:
@@ -80,3 +64,18 @@ def bits(S: Any) -> tuple[int, ...]:
     if not records or any(b not in (0, 1) for b in records):
         raise DatasetError(f"The dataset must be at least one record, each 0 or 1, not {S!r}.")
     return records
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+DominatingMechanism.card = Card(
+    name="DominatingMechanism",
+    system="F5",
+    title="Randomised response with a leak: the worst (ε, δ)-DP mechanism",
+    paper=THESIS,
+    place="§3.1.1, the worst case of Theorems 3.3–3.7 (Kairouz, Oh and Viswanath 2015, §3)",
+    claim="(ε, δ)-DP under replace-one, attained at every point of its profile",
+    inputs="n ≥ 1 records, each 0 or 1; epsilon ≥ 0, delta in [0, 1]",
+    output="n answers: 0: surely 0, 1: likely 0, 2: likely 1, 3: surely 1",
+    deviations=("Not in the thesis: the building block on which its composition theorems are tested.",),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -40,22 +40,11 @@ class ExponentialMechanism(Mechanism):
     Source: Stemmer's thesis, section 3.5.2, Proposition 3.27.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     quality: Quality
 
-    card: ClassVar[Card] = Card(
-        name="ExponentialMechanism",
-        system="F2",
-        title="Exponential mechanism",
-        paper=THESIS,
-        place="§3.5.2, Proposition 3.27",
-        claim="ε-DP under replace-one",
-        inputs="a dataset that the quality scores; epsilon > 0, a 1-sensitive quality over a finite set H",
-        output="a solution of H",
-    )
-
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         if self.quality.sensitivity > 1:
             raise ParameterError(
                 f"The exponential mechanism needs a quality of sensitivity 1, not {self.quality.sensitivity!r}."
@@ -84,3 +73,17 @@ class ExponentialMechanism(Mechanism):
 
     def run(self, S: Any) -> Softmax | StepSoftmax:
         return self.quality(S).softmax(self.epsilon / 2)  # steps 1 and 2
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ExponentialMechanism.card = Card(
+    name="ExponentialMechanism",
+    system="F2",
+    title="Exponential mechanism",
+    paper=THESIS,
+    place="§3.5.2, Proposition 3.27",
+    claim="ε-DP under replace-one",
+    inputs="a dataset that the quality scores; epsilon > 0, a 1-sensitive quality over a finite set H",
+    output="a solution of H",
+)

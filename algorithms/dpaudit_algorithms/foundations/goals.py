@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.language import BOTTOM, Goal, Instance, Multiset, Quality
-from dpaudit.language.checks import number, positive, whole
+from dpaudit.language import BOTTOM, Goal, Instance, Multiset, Quality, checks
 
 BETA = 0.05
 """The failure probability at which promises are shown that hold for every β."""
@@ -38,10 +37,7 @@ class NearBest(Goal):
     """
 
     quality: Quality
-    below: float
-
-    def __post_init__(self) -> None:
-        positive("below", self.below)
+    below: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
@@ -64,10 +60,7 @@ class ClearBest(Goal):
     """
 
     quality: Quality
-    lead: float
-
-    def __post_init__(self) -> None:
-        positive("lead", self.lead)
+    lead: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
@@ -92,10 +85,7 @@ class NearBestOrBottom(Goal):
     """
 
     quality: Quality
-    below: float
-
-    def __post_init__(self) -> None:
-        positive("below", self.below)
+    below: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
@@ -117,10 +107,7 @@ class Supported(Goal):
     """
 
     quality: Quality
-    promised: float
-
-    def __post_init__(self) -> None:
-        positive("promised", self.promised)
+    promised: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
@@ -146,12 +133,8 @@ class PromiseKept(Goal):
     """
 
     quality: Quality
-    promise: float
-    alpha: float
-
-    def __post_init__(self) -> None:
-        number("promise", self.promise)
-        positive("alpha", self.alpha)
+    promise: checks.Number
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
@@ -172,10 +155,7 @@ class PromiseKept(Goal):
 class DeepPoint(Goal):
     """x with x_i ≤ x for some record, and x_i ≥ x for at least k records.  Source: thesis, Lemma 7.14."""
 
-    k: int
-
-    def __post_init__(self) -> None:
-        whole("k", self.k, least=0)
+    k: checks.Natural
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = Multiset.of(instance.dataset)

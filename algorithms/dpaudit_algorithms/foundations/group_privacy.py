@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -44,26 +44,12 @@ class GroupPrivacy(Mechanism):
     Differentially private partition selection (2022), Theorem 1.
     """
 
-    epsilon: float
-    delta: float = 0.0
-    start: float = 0.0
-
-    card: ClassVar[Card] = Card(
-        name="GroupPrivacy",
-        system="F5",
-        title="Group privacy at its worst case",
-        paper=THESIS,
-        place="§3.1.1, Theorem 3.7",
-        claim="(ε, δ)-DP under replace-one, hence (kε, k·e^{kε}·δ)-DP for groups of k",
-        inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
-        output="True or False",
-        deviations=("Not in the thesis: the mechanism on which its theorem is tested.",),
-    )
+    epsilon: checks.Positive
+    delta: checks.Probability = 0.0
+    start: checks.Probability = 0.0
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta)
-        checks.probability("start", self.start)
+        super().__post_init__()
         if self.delta == 0 == self.start:
             raise ParameterError("start must be above 0 where delta is 0; otherwise the output is constant.")
 
@@ -93,3 +79,18 @@ def _grown(epsilon: float, delta: float, start: float, ones: int) -> tuple[float
         else:
             p, rest = 1 - max(0.0, falling), max(0.0, falling)
     return p, rest
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+GroupPrivacy.card = Card(
+    name="GroupPrivacy",
+    system="F5",
+    title="Group privacy at its worst case",
+    paper=THESIS,
+    place="§3.1.1, Theorem 3.7",
+    claim="(ε, δ)-DP under replace-one, hence (kε, k·e^{kε}·δ)-DP for groups of k",
+    inputs="n records, each 0 or 1; epsilon > 0, delta and start in [0, 1]",
+    output="True or False",
+    deviations=("Not in the thesis: the mechanism on which its theorem is tested.",),
+)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -32,7 +32,7 @@ from dpaudit_algorithms.foundations.goals import BETA, all_but
 _UNCOUNTED = "exchange of records that are not counted"
 
 
-class Query(ABC):
+class Query(checks.Checked, ABC):
     """f: X^n → ℝ^ℓ: a frozen dataclass called on a dataset."""
 
     @property
@@ -138,10 +138,7 @@ class AnswersWithin(Goal):
     """
 
     query: Query
-    off_by: float
-
-    def __post_init__(self) -> None:
-        checks.positive("off_by", self.off_by)
+    off_by: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         answers = self.query(instance.dataset)
@@ -168,24 +165,11 @@ class LaplaceMechanism(Mechanism):
     Source: Stemmer's thesis, section 3.5.1, Theorem 3.25.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     query: Query
 
-    card: ClassVar[Card] = Card(
-        name="LaplaceMechanism",
-        system="F1",
-        title="Laplace mechanism",
-        paper=THESIS,
-        place="§3.5.1, Theorem 3.25",
-        claim="ε-DP under replace-one for a k-sensitive query",
-        inputs="a dataset that the query answers; epsilon > 0, a query to ℝ^ℓ with its L1 sensitivity k",
-        output="a real number (ℓ = 1), or a vector of ℓ real numbers",
-        deviations=("The output is a double, not a real number; the claim is about the reals.",),
-        variants=("LaplaceMechanismRounded",),
-    )
-
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         checks.positive("the sensitivity of the query", self.query.sensitivity)
 
     @property
@@ -230,28 +214,15 @@ class LaplaceMechanismRounded(Mechanism):
     Source: Stemmer's thesis, Theorems 3.3 and 3.25.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     query: Query
-    low: int
-    high: int
-
-    card: ClassVar[Card] = Card(
-        name="LaplaceMechanismRounded",
-        system="F1",
-        title="Laplace mechanism, rounded and clipped",
-        paper=THESIS,
-        place="§3.5.1, Theorem 3.25 with Theorem 3.3",
-        claim="ε-DP under replace-one for a k-sensitive query",
-        inputs="a dataset that the query answers; epsilon > 0, a query with its L1 sensitivity, integers low < high",
-        output="a whole number in [low, high] (ℓ = 1), or ℓ of them",
-        deviations=("The answer is rounded down and clipped, which is post-processing.",),
-        variants=("LaplaceMechanism",),
-    )
+    low: checks.Integer
+    high: checks.Integer
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         checks.positive("the sensitivity of the query", self.query.sensitivity)
-        if checks.whole("low", self.low) >= checks.whole("high", self.high):
+        if self.low >= self.high:
             raise ParameterError(f"low must be below high, not {self.low!r} and {self.high!r}.")
 
     @property
@@ -272,3 +243,32 @@ class LaplaceMechanismRounded(Mechanism):
 def tail_bound(epsilon: float, sensitivity: float, coordinates: int, off_by: float) -> float:
     """ℓ·exp(−εΔ/k): bounds the probability that some coordinate is off by more than Δ.  Source: Theorem 3.25."""
     return min(1.0, coordinates * exp(-epsilon * off_by / sensitivity))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+LaplaceMechanism.card = Card(
+    name="LaplaceMechanism",
+    system="F1",
+    title="Laplace mechanism",
+    paper=THESIS,
+    place="§3.5.1, Theorem 3.25",
+    claim="ε-DP under replace-one for a k-sensitive query",
+    inputs="a dataset that the query answers; epsilon > 0, a query to ℝ^ℓ with its L1 sensitivity k",
+    output="a real number (ℓ = 1), or a vector of ℓ real numbers",
+    deviations=("The output is a double, not a real number; the claim is about the reals.",),
+    variants=("LaplaceMechanismRounded",),
+)
+
+LaplaceMechanismRounded.card = Card(
+    name="LaplaceMechanismRounded",
+    system="F1",
+    title="Laplace mechanism, rounded and clipped",
+    paper=THESIS,
+    place="§3.5.1, Theorem 3.25 with Theorem 3.3",
+    claim="ε-DP under replace-one for a k-sensitive query",
+    inputs="a dataset that the query answers; epsilon > 0, a query with its L1 sensitivity, integers low < high",
+    output="a whole number in [low, high] (ℓ = 1), or ℓ of them",
+    deviations=("The answer is rounded down and clipped, which is post-processing.",),
+    variants=("LaplaceMechanism",),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import THESIS, Card, Categorical, Claim, Mechanism, ParameterError, Product, Program, fsum
 from dpaudit_algorithms.foundations.composition import claim_of
@@ -28,17 +28,6 @@ class PostProcessing(Mechanism):
     first: Mechanism
     channel: tuple[tuple[float, ...], ...]
 
-    card: ClassVar[Card] = Card(
-        name="PostProcessing",
-        system="F5",
-        title="A randomised function of a private output",
-        paper=THESIS,
-        place="§3.1.1, Theorem 3.3",
-        claim="(ε, δ)-DP if the first mechanism is",
-        inputs="a dataset of the first mechanism; a channel of shape (r, m), each row a law",
-        output="as many answers as the first mechanism gives, each in {0, …, m − 1}",
-    )
-
     def __post_init__(self) -> None:
         claim_of(self.first)
         if not self.channel or len({len(row) for row in self.channel}) != 1:
@@ -57,3 +46,17 @@ class PostProcessing(Mechanism):
         rows = [self.channel[y] for y in answers]
         noise = Product(tuple(Categorical(range(len(row)), row) for row in rows))
         return noise.spending(Claim(0.0, relation=self.claim.relation))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PostProcessing.card = Card(
+    name="PostProcessing",
+    system="F5",
+    title="A randomised function of a private output",
+    paper=THESIS,
+    place="§3.1.1, Theorem 3.3",
+    claim="(ε, δ)-DP if the first mechanism is",
+    inputs="a dataset of the first mechanism; a channel of shape (r, m), each row a law",
+    output="as many answers as the first mechanism gives, each in {0, …, m − 1}",
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     REPLACE_ONE,
@@ -50,29 +50,12 @@ class Subsampled(Mechanism):
     """
 
     inner: Mechanism
-    m: int
-    n: int
-
-    card: ClassVar[Card] = Card(
-        name="Subsampled",
-        system="F7",
-        title="Secrecy of the sample: a private algorithm on rows drawn with replacement",
-        paper=THESIS,
-        place="§7.4, Lemma 7.19",
-        claim="(6εm/n, e^{6εm/n}·(4m/n)·δ)-DP under replace-one, if A is (ε, δ)-DP with ε ≤ 1 and n ≥ 2m",
-        inputs="n records that A takes and that can be ordered; A on m records, n ≥ 2m",
-        output="what A puts out",
-        deviations=(
-            "The print samples a sequence of indices; here A is given the multiset of the rows drawn, so that it must "
-            "look at multiplicities only.",
-            "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
-            "An A with ε > 1 is refused, since nothing is printed for it; `tight` has the proof's own bound.",
-        ),
-    )
+    m: checks.Count
+    n: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("m", self.m, least=1)
-        if checks.whole("n", self.n, least=1) < 2 * self.m:
+        super().__post_init__()
+        if self.n < 2 * self.m:
             raise ParameterError(f"n must be at least 2m = {2 * self.m}, not {self.n}.")
         if replace_one_claim(self.inner).epsilon > 1:
             raise ParameterError(
@@ -186,3 +169,23 @@ def _grown(epsilon: float, m: int, n: int) -> float:
     if epsilon > 700:
         return m * (epsilon - log(n))
     return m * log1p(expm1(epsilon) / n)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+Subsampled.card = Card(
+    name="Subsampled",
+    system="F7",
+    title="Secrecy of the sample: a private algorithm on rows drawn with replacement",
+    paper=THESIS,
+    place="§7.4, Lemma 7.19",
+    claim="(6εm/n, e^{6εm/n}·(4m/n)·δ)-DP under replace-one, if A is (ε, δ)-DP with ε ≤ 1 and n ≥ 2m",
+    inputs="n records that A takes and that can be ordered; A on m records, n ≥ 2m",
+    output="what A puts out",
+    deviations=(
+        "The print samples a sequence of indices; here A is given the multiset of the rows drawn, so that it must "
+        "look at multiplicities only.",
+        "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
+        "An A with ε > 1 is refused, since nothing is printed for it; `tight` has the proof's own bound.",
+    ),
+)

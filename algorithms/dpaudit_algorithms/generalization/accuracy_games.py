@@ -45,10 +45,7 @@ class WithinError(Goal):
     Source: Stemmer's thesis, Definition 4.8.
     """
 
-    alpha: float
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         return output is not BOTTOM and output <= self.alpha
@@ -74,10 +71,10 @@ class AccuracyGame(Mechanism):
     """
 
     answers: Interactive
-    records: int
+    records: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("records", self.records, least=1)
+        super().__post_init__()
         if self.answers.analyst.population is None:
             raise ParameterError("The analyst must choose a population to play the game against the distribution.")
 
@@ -113,7 +110,7 @@ class OverfittingGame(AccuracyGame):
     """
 
     def __post_init__(self) -> None:
-        checks.whole("records", self.records, least=1)  # the population has as many points as there are queries
+        super().__post_init__()
         known = isinstance(self.answers, NaiveAnswers | NoisyAnswers)
         if not known or not isinstance(self.answers.analyst, Overfitter):
             raise ParameterError("The shortcut is for NaiveAnswers or NoisyAnswers with an Overfitter.")

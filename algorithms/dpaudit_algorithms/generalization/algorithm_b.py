@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from dpaudit.language import (
     THESIS,
@@ -138,35 +138,14 @@ class AlgorithmB(Mechanism):
 
     inner: Mechanism
     population: Population
-    epsilon: float
-    delta: float
-    k: int = 1
-
-    card: ClassVar[Card] = Card(
-        name="AlgorithmB",
-        system="G5",
-        title="Algorithm B: picks a predicate that tells a sub-database from its distribution, which is known",
-        paper=THESIS,
-        place=f"{_THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4",
-        claim="(2ε, δ)-DP under replace-one, if A is (ε, δ)-DP",
-        inputs="a sequence of T·n records, T = ⌊ε/δ⌋, n ≥ 1: S_1, …, S_T one after the other; A, D, epsilon > 0, "
-        "0 < delta ≤ epsilon, k ≥ 1",
-        output="(h*, t*): the values of h* on the points of D, in their order; t* in 1, …, T",
-        deviations=(
-            "Theorem 4.3 has ε < 1/3 and δ < ε/4; B and its privacy do not need that, and are tried beyond.",
-            "X is the finite set of points of D, so that F is a set: predicates that are equal on X are one element.",
-            "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is greater, and the proof's "
-            "numbers close for ε ≤ 0.256.",
-            "Lemma 4.2 bounds an expectation; it is tried as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
-            "For ε > 1/10 Theorem 4.3 says nothing, for 10ε > 1.",
-        ),
-    )
+    epsilon: checks.Positive
+    delta: checks.Probability
+    k: checks.Count = 1
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if not 0 < checks.probability("delta", self.delta) <= self.epsilon:
+        super().__post_init__()
+        if not 0 < self.delta <= self.epsilon:
             raise ParameterError(f"delta must lie in (0, epsilon], not {self.delta!r}.")
-        checks.whole("k", self.k, least=1)
         if not claim_of(self.inner).implies(Claim(self.epsilon, self.delta)):
             raise ParameterError(f"A must be ({self.epsilon!r}, {self.delta!r})-DP, and claims {self.inner.claim}.")
 
@@ -319,12 +298,11 @@ class SoftChoice(Mechanism):
     """
 
     values: tuple[int, ...]
-    unit: int
-    eta: float
+    unit: checks.Count
+    eta: checks.Positive
 
     def __post_init__(self) -> None:
-        checks.whole("unit", self.unit, least=1)
-        checks.positive("eta", self.eta)
+        super().__post_init__()
         if not self.values or not all(0 <= checks.whole("a value", v) <= self.unit for v in self.values):
             raise ParameterError(f"values must be whole numbers in 0, …, {self.unit}, not {self.values!r}.")
 
@@ -362,3 +340,26 @@ class Thresholded(Mechanism):
 
     def __str__(self) -> str:
         return f"a threshold of {self.unit}"
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+AlgorithmB.card = Card(
+    name="AlgorithmB",
+    system="G5",
+    title="Algorithm B: picks a predicate that tells a sub-database from its distribution, which is known",
+    paper=THESIS,
+    place=f"{_THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4",
+    claim="(2ε, δ)-DP under replace-one, if A is (ε, δ)-DP",
+    inputs="a sequence of T·n records, T = ⌊ε/δ⌋, n ≥ 1: S_1, …, S_T one after the other; A, D, epsilon > 0, "
+    "0 < delta ≤ epsilon, k ≥ 1",
+    output="(h*, t*): the values of h* on the points of D, in their order; t* in 1, …, T",
+    deviations=(
+        "Theorem 4.3 has ε < 1/3 and δ < ε/4; B and its privacy do not need that, and are tried beyond.",
+        "X is the finite set of points of D, so that F is a set: predicates that are equal on X are one element.",
+        "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is greater, and the proof's "
+        "numbers close for ε ≤ 0.256.",
+        "Lemma 4.2 bounds an expectation; it is tried as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
+        "For ε > 1/10 Theorem 4.3 says nothing, for 10ε > 1.",
+    ),
+)

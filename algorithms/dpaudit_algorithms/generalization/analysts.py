@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from dpaudit.language import Multiset, ParameterError, Product, Uniform, checks
 from dpaudit_algorithms.generalization.interaction import Analyst, Population, Predicate
@@ -63,10 +63,10 @@ class RandomSubsets(Analyst):
     """
 
     points: tuple[Any, ...]
-    k: int
+    k: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("k", self.k, least=1)
+        super().__post_init__()
         _ = self.population
 
     @property
@@ -104,10 +104,7 @@ class Overfitter(Analyst):
     Source: Stemmer's thesis, section 4.5, the game Acc of Figure 4.1; the analyst is this project's.
     """
 
-    cells: int
-
-    def __post_init__(self) -> None:
-        checks.whole("cells", self.cells, least=2)
+    cells: Annotated[int, checks.least(2)]
 
     @property
     def rounds(self) -> int:
@@ -158,12 +155,11 @@ class LossHunter(Analyst):
     other: Any
     share: float
     other_share: float
-    records: int
-    k: int
+    records: checks.Count
+    k: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("k", self.k, least=1)
-        checks.whole("records", self.records, least=1)
+        super().__post_init__()
         if self.suspect == self.other:
             raise ParameterError(f"other must be another record than {self.suspect!r}.")
 

@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import SampleSize
-from dpaudit.language.checks import number, positive, whole
+from dpaudit.language import SampleSize, checks
 
 
 def generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
@@ -113,7 +112,7 @@ def log_hypotheses(dimension: int, public: int) -> float:
 
     Source: Bassily, Moran and Nandi, section 4, "effective hypothesis class", where it is O(2^d·n_pub^{d²}).
     """
-    d = whole("dimension", dimension, least=1)
+    d = checks.whole("dimension", dimension, least=1)
     halfspaces = 2 * sauer(d, public)
     return math.log(sauer(d, halfspaces))
 
@@ -132,7 +131,7 @@ def compression(k: int, records: int, beta: float, error: float) -> float:
     and asks for n ≥ 2k. The rest follows: below 2k the bound is above 1, and where it is below 1, k/n ≤ 1/26, so that
     the factor 2 between 1/(n − k) and the printed 2/n is enough for the other side and for the other examples.
     """
-    n, L = whole("records", records, least=1), math.log(records / _share("beta", beta))
+    n, L = checks.whole("records", records, least=1), math.log(records / _share("beta", beta))
     return math.sqrt(error * 4 * k * L / n) + 8 * k * L / n + 2 * k / n
 
 
@@ -150,7 +149,7 @@ def mixture_empirical(dimension: int, epsilon: float, alpha: float, beta: float)
 
     Source: Bassily, Moran and Nandi, Lemma 4.6 and Claim 4.7, printed as O((d²·ln(d/(εα)) + ln(1/β))/(εα)).
     """
-    rate = positive("epsilon", epsilon) * _share("alpha", alpha) / 2
+    rate = checks.positive("epsilon", epsilon) * _share("alpha", alpha) / 2
     wanted = math.log(1 / _share("beta", beta))
     found = _from_on(lambda n: rate * n >= log_hypotheses(dimension, n) + wanted, 2 * dimension**2 / rate)
     return SampleSize(
@@ -221,7 +220,7 @@ def mixture_agnostic(dimension: int, epsilon: float, alpha: float, beta: float) 
 
 def sauer(vc: int, points: int) -> int:
     """Σ_{i ≤ VC(C)} (n over i): a class labels n points in at most so many ways (Sauer's lemma)."""
-    return sum(math.comb(whole("points", points, least=0), i) for i in range(_dimension(vc) + 1))
+    return sum(math.comb(checks.whole("points", points, least=0), i) for i in range(_dimension(vc) + 1))
 
 
 def _realisable(alpha: float, beta: float, concepts: str) -> str:
@@ -232,7 +231,7 @@ def _realisable(alpha: float, beta: float, concepts: str) -> str:
 
 
 def _share(name: str, value: float) -> float:
-    if not 0 < number(name, value) <= 1:
+    if not 0 < checks.number(name, value) <= 1:
         raise ParameterError(f"{name} must lie in (0, 1], not {value!r}.")
     return float(value)
 
@@ -253,7 +252,7 @@ def _from_on(holds: Callable[[int], bool], rising: float) -> int:
 
 
 def _dimension(vc: int) -> int:
-    return whole("vc", vc, least=0)
+    return checks.whole("vc", vc, least=0)
 
 
 def _least(bound: float) -> int:

@@ -19,14 +19,13 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import BOTTOM, Draw, Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written
-from dpaudit.language.checks import at_least, positive
+from dpaudit.language import BOTTOM, Draw, Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written, checks
 
 Answering: TypeAlias = Generator[Draw, Any, tuple[Any, Any]]
 """Yields draws, returns (answer, next state)."""
 
 
-class Predicate(ABC):
+class Predicate(checks.Checked, ABC):
     """A statistical query q: X → {0, 1}, as a frozen dataclass."""
 
     @abstractmethod
@@ -61,7 +60,7 @@ class Population:
     def __post_init__(self) -> None:
         if len(self.points) != len(self.weights) or len(set(self.points)) != len(self.points):
             raise ParameterError("A Population needs distinct points, and one weight for each.")
-        if not sum(at_least("a weight of a Population", weight, 0) for weight in self.weights):
+        if not sum(checks.at_least("a weight of a Population", weight, 0) for weight in self.weights):
             raise ParameterError("A Population needs a weight above 0.")
 
     @classmethod
@@ -103,7 +102,7 @@ class Samples(Mechanism):
         return f"{self.records:,} records from {self.population}"
 
 
-class Analyst(ABC):
+class Analyst(checks.Checked, ABC):
     """Who asks, as a frozen dataclass: a function of own coins and of the answers so far."""
 
     @property
@@ -185,11 +184,11 @@ class AccurateAnswers(Goal):
     """
 
     analyst: Analyst
-    alpha: float
+    alpha: checks.Positive
     of: str = "distribution"
 
     def __post_init__(self) -> None:
-        positive("alpha", self.alpha)
+        super().__post_init__()
         if self.of not in ("distribution", "sample"):
             raise ParameterError(f'of is "distribution" or "sample", not {self.of!r}.')
 

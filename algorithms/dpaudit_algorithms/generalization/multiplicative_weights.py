@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from numpy.random import Generator
 
@@ -115,55 +115,21 @@ class PrivateMultiplicativeWeights(Interactive):
     Corollary 4.12.
     """
 
-    epsilon: float
-    delta: float
-    alpha: float
+    epsilon: checks.Positive
+    delta: checks.Probability
+    alpha: checks.OpenUnit
     points: Points
-    records: int
+    records: checks.Count
     analyst: Analyst
-    beta: float = 0.05
-    c: int | None = None
-    threshold: float | None = None
-
-    card: ClassVar[Card] = Card(
-        name="PrivateMultiplicativeWeights",
-        system="G4",
-        title="Private multiplicative weights, online, by NumericSparse",
-        paper=DWORK_ROTH,
-        place="§4.2, Algorithms 5 and 6, Theorems 4.10, 4.13, 4.14 and 4.15; thesis, Corollary 4.12",
-        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
-        inputs="n records of X; epsilon > 0, 0 ≤ delta < 1, 0 < alpha < 1, X finite, n ≥ 1 (public), an analyst, "
-        "beta; c updates and the threshold, as printed without them",
-        output="the transcript: at most k real numbers, ⊥ when c updates are used up, with the analyst's coins before "
-        "them if there are any",
-        deviations=(
-            "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
-            "and Roth's book, whose n has constants.",
-            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
-            "lines are as its proofs use them.",
-            "n is public: a dataset of another size is refused, and neighbours are under replace-one. The noise of "
-            "NumericSparse, for sensitivity 1, is divided by n, as T is.",
-            "Logs are natural, which the proof of Theorem 4.10 needs. c is rounded up: it counts what is paid for.",
-            "T has log k if δ > 0, log 2|Q| if δ = 0; both are read as the number of NumericSparse's queries, 2k.",
-            "Both queries of a round are asked, also where the first is above, so that two of c may go in one round; "
-            "where c is reached by the first, the second is not asked. After c the answer is ⊥, which ends it.",
-        ),
-        variants=("NumericSparse",),
-    )
+    beta: checks.OpenUnit = 0.05
+    c: checks.Count | None = None
+    threshold: checks.Number | None = None
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta)
-        checks.probability("alpha", self.alpha, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        checks.whole("records", self.records, least=1)
+        super().__post_init__()
         distinct = isinstance(self.points, range) or len(set(self.points)) == len(self.points)
         if len(self.points) < 2 or not distinct:
             raise ParameterError("points must be two at least, and distinct.")
-        if self.c is not None:
-            checks.whole("c", self.c, least=1)
-        if self.threshold is not None:
-            checks.number("threshold", self.threshold)
         _ = self.noise
 
     @property
@@ -322,3 +288,32 @@ class PrivateMultiplicativeWeights(Interactive):
                 x = mw(x, f, a, self.alpha / 2)
             said = (*said, here if a is None else a)
         return said
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PrivateMultiplicativeWeights.card = Card(
+    name="PrivateMultiplicativeWeights",
+    system="G4",
+    title="Private multiplicative weights, online, by NumericSparse",
+    paper=DWORK_ROTH,
+    place="§4.2, Algorithms 5 and 6, Theorems 4.10, 4.13, 4.14 and 4.15; thesis, Corollary 4.12",
+    claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+    inputs="n records of X; epsilon > 0, 0 ≤ delta < 1, 0 < alpha < 1, X finite, n ≥ 1 (public), an analyst, "
+    "beta; c updates and the threshold, as printed without them",
+    output="the transcript: at most k real numbers, ⊥ when c updates are used up, with the analyst's coins before "
+    "them if there are any",
+    deviations=(
+        "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
+        "and Roth's book, whose n has constants.",
+        "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+        "lines are as its proofs use them.",
+        "n is public: a dataset of another size is refused, and neighbours are under replace-one. The noise of "
+        "NumericSparse, for sensitivity 1, is divided by n, as T is.",
+        "Logs are natural, which the proof of Theorem 4.10 needs. c is rounded up: it counts what is paid for.",
+        "T has log k if δ > 0, log 2|Q| if δ = 0; both are read as the number of NumericSparse's queries, 2k.",
+        "Both queries of a round are asked, also where the first is above, so that two of c may go in one round; "
+        "where c is reached by the first, the second is not asked. After c the answer is ⊥, which ends it.",
+    ),
+    variants=("NumericSparse",),
+)

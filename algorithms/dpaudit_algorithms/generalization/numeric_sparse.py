@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -35,7 +35,7 @@ ROOT_512 = sqrt(512)
 
 
 @dataclass(frozen=True)
-class SparseNoise:
+class SparseNoise(checks.Checked):
     """The scales of NumericSparse's noise, for answers of sensitivity `unit`.
 
     T̂ has Lap(σ(ε₁)), what is compared with it Lap(2σ(ε₁)), what is released Lap(σ(ε₂)). So a stretch of queries up to
@@ -57,18 +57,16 @@ class SparseNoise:
     their proofs.
     """
 
-    epsilon: float
-    delta: float
-    c: int
-    unit: float = 1.0
+    epsilon: checks.Positive
+    delta: checks.Probability
+    c: checks.Count
+    unit: checks.Positive = 1.0
     printed: bool = True
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        if checks.probability("delta", self.delta) == 1:
+        super().__post_init__()
+        if self.delta == 1:
             raise ParameterError(f"delta must be below 1, not {self.delta!r}.")
-        checks.whole("c", self.c, least=1)
-        checks.positive("unit", self.unit)
 
     @property
     def shares(self) -> tuple[float, float]:
@@ -192,37 +190,14 @@ class NumericSparse(Mechanism):
 
     epsilon: float
     delta: float
-    threshold: float
+    threshold: checks.Number
     c: int
     queries: tuple[Query, ...]
-    beta: float = 0.05
-
-    card: ClassVar[Card] = Card(
-        name="NumericSparse",
-        system="G4",
-        title="NumericSparse, the sparse vector technique that releases c answers",
-        paper=DWORK_ROTH,
-        place="§3.6, Algorithm 3, Theorems 3.27 and 3.28",
-        claim="(ε, δ)-DP for queries of sensitivity 1",
-        inputs="a dataset that the queries answer; epsilon > 0, 0 ≤ delta < 1, a threshold, c ≥ 1, k ≥ 1 queries of "
-        "sensitivity 1, beta",
-        output='the answers up to the halt, each "below" or a number',
-        deviations=(
-            "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
-            "and Roth's book.",
-            "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
-            "lines are as its proofs use them.",
-            "The queries are fixed beforehand; PrivateMultiplicativeWeights asks it for others by the answers before.",
-            "The proof cites Corollary 3.21, which asks for ε < 1; by Theorem 3.20 the same noise is enough while "
-            "ε ≤ 3.2·ln(2/δ), and the claim is printed, and tried, without a bound.",
-        ),
-        variants=("NumericSparseCorrected",),
-    )
+    beta: checks.OpenUnit = 0.05
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = self.noise
-        checks.number("threshold", self.threshold)
-        checks.probability("beta", self.beta, open_ends=True)
         if not self.queries:
             raise ParameterError("queries must hold at least one query.")
         if any(query.sensitivity > 1 for query in self.queries):
@@ -312,18 +287,6 @@ class NumericSparseCorrected(NumericSparse):
     Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, mended.
     """
 
-    card: ClassVar[Card] = replace(
-        NumericSparse.card,
-        name="NumericSparseCorrected",
-        title="NumericSparse with shares of ε for which its accuracy theorem holds",
-        deviations=(
-            *NumericSparse.card.deviations,
-            "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",
-            "Fewer than c queries before the last may be at least T − α; the book allows c in all, and halts then.",
-        ),
-        variants=("NumericSparse",),
-    )
-
     @cached_property
     def noise(self) -> SparseNoise:
         return SparseNoise(self.epsilon, self.delta, self.c, printed=False)
@@ -336,3 +299,40 @@ class NumericSparseCorrected(NumericSparse):
 
 def _laplace(rng: Generator, scale: float, size: int) -> Floats:
     return rng.laplace(0, scale, size)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+NumericSparse.card = Card(
+    name="NumericSparse",
+    system="G4",
+    title="NumericSparse, the sparse vector technique that releases c answers",
+    paper=DWORK_ROTH,
+    place="§3.6, Algorithm 3, Theorems 3.27 and 3.28",
+    claim="(ε, δ)-DP for queries of sensitivity 1",
+    inputs="a dataset that the queries answer; epsilon > 0, 0 ≤ delta < 1, a threshold, c ≥ 1, k ≥ 1 queries of "
+    "sensitivity 1, beta",
+    output='the answers up to the halt, each "below" or a number',
+    deviations=(
+        "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
+        "and Roth's book.",
+        "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
+        "lines are as its proofs use them.",
+        "The queries are fixed beforehand; PrivateMultiplicativeWeights asks it for others by the answers before.",
+        "The proof cites Corollary 3.21, which asks for ε < 1; by Theorem 3.20 the same noise is enough while "
+        "ε ≤ 3.2·ln(2/δ), and the claim is printed, and tried, without a bound.",
+    ),
+    variants=("NumericSparseCorrected",),
+)
+
+NumericSparseCorrected.card = replace(
+    NumericSparse.card,
+    name="NumericSparseCorrected",
+    title="NumericSparse with shares of ε for which its accuracy theorem holds",
+    deviations=(
+        *NumericSparse.card.deviations,
+        "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",
+        "Fewer than c queries before the last may be at least T − α; the book allows c in all, and halts then.",
+    ),
+    variants=("NumericSparse",),
+)

@@ -51,7 +51,7 @@ class Errs(Predicate):
         return int(self.concepts.label(self.concept, point) != label)
 
 
-class Reading(ABC):
+class Reading(checks.Checked, ABC):
     """How an output is read as predicates, as a frozen dataclass."""
 
     @abstractmethod
@@ -210,10 +210,7 @@ class Generalises(Goal):
     Source: Stemmer's thesis, Theorems 4.1 and 4.3.
     """
 
-    below: float
-
-    def __post_init__(self) -> None:
-        checks.positive("below", self.below)
+    below: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         records = _counted(instance.dataset)

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -48,13 +48,6 @@ from dpaudit_algorithms.generalization.interaction import (
 
 Floats = FloatArray
 CALIBRATIONS = ("advanced", "zcdp")
-_INPUT = "n records; 0 < epsilon, 0 < delta < 1, k ≥ 1 queries, n ≥ 1 records (public), an analyst, the calibration"
-_OUTPUT = "the transcript: at most k real numbers, with the analyst's coins before them if there are any"
-_SOURCES = (
-    "The corollary says that there is a mechanism and cites two papers; this is what Theorem 3.6 gives, whose n has "
-    "log k·√(log(1/δ)) where the corollary has √(log log k).",
-    "n is public: a dataset of another size is refused, and neighbours are under replace-one.",
-)
 
 
 @dataclass(frozen=True)
@@ -72,19 +65,6 @@ class NaiveAnswers(Interactive):
     """
 
     analyst: Analyst
-
-    card: ClassVar[Card] = Card(
-        name="NaiveAnswers",
-        system="G2",
-        title="Empirical answers to adaptively chosen queries: not private",
-        paper=THESIS,
-        place="§4.5.1, Figures 4.1 and 4.2",
-        claim="none: answers are exact on the sample",
-        inputs="n ≥ 1 records; an analyst",
-        output="the transcript: q(S) of every query, with the analyst's coins before them if there are any",
-        deviations=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
-        private=False,
-    )
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """(0, 0)-accurate with respect to the sample, but for the rounding of doubles."""
@@ -120,18 +100,15 @@ class NoisyAnswers(Interactive):
         ParameterError: a parameter outside its range, or an analyst of more queries.
     """
 
-    epsilon: float
-    delta: float
-    k: int
-    records: int
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
+    k: checks.Count
+    records: checks.Count
     analyst: Analyst
     calibration: str = "advanced"
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.whole("k", self.k, least=1)
-        checks.whole("records", self.records, least=1)
+        super().__post_init__()
         if self.calibration not in CALIBRATIONS:
             raise ParameterError(f'calibration is "advanced" or "zcdp", not {self.calibration!r}.')
         if self.analyst.rounds > self.k:
@@ -273,19 +250,6 @@ class LaplaceAnswers(NoisyAnswers):
     Source: Stemmer's thesis, section 4.5.2, Corollaries 4.10 and 4.11; Theorems 3.6 and 3.25.
     """
 
-    card: ClassVar[Card] = Card(
-        name="LaplaceAnswers",
-        system="G3",
-        title="Adaptive statistical queries with Laplace noise",
-        paper=THESIS,
-        place="§4.5.2, Corollaries 4.10 and 4.11; Theorems 3.6 and 3.25",
-        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
-        inputs=_INPUT,
-        output=_OUTPUT,
-        deviations=(*_SOURCES, "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.4."),
-        variants=("GaussianAnswers",),
-    )
-
     @cached_property
     def _epsilon_each(self) -> float:
         if self.calibration == "zcdp":
@@ -322,23 +286,6 @@ class GaussianAnswers(NoisyAnswers):
     Source: Stemmer's thesis, section 4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6.
     """
 
-    card: ClassVar[Card] = Card(
-        name="GaussianAnswers",
-        system="G3",
-        title="Adaptive statistical queries with Gaussian noise",
-        paper=THESIS,
-        place="§4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6",
-        claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
-        inputs=_INPUT,
-        output=_OUTPUT,
-        deviations=(
-            *_SOURCES,
-            f"The thesis prints no Gaussian mechanism: its (ε₀, δ₀) is that of {DWORK_ROTH}, Theorem A.1, for ε₀ < 1.",
-            "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.6.",
-        ),
-        variants=("LaplaceAnswers",),
-    )
-
     @cached_property
     def _epsilon_each(self) -> float:
         share = advanced_share(self.epsilon, self.delta / 2, self.k)
@@ -373,3 +320,57 @@ def _each(drawn: Draw, rng: Generator, size: int) -> list[Any]:
     if isinstance(drawn, Applied):
         raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
     return [coin for coin, times in drawn.grouped(rng, size) for _ in range(times)]
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUT = "n records; 0 < epsilon, 0 < delta < 1, k ≥ 1 queries, n ≥ 1 records (public), an analyst, the calibration"
+_OUTPUT = "the transcript: at most k real numbers, with the analyst's coins before them if there are any"
+_SOURCES = (
+    "The corollary says that there is a mechanism and cites two papers; this is what Theorem 3.6 gives, whose n has "
+    "log k·√(log(1/δ)) where the corollary has √(log log k).",
+    "n is public: a dataset of another size is refused, and neighbours are under replace-one.",
+)
+
+NaiveAnswers.card = Card(
+    name="NaiveAnswers",
+    system="G2",
+    title="Empirical answers to adaptively chosen queries: not private",
+    paper=THESIS,
+    place="§4.5.1, Figures 4.1 and 4.2",
+    claim="none: answers are exact on the sample",
+    inputs="n ≥ 1 records; an analyst",
+    output="the transcript: q(S) of every query, with the analyst's coins before them if there are any",
+    deviations=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
+    private=False,
+)
+
+LaplaceAnswers.card = Card(
+    name="LaplaceAnswers",
+    system="G3",
+    title="Adaptive statistical queries with Laplace noise",
+    paper=THESIS,
+    place="§4.5.2, Corollaries 4.10 and 4.11; Theorems 3.6 and 3.25",
+    claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+    inputs=_INPUT,
+    output=_OUTPUT,
+    deviations=(*_SOURCES, "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.4."),
+    variants=("GaussianAnswers",),
+)
+
+GaussianAnswers.card = Card(
+    name="GaussianAnswers",
+    system="G3",
+    title="Adaptive statistical queries with Gaussian noise",
+    paper=THESIS,
+    place="§4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6",
+    claim="(ε, δ)-DP under replace-one over k adaptively chosen queries",
+    inputs=_INPUT,
+    output=_OUTPUT,
+    deviations=(
+        *_SOURCES,
+        f"The thesis prints no Gaussian mechanism: its (ε₀, δ₀) is that of {DWORK_ROTH}, Theorem A.1, for ε₀ < 1.",
+        "The calibration by zCDP is from Bun and Steinke (2016), Proposition 1.6.",
+    ),
+    variants=("LaplaceAnswers",),
+)

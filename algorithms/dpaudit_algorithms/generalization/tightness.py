@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -32,14 +32,6 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import all_but
 
-_INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
-_OUTPUT = "the set of the points on which h is 1, in ascending order, without repetition"
-_CLAIM = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
-_ABOVE_ONE = (
-    '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the printed bound, which is positive, is false there; '
-    "alpha above 1 is refused."
-)
-_DOUBLES = "Records of U[0, 1] are multiples of 2^(−53): h(U) = 0 is that of the continuous distribution."
 FINEST = 1 << 53
 """Records are drawn as whole numbers below it, and divided by it."""
 
@@ -52,10 +44,7 @@ class UnitInterval(Mechanism):
         records: n ≥ 1.
     """
 
-    records: int
-
-    def __post_init__(self) -> None:
-        checks.whole("records", self.records, least=1)
+    records: checks.Count
 
     def run(self, dataset: Any) -> Program:
         wholes = yield independent(Uniform(range(FINEST)), self.records)
@@ -75,10 +64,7 @@ class HoldsAShare(Goal):
     Source: Stemmer's thesis, Theorem 4.5.
     """
 
-    alpha: float
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         held = frozenset(output)
@@ -92,12 +78,12 @@ class HoldsAShare(Goal):
 class _Tightness(Mechanism):
     """What both versions share: everything but which records are published."""
 
-    alpha: float
-    delta: float
+    alpha: checks.Positive
+    delta: checks.Probability
 
     def __post_init__(self) -> None:
-        checks.probability("delta", self.delta)
-        if not self.delta < checks.positive("alpha", self.alpha) <= 1:
+        super().__post_init__()
+        if not self.delta < self.alpha <= 1:
             raise ParameterError(f"Theorem 4.5 needs delta < alpha ≤ 1, not alpha = {self.alpha!r}.")
 
     @property
@@ -140,24 +126,6 @@ class GeneralizationTightness(_Tightness):
 
     Source: Stemmer's thesis, section 4.3, Theorem 4.5, algorithms B and A of its proof.
     """
-
-    card: ClassVar[Card] = Card(
-        name="GeneralizationTightness",
-        system="G1",
-        title="The algorithm that shows the generalisation bound to be tight: publishes blocks with probability δ",
-        paper=THESIS,
-        place="§4.3, Theorem 4.5",
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            'The print has "1/α databases of size αn each"; where these are not whole, blocks have ⌈αn⌉ records and '
-            "there are ⌊n/⌈αn⌉⌋, as many as fit; the records after the last belong to none.",
-            _ABOVE_ONE,
-            _DOUBLES,
-        ),
-        variants=("GeneralizationTightnessCorrected",),
-    )
 
     def blocks(self, records: int) -> int:
         """How many blocks of ⌈αn⌉ records there are."""
@@ -203,23 +171,6 @@ class GeneralizationTightnessCorrected(_Tightness):
     Source: Stemmer's thesis, section 4.3, Theorem 4.5, by another construction.
     """
 
-    card: ClassVar[Card] = Card(
-        name="GeneralizationTightnessCorrected",
-        system="G1",
-        title="The algorithm that shows the generalisation bound to be tight, for every n ≥ 1/α",
-        paper=THESIS,
-        place="§4.3, Theorem 4.5, by another construction",
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "In place of disjoint blocks one of the n windows of ⌈αn⌉ records, with probability δ·n/⌈αn⌉ in all.",
-            _ABOVE_ONE,
-            _DOUBLES,
-        ),
-        variants=("GeneralizationTightness",),
-    )
-
     def chance(self, records: int) -> Fraction:
         """δ·n/⌈αn⌉: with what probability some window of n ≥ 1 records is published."""
         return as_written(self.delta) * records / self.block_size(records)
@@ -250,3 +201,50 @@ def in_order(S: Any) -> tuple[Any, ...]:
     if isinstance(S, Multiset) or not isinstance(S, tuple):
         raise DatasetError(f"The dataset must be a tuple of records, whose order counts, not {S!r}.")
     return S
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
+_OUTPUT = "the set of the points on which h is 1, in ascending order, without repetition"
+_CLAIM = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
+_ABOVE_ONE = (
+    '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the printed bound, which is positive, is false there; '
+    "alpha above 1 is refused."
+)
+_DOUBLES = "Records of U[0, 1] are multiples of 2^(−53): h(U) = 0 is that of the continuous distribution."
+
+GeneralizationTightness.card = Card(
+    name="GeneralizationTightness",
+    system="G1",
+    title="The algorithm that shows the generalisation bound to be tight: publishes blocks with probability δ",
+    paper=THESIS,
+    place="§4.3, Theorem 4.5",
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        'The print has "1/α databases of size αn each"; where these are not whole, blocks have ⌈αn⌉ records and '
+        "there are ⌊n/⌈αn⌉⌋, as many as fit; the records after the last belong to none.",
+        _ABOVE_ONE,
+        _DOUBLES,
+    ),
+    variants=("GeneralizationTightnessCorrected",),
+)
+
+GeneralizationTightnessCorrected.card = Card(
+    name="GeneralizationTightnessCorrected",
+    system="G1",
+    title="The algorithm that shows the generalisation bound to be tight, for every n ≥ 1/α",
+    paper=THESIS,
+    place="§4.3, Theorem 4.5, by another construction",
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "In place of disjoint blocks one of the n windows of ⌈αn⌉ records, with probability δ·n/⌈αn⌉ in all.",
+        _ABOVE_ONE,
+        _DOUBLES,
+    ),
+    variants=("GeneralizationTightness",),
+)

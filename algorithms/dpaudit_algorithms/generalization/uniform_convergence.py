@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -21,13 +21,6 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.generalization import bounds
 from dpaudit_algorithms.pac.concepts import AnyLabels, ConceptClass, Thresholds, Truth
-
-_INPUTS = "n ≥ 1 examples (x, y), y in {0, 1}; a finite class of concepts, alpha and beta in (0, 1]"
-_OUTPUT = "for every concept, in their order, how many examples it labels wrongly"
-_DEVIATIONS = (
-    "The theorems are about samples, and not about an algorithm: this one publishes all that they speak of.",
-    "The class is finite; where a formula allows 0 examples, at least 1 is taken, as no error is defined on none.",
-)
 
 
 @dataclass(frozen=True)
@@ -90,20 +83,6 @@ class UniformConvergence(Mechanism):
     alpha: float
     beta: float
 
-    card: ClassVar[Card] = Card(
-        name="UniformConvergence",
-        system="F6",
-        title="The empirical errors of a whole class, which are near the true ones: not private",
-        paper=THESIS,
-        place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19",
-        claim="no privacy; from the printed numbers of samples small error on the sample means small error, for all",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=_DEVIATIONS,
-        variants=("UniformConvergenceCorrected",),
-        private=False,
-    )
-
     def __post_init__(self) -> None:
         _ = self.sample_sizes
 
@@ -148,20 +127,6 @@ class UniformConvergenceCorrected(UniformConvergence):
     Source: Stemmer's thesis, sections 3.2.3 and 3.3, with Theorem 3.18 mended.
     """
 
-    card: ClassVar[Card] = Card(
-        name="UniformConvergenceCorrected",
-        system="F6",
-        title="The empirical errors of a whole class, with as many samples as Theorem 3.18 needs: not private",
-        paper=THESIS,
-        place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19, mended",
-        claim="no privacy; from so many samples small error on the sample means small error, for all concepts",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=("Theorem 3.18 with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)).", *_DEVIATIONS),
-        variants=("UniformConvergence",),
-        private=False,
-    )
-
     @property
     def _agnostic(self) -> SampleSize:
         return bounds.agnostic_generalisation_corrected(self.concepts.vc, self.alpha, self.beta)
@@ -190,3 +155,41 @@ def _errors(concepts: ConceptClass, truth: AnyLabels) -> tuple[Fraction, ...]:
 @lru_cache(maxsize=1024)
 def _mistakes(concepts: ConceptClass, S: Multiset) -> tuple[int, ...]:
     return tuple(concepts.wrong(h, S) for h in concepts.concepts)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "n ≥ 1 examples (x, y), y in {0, 1}; a finite class of concepts, alpha and beta in (0, 1]"
+_OUTPUT = "for every concept, in their order, how many examples it labels wrongly"
+_DEVIATIONS = (
+    "The theorems are about samples, and not about an algorithm: this one publishes all that they speak of.",
+    "The class is finite; where a formula allows 0 examples, at least 1 is taken, as no error is defined on none.",
+)
+
+UniformConvergence.card = Card(
+    name="UniformConvergence",
+    system="F6",
+    title="The empirical errors of a whole class, which are near the true ones: not private",
+    paper=THESIS,
+    place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19",
+    claim="no privacy; from the printed numbers of samples small error on the sample means small error, for all",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=_DEVIATIONS,
+    variants=("UniformConvergenceCorrected",),
+    private=False,
+)
+
+UniformConvergenceCorrected.card = Card(
+    name="UniformConvergenceCorrected",
+    system="F6",
+    title="The empirical errors of a whole class, with as many samples as Theorem 3.18 needs: not private",
+    paper=THESIS,
+    place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19, mended",
+    claim="no privacy; from so many samples small error on the sample means small error, for all concepts",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=("Theorem 3.18 with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)).", *_DEVIATIONS),
+    variants=("UniformConvergence",),
+    private=False,
+)

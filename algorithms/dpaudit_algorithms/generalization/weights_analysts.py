@@ -31,10 +31,10 @@ class Following(Analyst):
     held: Multiset
     points: tuple[Any, ...]
     alpha: float
-    k: int
+    k: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("k", self.k, least=1)
+        super().__post_init__()
         if not set(self.held.values) <= set(self.points):
             raise ParameterError("held must have records among the points only.")
 

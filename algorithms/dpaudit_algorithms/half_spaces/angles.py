@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import FloatArray
-from dpaudit.language.checks import whole
+from dpaudit.language import FloatArray, checks
 
 Point: TypeAlias = Sequence[int]
 """A point of the integer grid, or a direction, shape (d,)."""
@@ -85,7 +84,7 @@ class AngleGrid:
     @classmethod
     def for_grid(cls, k: int) -> AngleGrid:
         """γ as Lemma 11 has it for X = {−k, …, k}: sin γ = 1/(2k²)."""
-        return cls(Fraction(1, 2 * whole("k", k, least=1) ** 2))
+        return cls(Fraction(1, 2 * checks.whole("k", k, least=1) ** 2))
 
     @property
     def gamma(self) -> float:

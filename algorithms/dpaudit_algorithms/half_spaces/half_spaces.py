@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from dpaudit.language import (
     Mechanism,
     Multiset,
     NoisyCopies,
-    ParameterError,
     Program,
     UtilityClaim,
     checks,
@@ -36,7 +35,6 @@ Plane: TypeAlias = tuple[int, int]
 """A point of the integer grid in the plane, or a direction."""
 ANGLES = ("point", "border", "borders")
 TIES = ("last", "least", "last turned", "least turned")
-_DATA = "examples ((x1, x2), y), whole coordinates, y in {-1, 1}"
 RELATION = "Neighbours have one example more or less: the text adds one (Lemma 16, Algorithm 7)."
 READ_AS = (
     'angle = "point" is the literal reading of "the angle corresponding to x": the text turns a vector into (r, φ), '
@@ -52,18 +50,16 @@ CAPPED = "cap: a public bound on the copies of an angle, which makes the law fin
 class _MakeData(Mechanism):
     """What both versions share: everything but the scale of the noise."""
 
-    epsilon: float
+    epsilon: checks.Positive
     sine: Fraction
     angle: str = "point"
     wrap: bool = False
-    cap: int | None = None
+    cap: checks.Count | None = None
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         AngleGrid(self.sine)
-        one_of("angle", self.angle, ANGLES)
-        if self.cap is not None:
-            checks.whole("cap", self.cap, least=1)
+        checks.one_of("angle", self.angle, ANGLES)
 
     @property
     def claim(self) -> Claim:
@@ -131,19 +127,6 @@ class MakeData(_MakeData):
     Source: half-spaces paper, section 3.1, Algorithm 1 and Lemma 12.
     """
 
-    card: ClassVar[Card] = Card(
-        name="MakeData",
-        system="H3",
-        title="Discretize and MakeData: a noisy dataset of angles",
-        paper=HALFSPACES,
-        place="§3.1, Algorithm 1 and Lemma 12",
-        claim="(ε, 0)-DP; some angle of the output has the best quality of all angles",
-        inputs=f"{_DATA}; epsilon > 0, sin γ",
-        output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        deviations=(RELATION, *READ_AS, CAPPED),
-        variants=("MakeDataCorrected",),
-    )
-
     @property
     def scale(self) -> float:
         """1/ε, as printed."""
@@ -169,19 +152,6 @@ class MakeDataCorrected(_MakeData):
 
     Source: half-spaces paper, section 3.1, Algorithm 1, with the noise of Lemma 5.
     """
-
-    card: ClassVar[Card] = Card(
-        name="MakeDataCorrected",
-        system="H3",
-        title="MakeData with noise for as many angles as an example counts at",
-        paper=HALFSPACES,
-        place="§3.1, Algorithm 1 and Lemma 12, mended",
-        claim="(ε, 0)-DP",
-        inputs=f"{_DATA}; epsilon > 0, sin γ",
-        output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
-        deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
-        variants=("MakeData",),
-    )
 
     @property
     def scale(self) -> float:
@@ -209,13 +179,13 @@ class MakeThrData(Mechanism):
     """
 
     sine: Fraction
-    C: int
+    C: checks.Count
     ties: str = "last"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         AngleGrid(self.sine)
-        checks.whole("C", self.C, least=1)
-        one_of("ties", self.ties, TIES)
+        checks.one_of("ties", self.ties, TIES)
 
     @property
     def grid(self) -> AngleGrid:
@@ -266,17 +236,6 @@ def labelled(q: IntArray, kept: tuple[tuple[int, int], ...], anchor: int, ties: 
 
 
 # --- qualities -------------------------------------------------------------------------------------------------------
-
-
-def one_of(name: str, value: Any, known: tuple[str, ...]) -> str:
-    """A word among those known.
-
-    Raises:
-        ParameterError: it is another one.
-    """
-    if value not in known:
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}.")
-    return str(value)
 
 
 def examples(S: Any) -> Multiset:
@@ -395,3 +354,34 @@ def _counts(sine: Fraction, angle: str, wrap: bool, S: Multiset) -> tuple[int, .
         for i in _counted(sine, angle, wrap, x, y):
             found[i] += count
     return tuple(found)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_DATA = "examples ((x1, x2), y), whole coordinates, y in {-1, 1}"
+
+MakeData.card = Card(
+    name="MakeData",
+    system="H3",
+    title="Discretize and MakeData: a noisy dataset of angles",
+    paper=HALFSPACES,
+    place="§3.1, Algorithm 1 and Lemma 12",
+    claim="(ε, 0)-DP; some angle of the output has the best quality of all angles",
+    inputs=f"{_DATA}; epsilon > 0, sin γ",
+    output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
+    deviations=(RELATION, *READ_AS, CAPPED),
+    variants=("MakeDataCorrected",),
+)
+
+MakeDataCorrected.card = Card(
+    name="MakeDataCorrected",
+    system="H3",
+    title="MakeData with noise for as many angles as an example counts at",
+    paper=HALFSPACES,
+    place="§3.1, Algorithm 1 and Lemma 12, mended",
+    claim="(ε, 0)-DP",
+    inputs=f"{_DATA}; epsilon > 0, sin γ",
+    output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
+    deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+    variants=("MakeData",),
+)

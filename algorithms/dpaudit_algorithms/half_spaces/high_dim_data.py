@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from dpaudit.language import (
     checks,
 )
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
-from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, one_of
+from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 
 Point: TypeAlias = tuple[int, ...]
 """A point of the integer grid, shape (d,)."""
@@ -52,26 +52,23 @@ READ_AS = (
 class _MakeHighDimData(Mechanism):
     """What both versions share: everything but the scale of the noise."""
 
-    epsilon: float
+    epsilon: checks.Positive
     sine: Fraction
-    i: int = 1
-    dimension: int = 3
+    i: checks.Count = 1
+    dimension: Annotated[int, checks.least(2)] = 3
     angle: str = "point"
     meant: str = "plane"
     wrap: bool = False
-    cap: int | None = None
+    cap: checks.Count | None = None
     prefix: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         AngleGrid(self.sine)
-        checks.whole("dimension", self.dimension, least=2)
-        if checks.whole("i", self.i, least=1) >= self.dimension:
+        if self.i >= self.dimension:
             raise ParameterError(f"i must be below the dimension, {self.dimension}, not {self.i!r}.")
-        one_of("angle", self.angle, ANGLES)
-        one_of("meant", self.meant, MEANT)
-        if self.cap is not None:
-            checks.whole("cap", self.cap, least=1)
+        checks.one_of("angle", self.angle, ANGLES)
+        checks.one_of("meant", self.meant, MEANT)
         if self.meant == "prefix" and len(self.prefix) != self.i - 1:
             raise ParameterError(f'meant = "prefix" needs i − 1 = {self.i - 1} chosen angles, not {self.prefix!r}.')
 
@@ -134,19 +131,6 @@ class MakeHighDimData(_MakeHighDimData):
     Source: half-spaces paper, section 3.2, Algorithm 4 and Corollary 18.
     """
 
-    card: ClassVar[Card] = Card(
-        name="MakeHighDimData",
-        system="H5",
-        title="MakeHighDimData: a noisy dataset of angles for one coordinate",
-        paper=HALFSPACES,
-        place="§3.2, Algorithm 4 and Corollary 18",
-        claim="ε-DP; some angle of the output has the best quality of all angles",
-        inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
-        output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
-        deviations=(RELATION, *READ_AS, CAPPED),
-        variants=("MakeHighDimDataCorrected",),
-    )
-
     @property
     def scale(self) -> float:
         """1/ε, as printed."""
@@ -174,19 +158,6 @@ class MakeHighDimDataCorrected(_MakeHighDimData):
 
     Source: half-spaces paper, section 3.2, Algorithm 4, with the noise of Lemma 5.
     """
-
-    card: ClassVar[Card] = Card(
-        name="MakeHighDimDataCorrected",
-        system="H5",
-        title="MakeHighDimData with noise for as many angles as an example counts at",
-        paper=HALFSPACES,
-        place="§3.2, Algorithm 4 and Corollary 18, mended",
-        claim="ε-DP",
-        inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
-        output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
-        deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
-        variants=("MakeHighDimData",),
-    )
 
     @property
     def scale(self) -> float:
@@ -336,3 +307,32 @@ def is_meant(sine: Fraction | None, dimension: int, S: Multiset) -> bool:
     """Whether some half-space explains the sample, and its points lie in a domain for which γ is small enough."""
     k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
     return 2 * k * k * (sine or 0) <= 1 and best_agreement(S, dimension) == len(S)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+MakeHighDimData.card = Card(
+    name="MakeHighDimData",
+    system="H5",
+    title="MakeHighDimData: a noisy dataset of angles for one coordinate",
+    paper=HALFSPACES,
+    place="§3.2, Algorithm 4 and Corollary 18",
+    claim="ε-DP; some angle of the output has the best quality of all angles",
+    inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
+    output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+    deviations=(RELATION, *READ_AS, CAPPED),
+    variants=("MakeHighDimDataCorrected",),
+)
+
+MakeHighDimDataCorrected.card = Card(
+    name="MakeHighDimDataCorrected",
+    system="H5",
+    title="MakeHighDimData with noise for as many angles as an example counts at",
+    paper=HALFSPACES,
+    place="§3.2, Algorithm 4 and Corollary 18, mended",
+    claim="ε-DP",
+    inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
+    output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+    deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
+    variants=("MakeHighDimData",),
+)

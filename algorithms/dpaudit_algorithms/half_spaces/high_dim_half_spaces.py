@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.goals import BETA, all_but
-from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, TIES, labelled, largest, one_of
+from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, TIES, labelled, largest
 from dpaudit_algorithms.half_spaces.high_dim_data import (
     DATA,
     READ_AS,
@@ -66,12 +66,9 @@ class HighDimError(Goal):
     Source: half-spaces paper, Definitions 7 and 8.
     """
 
-    alpha: float
+    alpha: checks.Positive
     dimension: int
     sine: Fraction | None = None
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = examples(instance.dataset, self.dimension)
@@ -119,15 +116,15 @@ class AHighH(Mechanism):
     Source: half-spaces paper, section 3.2, Algorithms 5 and 6, Theorem 21.
     """
 
-    epsilon: float
-    delta: float
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
     sine: Fraction
     learner: Mechanism
-    C: int
-    dimension: int = 3
+    C: checks.Count
+    dimension: Annotated[int, checks.least(2)] = 3
     budget: str = "printed"
     delta_prime: float | None = None
-    constant: float = 1.0
+    constant: checks.Positive = 1.0
     ties: str = "last"
     removed: str = "near"
     turned_back: bool = True
@@ -138,48 +135,13 @@ class AHighH(Mechanism):
     alpha: float = 0.1
     beta: float = BETA
 
-    card: ClassVar[Card] = Card(
-        name="AHighH",
-        system="H5",
-        title="Half-spaces in d dimensions by learning a threshold for each angle",
-        paper=HALFSPACES,
-        place="§3.2, Algorithms 5 and 6, Theorem 21",
-        claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
-        inputs=f"{DATA}; epsilon, delta, sin γ, a learner of thresholds, C = n_Thr, d",
-        output="the indices of d − 1 angles, which stand for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
-        deviations=(
-            RELATION,
-            *READ_AS,
-            "Algorithm 6 calls MakeHighDimData without ε: it is given the ε of the other parts.",
-            'budget = "printed": every part has the ε and δ of Algorithm 6; "theorem": those of Theorem 21, with a '
-            "constant for its O(·), log to base 2.",
-            "The C~ = C + Geom(1 − e^{−ε}) largest elements of S_H count copies; with fewer, all are taken.",
-            "Geom is drawn up to the number of elements that are left: a larger one would take no more.",
-            "The anchor φ′ is uniform over S_H ∖ max_C~(S_H), copies counted; with none left there is no rotation.",
-            "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
-            'ties = "last": φ*_i is the largest of the best angles, last in the order (Q, φ) of the line before; '
-            '"least" the least; "last turned", "least turned": after the rotation.',
-            'removed = "near": "the points corresponding to the elements in S_Thr" are the examples with '
-            '|φ_i(x) − φ| < γ for an angle φ of S_Thr; "counted": if φ labels them rightly, too; "none": none leave.',
-            "A_Thr is given places on the circle from the anchor on for angles, and labels 1, 0 for 1, −1.",
-            "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
-            CAPPED,
-            "α and β are of the promise alone; the learner comes with its own.",
-        ),
-        variants=("AHighHCorrected",),
-    )
-
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
+        super().__post_init__()
         for name in ("alpha", "beta"):
             checks.probability(name, getattr(self, name), open_ends=True)
-        checks.whole("C", self.C, least=1)
-        checks.whole("dimension", self.dimension, least=2)
-        checks.positive("constant", self.constant)
-        one_of("ties", self.ties, TIES)
-        one_of("budget", self.budget, BUDGETS)
-        one_of("removed", self.removed, REMOVED)
+        checks.one_of("ties", self.ties, TIES)
+        checks.one_of("budget", self.budget, BUDGETS)
+        checks.one_of("removed", self.removed, REMOVED)
         if self.budget == "theorem" and not 0 < (self.delta_prime or 0) < self.delta:
             raise ParameterError(
                 f"delta_prime must lie between 0 and delta ({self.delta!r}), not {self.delta_prime!r}."
@@ -295,33 +257,13 @@ class AHighHCorrected(Mechanism):
     Source: half-spaces paper, section 3.2, Algorithm 6 and Lemma 16, with exponential mechanisms for its learner.
     """
 
-    epsilon: float
-    k: int
-    dimension: int = 3
-    alpha: float = 0.1
-
-    card: ClassVar[Card] = Card(
-        name="AHighHCorrected",
-        system="H5",
-        title="Half-spaces in d dimensions, coordinate by coordinate, by exponential mechanisms",
-        paper=HALFSPACES,
-        place="§3.2, Theorem 21, mended",
-        claim="ε-DP under add/remove-one; empirical error at most α with probability 1 − β",
-        inputs=f"{DATA}, x in {{−k, …, k}}^d; epsilon, k, d",
-        output="a normal vector w of d whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
-        deviations=(
-            RELATION,
-            "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
-            "The grid is one of normal vectors in whole numbers, which holds every labelling.",
-        ),
-        variants=("AHighH",),
-    )
+    epsilon: checks.Positive
+    k: checks.Count
+    dimension: Annotated[int, checks.least(2)] = 3
+    alpha: checks.OpenUnit = 0.1
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("k", self.k, least=1)
-        checks.whole("dimension", self.dimension, least=2)
-        checks.probability("alpha", self.alpha, open_ends=True)
+        super().__post_init__()
         if (2 * self.reach + 1) ** self.dimension > 1 << 24:
             raise ParameterError(
                 f"k = {self.k} has too many candidates in {self.dimension} dimensions; take a lesser k."
@@ -378,3 +320,54 @@ def best_completions(k: int, dimension: int, S: Multiset, chosen: tuple[int, ...
     q = box_agreements(k, dimension, S)[tuple(c + B for c in chosen)]
     best: IntArray = q.max(axis=tuple(range(1, q.ndim))) if q.ndim > 1 else q
     return best
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+AHighH.card = Card(
+    name="AHighH",
+    system="H5",
+    title="Half-spaces in d dimensions by learning a threshold for each angle",
+    paper=HALFSPACES,
+    place="§3.2, Algorithms 5 and 6, Theorem 21",
+    claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
+    inputs=f"{DATA}; epsilon, delta, sin γ, a learner of thresholds, C = n_Thr, d",
+    output="the indices of d − 1 angles, which stand for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
+    deviations=(
+        RELATION,
+        *READ_AS,
+        "Algorithm 6 calls MakeHighDimData without ε: it is given the ε of the other parts.",
+        'budget = "printed": every part has the ε and δ of Algorithm 6; "theorem": those of Theorem 21, with a '
+        "constant for its O(·), log to base 2.",
+        "The C~ = C + Geom(1 − e^{−ε}) largest elements of S_H count copies; with fewer, all are taken.",
+        "Geom is drawn up to the number of elements that are left: a larger one would take no more.",
+        "The anchor φ′ is uniform over S_H ∖ max_C~(S_H), copies counted; with none left there is no rotation.",
+        "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
+        'ties = "last": φ*_i is the largest of the best angles, last in the order (Q, φ) of the line before; '
+        '"least" the least; "last turned", "least turned": after the rotation.',
+        'removed = "near": "the points corresponding to the elements in S_Thr" are the examples with '
+        '|φ_i(x) − φ| < γ for an angle φ of S_Thr; "counted": if φ labels them rightly, too; "none": none leave.',
+        "A_Thr is given places on the circle from the anchor on for angles, and labels 1, 0 for 1, −1.",
+        "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+        CAPPED,
+        "α and β are of the promise alone; the learner comes with its own.",
+    ),
+    variants=("AHighHCorrected",),
+)
+
+AHighHCorrected.card = Card(
+    name="AHighHCorrected",
+    system="H5",
+    title="Half-spaces in d dimensions, coordinate by coordinate, by exponential mechanisms",
+    paper=HALFSPACES,
+    place="§3.2, Theorem 21, mended",
+    claim="ε-DP under add/remove-one; empirical error at most α with probability 1 − β",
+    inputs=f"{DATA}, x in {{−k, …, k}}^d; epsilon, k, d",
+    output="a normal vector w of d whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+    deviations=(
+        RELATION,
+        "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
+        "The grid is one of normal vectors in whole numbers, which holds every labelling.",
+    ),
+    variants=("AHighH",),
+)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from dpaudit.language import (
     THESIS,
@@ -82,13 +82,10 @@ class SignificantCells(Mechanism):
     Source: Stemmer's thesis, section 6.6.2 (the step), Theorem 3.25 (the histogram).
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     axis: int
     cells: tuple[Cell, ...]
     threshold: float
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
 
     @property
     def claim(self) -> Claim:
@@ -166,43 +163,18 @@ class LearnRectangles(Mechanism):
     """
 
     size: int = 2**16
-    dimension: int = 2
-    alpha: float = 0.25
-    epsilon: float = 1.0
-    delta: float = 1e-6
+    dimension: checks.Count = 2
+    alpha: checks.Unit = 0.25
+    epsilon: checks.Positive = 1.0
+    delta: checks.OpenUnit = 1e-6
     N: int | None = None
     base: int = 32
-    steps: int | None = None
-    room: int | None = None
-    a_dist: str = "mended"
-
-    card: ClassVar[Card] = Card(
-        name="LearnRectangles",
-        system="H2",
-        title="A proper learner for axis-aligned rectangles",
-        paper=THESIS,
-        place="§6.6.2, Theorem 6.24",
-        claim="(ε, δ)-DP under replace-one; a proper (α, β)-PAC learner",
-        inputs="n ≥ 1 examples (x, y), x in {0, …, size − 1}^dimension, y in {0, 1}; size = |X|, dimension, alpha, "
-        "epsilon, delta of the whole; N, base, steps, room, a_dist",
-        output="(a, b), two points of X^dimension: the concept that labels x with 1 iff a_i ≤ x_i ≤ b_i for all i",
-        deviations=(
-            "The thesis describes the learner in words; w = α/(16ℓ), closeness α/(32ℓ) and t = αn/(8ℓK) are ours.",
-            '"Significant" is a noisy count of positive examples of at least αn/(8ℓK), where the axis has K cells.',
-            "Where an axis has no significant cell the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",
-            "The query release is ReleaseThresholds; its construction is cited in the thesis and not printed.",
-            "Theorem 6.24 prints its n as a function of n; ℓ is meant. Its O(·) is not held against anything.",
-            "The VC dimension is 2ℓ, as printed, for |X| ≥ 3.",
-        ),
-        variants=("ReleaseThresholds",),
-    )
+    steps: checks.Count | None = None
+    room: checks.Natural | None = None
+    a_dist: Literal["corrected", "printed"] = "corrected"
 
     def __post_init__(self) -> None:
-        checks.whole("dimension", self.dimension, least=1)
-        if not 0 < checks.number("alpha", self.alpha) <= 1:
-            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
+        super().__post_init__()
         _ = self.release
 
     @property
@@ -338,3 +310,27 @@ def _is_example(record: Any, size: int, dimension: int) -> bool:
         return False
     x = record[0]
     return isinstance(x, tuple) and len(x) == dimension and all(isinstance(c, int) and 0 <= c < size for c in x)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+LearnRectangles.card = Card(
+    name="LearnRectangles",
+    system="H2",
+    title="A proper learner for axis-aligned rectangles",
+    paper=THESIS,
+    place="§6.6.2, Theorem 6.24",
+    claim="(ε, δ)-DP under replace-one; a proper (α, β)-PAC learner",
+    inputs="n ≥ 1 examples (x, y), x in {0, …, size − 1}^dimension, y in {0, 1}; size = |X|, dimension, alpha, "
+    "epsilon, delta of the whole; N, base, steps, room, a_dist",
+    output="(a, b), two points of X^dimension: the concept that labels x with 1 iff a_i ≤ x_i ≤ b_i for all i",
+    deviations=(
+        "The thesis describes the learner in words; w = α/(16ℓ), closeness α/(32ℓ) and t = αn/(8ℓK) are ours.",
+        '"Significant" is a noisy count of positive examples of at least αn/(8ℓK), where the axis has K cells.',
+        "Where an axis has no significant cell the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",
+        "The query release is ReleaseThresholds; its construction is cited in the thesis and not printed.",
+        "Theorem 6.24 prints its n as a function of n; ℓ is meant. Its O(·) is not held against anything.",
+        "The VC dimension is 2ℓ, as printed, for |X| ≥ 3.",
+    ),
+    variants=("ReleaseThresholds",),
+)

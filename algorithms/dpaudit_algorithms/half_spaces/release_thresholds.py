@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 from dpaudit.language import (
     THESIS,
@@ -58,10 +58,7 @@ class CloseData(Goal):
     Source: thesis, Definition 6.20 for THRESH_X.
     """
 
-    alpha: float | Fraction
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
+    alpha: checks.ExactPositive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         return distance(Multiset.of(instance.dataset), Multiset.of(output)) <= exactly(self.alpha)
@@ -223,7 +220,7 @@ class ReleaseThresholds(Mechanism):
         steps: M, ≥ 1; min(⌈16/α⌉, |X|) without it.
         room: None for the counts as they are; a whole number ≥ 0 moves them into [−room, n + room], which is
             post-processing and gives them finitely many values, so that the output has a law.
-        a_dist: "mended" for RecConcaveCorrected, "printed" for RecConcave.
+        a_dist: "corrected" for RecConcaveCorrected, "printed" for RecConcave.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -232,51 +229,19 @@ class ReleaseThresholds(Mechanism):
         printed); the construction is ours.
     """
 
-    size: int = 2**16
-    alpha: float | Fraction = 0.25
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    N: int | None = None
+    size: Annotated[int, checks.least(2)] = 2**16
+    alpha: checks.ExactUnit = 0.25
+    epsilon: checks.Positive = 1.0
+    delta: checks.OpenUnit = 1e-6
+    N: checks.Count | None = None
     base: int = 32
-    steps: int | None = None
-    room: int | None = None
-    a_dist: str = "mended"
-
-    card: ClassVar[Card] = Card(
-        name="ReleaseThresholds",
-        system="H1",
-        title="Query release for thresholds: synthetic data, piece by piece",
-        paper=THESIS,
-        place="§6.6.1, Theorem 6.23 (cited)",
-        claim="(ε, δ)-DP under replace-one; α-close for all thresholds with probability 1 − β from a sample size on",
-        inputs="n ≥ 1 records in {0, …, size − 1}; size = |X|, alpha, epsilon, delta of the whole; N, base, steps, "
-        "room, a_dist",
-        output="n synthetic records, a multiset",
-        deviations=(
-            "The thesis cites the mechanism and prints none: this one is ours, of RecConcave and noisy counts.",
-            "The remainder is n less the released counts; it stops at 2τ, so that the promise τ/2 holds whenever it "
-            "goes on.",
-            "The noise is two-sided geometric in place of Laplace, so that counts are whole and need no rounding.",
-            "The counts of all steps are of disjoint sets, of which a replaced record moves two: less than is claimed.",
-            "An empty [a, b − 1] has no count. What is left at the end stands at max X.",
-            'a_dist = "mended" runs RecConcaveCorrected; "printed" runs RecConcave, whose claim is refuted for N = 3.',
-            "The steps that RecConcave leaves open are read as on its card.",
-        ),
-        variants=("LearnRectangles", "ThresholdRelease", "RecConcaveCorrected"),
-    )
+    steps: checks.Count | None = None
+    room: checks.Natural | None = None
+    a_dist: Literal["corrected", "printed"] = "corrected"
 
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=2)
-        if not 0 < checks.number("alpha", self.alpha) <= 1:
-            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        for name, value, least in (("steps", self.steps, 1), ("room", self.room, 0)):
-            if value is not None:
-                checks.whole(name, value, least=least)
-        if self.a_dist not in ("mended", "printed"):
-            raise ParameterError(f'a_dist must be "mended" or "printed", not {self.a_dist!r}.')
-        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.size):
+        super().__post_init__()
+        if self.N is not None and log_star(self.size) < self.N:
             raise ParameterError(f"N must be at most log*|X| = {log_star(self.size)}, not {self.N}.")
         _ = self.end_finder(0, 1)
 
@@ -308,7 +273,7 @@ class ReleaseThresholds(Mechanism):
     def end_finder(self, start: int, records: int) -> RecConcave | RecConcaveCorrected:
         """RecConcave for the end of the piece that begins at `start`, as j = b − a."""
         N, tau, part = self.calls, self.tau(records), self.part
-        kind = RecConcaveCorrected if self.a_dist == "mended" else RecConcave
+        kind = RecConcaveCorrected if self.a_dist == "corrected" else RecConcave
         quality = PieceEnd(self.size, start, tau)
         epsilon, delta = part.epsilon / (3 * N), part.delta / (3 * N)
         return kind(self.size - 1 - start, quality, tau / 2, APPROXIMATION, epsilon, delta, N, self.base)
@@ -431,3 +396,29 @@ def _within(size: int, records: Multiset) -> Multiset:
     if outside or not records.items:
         raise DatasetError(f"The records must be at least one, in 0, …, {size - 1}, not {outside[:1] or 'none'}.")
     return records
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ReleaseThresholds.card = Card(
+    name="ReleaseThresholds",
+    system="H1",
+    title="Query release for thresholds: synthetic data, piece by piece",
+    paper=THESIS,
+    place="§6.6.1, Theorem 6.23 (cited)",
+    claim="(ε, δ)-DP under replace-one; α-close for all thresholds with probability 1 − β from a sample size on",
+    inputs="n ≥ 1 records in {0, …, size − 1}; size = |X|, alpha, epsilon, delta of the whole; N, base, steps, "
+    "room, a_dist",
+    output="n synthetic records, a multiset",
+    deviations=(
+        "The thesis cites the mechanism and prints none: this one is ours, of RecConcave and noisy counts.",
+        "The remainder is n less the released counts; it stops at 2τ, so that the promise τ/2 holds whenever it "
+        "goes on.",
+        "The noise is two-sided geometric in place of Laplace, so that counts are whole and need no rounding.",
+        "The counts of all steps are of disjoint sets, of which a replaced record moves two: less than is claimed.",
+        "An empty [a, b − 1] has no count. What is left at the end stands at max X.",
+        'a_dist = "corrected" runs RecConcaveCorrected; "printed" RecConcave, whose claim is refuted for N = 3.',
+        "The steps that RecConcave leaves open are read as on its card.",
+    ),
+    variants=("LearnRectangles", "ThresholdRelease", "RecConcaveCorrected"),
+)

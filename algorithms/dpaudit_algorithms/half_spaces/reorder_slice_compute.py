@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -150,14 +150,9 @@ class Balance(Mechanism):
         delta: in [0, 1].
     """
 
-    epsilon: float
-    bound: int
-    delta: float = 0.0
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("bound", self.bound, least=0)
-        checks.probability("delta", self.delta)
+    epsilon: checks.Positive
+    bound: checks.Natural
+    delta: checks.Probability = 0.0
 
     @property
     def claim(self) -> Claim:
@@ -190,17 +185,15 @@ class Alarm(Mechanism):
         ParameterError: a parameter outside its range, or a probability above 1/2.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     silent: tuple[Multiset, ...]
-    start: float = 0.0
-    delta: float = 0.0
-    farthest: int = 2
+    start: checks.Probability = 0.0
+    delta: checks.Probability = 0.0
+    farthest: checks.Count = 2
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("start", self.start)
-        checks.probability("delta", self.delta)
-        if not self.silent or self._said(checks.whole("farthest", self.farthest, least=1)) > 0.5:
+        super().__post_init__()
+        if not self.silent or self._said(self.farthest) > 0.5:
             raise ParameterError(
                 "An Alarm needs a silent dataset, and start and delta so that Pr[True] is at most 1/2."
             )
@@ -258,42 +251,21 @@ class ReorderSliceCompute(Mechanism):
     Source: half-spaces paper, Algorithm 7 and Lemma 20, after Cohen, Lyu, Nelson, Sarlós and Stemmer (STOC 2023).
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     delta: float
-    tau: int
-    m: int
+    tau: checks.Count
+    m: checks.Count
     sorters: tuple[Sorter, ...]
     inner: Mechanism
     delta_prime: float = 0.01
     values: tuple[Any, ...] = ()
     unchecked: bool = False
 
-    card: ClassVar[Card] = Card(
-        name="ReorderSliceCompute",
-        system="H6",
-        title="Reorder, slice, compute: slices chosen one after the other, each for a private algorithm",
-        paper=HALFSPACES,
-        place="§3.2, Alg. 7, Lemma 20",
-        claim="(O(ε·log(1/δ′)), δ′ + 2δτ)-DP for any δ′ > 0, under add/remove-one",
-        inputs="n whole numbers; 0 < epsilon, 0 ≤ delta < 1, τ ≥ 1, m ≥ 1, τ sorters, an (ε, δ)-DP algorithm",
-        output="(r_1, …, r_τ), what the inner algorithm said of each slice",
-        deviations=(
-            "Fewer than m̃ records left: all of them are taken.",
-            "Geom is drawn up to the number of records that are left: a larger one would take no more.",
-            "O(·) is no number: what is held against the laws is an explicit bound that is proved here.",
-            "Sorters must map neighbours to neighbours, which the paper does not ask: without it nothing holds.",
-            "A that is pure (δ = 0) and any ε > 0 will do, too.",
-        ),
-        variants=("BasicComposition", "AdvancedComposition"),
-    )
-
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         for name in ("delta", "delta_prime"):
             if checks.probability(name, getattr(self, name)) == 1:
                 raise ParameterError(f"{name} must be below 1.")
-        checks.whole("tau", self.tau, least=1)
-        checks.whole("m", self.m, least=1)
         if len(self.sorters) != self.tau:
             raise ParameterError(f"tau = {self.tau} needs as many sorters, not {len(self.sorters)}.")
         asked = Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
@@ -350,3 +322,25 @@ class _Iterations(Mechanism):
             return (r,)
         later = yield _Iterations(self.whole, self.i + 1).on(Multiset.of(largest[m:]))
         return (r, *later)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ReorderSliceCompute.card = Card(
+    name="ReorderSliceCompute",
+    system="H6",
+    title="Reorder, slice, compute: slices chosen one after the other, each for a private algorithm",
+    paper=HALFSPACES,
+    place="§3.2, Alg. 7, Lemma 20",
+    claim="(O(ε·log(1/δ′)), δ′ + 2δτ)-DP for any δ′ > 0, under add/remove-one",
+    inputs="n whole numbers; 0 < epsilon, 0 ≤ delta < 1, τ ≥ 1, m ≥ 1, τ sorters, an (ε, δ)-DP algorithm",
+    output="(r_1, …, r_τ), what the inner algorithm said of each slice",
+    deviations=(
+        "Fewer than m̃ records left: all of them are taken.",
+        "Geom is drawn up to the number of records that are left: a larger one would take no more.",
+        "O(·) is no number: what is held against the laws is an explicit bound that is proved here.",
+        "Sorters must map neighbours to neighbours, which the paper does not ask: without it nothing holds.",
+        "A that is pure (δ = 0) and any ε > 0 will do, too.",
+    ),
+    variants=("BasicComposition", "AdvancedComposition"),
+)

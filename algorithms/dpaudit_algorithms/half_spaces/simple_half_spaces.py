@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,6 @@ from dpaudit_algorithms.half_spaces.half_spaces import (
     directions,
     examples,
     is_meant,
-    one_of,
     qualities,
 )
 from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
@@ -72,11 +71,8 @@ class HalfspaceError(Goal):
     Source: half-spaces paper, Definitions 7 and 8.
     """
 
-    alpha: float
+    alpha: checks.Positive
     sine: Fraction | None = None
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = examples(instance.dataset)
@@ -115,57 +111,26 @@ class ASimpleH(Mechanism):
     Source: half-spaces paper, section 3.1, Algorithm 3 and Theorem 14.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     sine: Fraction
     learner: Mechanism
-    C: int | None = None
+    C: checks.Count | None = None
     budget: str = "printed"
     ties: str = "last"
     turned_back: bool = True
     angle: str = "point"
     wrap: bool = False
     cap: int | None = None
-    alpha: float = 0.1
-    beta: float = BETA
-
-    card: ClassVar[Card] = Card(
-        name="ASimpleH",
-        system="H4",
-        title="Half-spaces of the plane by learning a threshold of angles",
-        paper=HALFSPACES,
-        place="§3.1, Algorithms 2 and 3, Theorem 14",
-        claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
-        inputs="examples ((x1, x2), y), whole coordinates, y in {-1, 1}; epsilon, sin γ, a learner of thresholds, C",
-        output="the index i of an angle iγ, which stands for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
-        deviations=(
-            RELATION,
-            *READ_AS,
-            'budget = "printed": Algorithm 3 hands ε to both parts; "halves": its theorem speaks of ε/2.',
-            "The anchor φ′ is uniform over the elements of S_H ∖ max_C(S_H), copies counted; with none left there "
-            "is no rotation.",
-            "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
-            'ties = "last": φ* is the largest of the best angles, last in the order (q, φ) of the line before; "least" '
-            'the least; "last turned", "least turned": after the rotation.',
-            "The C largest elements of S_H count copies; with fewer, all are taken.",
-            "A_Thr is given places on the circle from the anchor on, in place of angles, and labels 1, 0 for 1, −1.",
-            "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
-            CAPPED,
-            "α and β are of the promise alone; the learner comes with its own.",
-        ),
-        variants=("ASimpleHCorrected",),
-    )
+    alpha: checks.OpenUnit = 0.1
+    beta: checks.OpenUnit = BETA
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         size = AngleGrid(self.sine).size
-        checks.probability("alpha", self.alpha, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        one_of("budget", self.budget, BUDGETS)
-        one_of("ties", self.ties, TIES)
-        one_of("angle", self.angle, ANGLES)
-        if self.C is not None:
-            checks.whole("C", self.C, least=1)
-        elif not self.learner.sample_sizes:
+        checks.one_of("budget", self.budget, BUDGETS)
+        checks.one_of("ties", self.ties, TIES)
+        checks.one_of("angle", self.angle, ANGLES)
+        if self.C is None and not self.learner.sample_sizes:
             raise ParameterError(f"{self.learner.name} prints no number of examples; give C.")
         own = claim_of(self.learner).epsilon
         if not math.isclose(own, self._share, rel_tol=1e-9):
@@ -322,41 +287,17 @@ class ASimpleHCorrected(Mechanism):
     Source: half-spaces paper, section 3.1, Algorithm 3, with the optimiser of Stemmer's thesis, section 6.4.
     """
 
-    epsilon: float
-    delta: float
-    k: int
-    records: int
-    alpha: float = 0.1
-    N: int | None = None
-    base: int = 32
-
-    card: ClassVar[Card] = Card(
-        name="ASimpleHCorrected",
-        system="H4",
-        title="Half-spaces of the plane by quasi-concave optimisation on two half-circles",
-        paper=HALFSPACES,
-        place="§3.1, Theorem 14, mended",
-        claim="(ε, δ)-DP under add/remove-one; empirical error at most α with probability 1 − β",
-        inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, how many examples: r, alpha",
-        output="a normal vector w of whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
-        deviations=(
-            RELATION,
-            "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
-            "The grid holds the angles of all borders and one between any two, so that it holds the best one.",
-            "r is a public argument; privacy does not use that it is right.",
-        ),
-        variants=("ASimpleH",),
-    )
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
+    k: checks.Count
+    records: checks.Count
+    alpha: checks.Unit = 0.1
+    N: checks.Count | None = None
+    base: checks.Count = 32
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.whole("k", self.k, least=1)
-        checks.whole("records", self.records, least=1)
-        if not 0 < checks.number("alpha", self.alpha) <= 1:
-            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
-        checks.whole("base", self.base, least=1)
-        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.solutions):
+        super().__post_init__()
+        if self.N is not None and log_star(self.solutions) < self.N:
             raise ParameterError(f"N must be at most log*m = {log_star(self.solutions)}, not {self.N}.")
 
     @property
@@ -421,3 +362,51 @@ class ASimpleHCorrected(Mechanism):
             found.append(AgreeingOnHalf(self.k, half).normal(j))
         scores = Scores([agreeing(data, w) for w in found], tuple(found))
         return scores.softmax(self.epsilon / 6).spending(Claim(self.epsilon / 3, relation=ADD_REMOVE_ONE))  # step 3
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ASimpleH.card = Card(
+    name="ASimpleH",
+    system="H4",
+    title="Half-spaces of the plane by learning a threshold of angles",
+    paper=HALFSPACES,
+    place="§3.1, Algorithms 2 and 3, Theorem 14",
+    claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
+    inputs="examples ((x1, x2), y), whole coordinates, y in {-1, 1}; epsilon, sin γ, a learner of thresholds, C",
+    output="the index i of an angle iγ, which stands for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
+    deviations=(
+        RELATION,
+        *READ_AS,
+        'budget = "printed": Algorithm 3 hands ε to both parts; "halves": its theorem speaks of ε/2.',
+        "The anchor φ′ is uniform over the elements of S_H ∖ max_C(S_H), copies counted; with none left there "
+        "is no rotation.",
+        "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
+        'ties = "last": φ* is the largest of the best angles, last in the order (q, φ) of the line before; "least" '
+        'the least; "last turned", "least turned": after the rotation.',
+        "The C largest elements of S_H count copies; with fewer, all are taken.",
+        "A_Thr is given places on the circle from the anchor on, in place of angles, and labels 1, 0 for 1, −1.",
+        "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+        CAPPED,
+        "α and β are of the promise alone; the learner comes with its own.",
+    ),
+    variants=("ASimpleHCorrected",),
+)
+
+ASimpleHCorrected.card = Card(
+    name="ASimpleHCorrected",
+    system="H4",
+    title="Half-spaces of the plane by quasi-concave optimisation on two half-circles",
+    paper=HALFSPACES,
+    place="§3.1, Theorem 14, mended",
+    claim="(ε, δ)-DP under add/remove-one; empirical error at most α with probability 1 − β",
+    inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, how many examples: r, alpha",
+    output="a normal vector w of whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+    deviations=(
+        RELATION,
+        "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
+        "The grid holds the angles of all borders and one between any two, so that it holds the best one.",
+        "r is a public argument; privacy does not use that it is right.",
+    ),
+    variants=("ASimpleH",),
+)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     INTERIOR_POINT_NOTES,
@@ -29,8 +29,6 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 
-_INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
-_OUTPUT = "a point of X"
 _PLACE = '"Algorithms for Interior Point"'
 _MENDED = f"{_PLACE}, mended"
 
@@ -101,29 +99,8 @@ class InteriorPointByMedian(Mechanism):
     Source: lecture notes on interior points, "Algorithms for Interior Point".
     """
 
-    epsilon: float
-    domain: int
-
-    card: ClassVar[Card] = Card(
-        name="InteriorPointByMedian",
-        system="I1",
-        title="Interior point by the exponential mechanism with the median utility",
-        paper=INTERIOR_POINT_NOTES,
-        place=_PLACE,
-        claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "The domain is finite.",
-            'The printed "log" of the number of records is natural, as the inequality |X|·e^{−εn/4} ≤ β asks; '
-            "to base 2 it would be 1.44 times as many.",
-        ),
-        variants=("InteriorPointByMedianCorrected",),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("domain", self.domain, least=1)
+    epsilon: checks.Positive
+    domain: checks.Count
 
     @property
     def claim(self) -> Claim:
@@ -169,28 +146,8 @@ class InteriorPointByMedianCorrected(Mechanism):
     algorithm RecPrefix, step 1.
     """
 
-    epsilon: float
-    domain: int
-
-    card: ClassVar[Card] = Card(
-        name="InteriorPointByMedianCorrected",
-        system="I1",
-        title="Interior point by the exponential mechanism with a score that ties do not fool",
-        paper=INTERIOR_POINT_NOTES,
-        place=_MENDED,
-        claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "The score is min(#{x_i ≥ y}, #{x_i ≤ y}), that of RecPrefix, and not −|n/2 − #{x_i ≤ y}|.",
-            "The domain is finite.",
-        ),
-        variants=("InteriorPointByMedian",),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("domain", self.domain, least=1)
+    epsilon: checks.Positive
+    domain: checks.Count
 
     @property
     def claim(self) -> Claim:
@@ -254,3 +211,42 @@ def _depth(domain: int, dataset: Multiset) -> AnyScores:
         if value < domain:
             scores[value + 1] = min(at_least - count, at_most)
     return step_scores(list(scores), list(scores.values()), domain + 1)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
+_OUTPUT = "a point of X"
+
+InteriorPointByMedian.card = Card(
+    name="InteriorPointByMedian",
+    system="I1",
+    title="Interior point by the exponential mechanism with the median utility",
+    paper=INTERIOR_POINT_NOTES,
+    place=_PLACE,
+    claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "The domain is finite.",
+        'The printed "log" of the number of records is natural, as the inequality |X|·e^{−εn/4} ≤ β asks; '
+        "to base 2 it would be 1.44 times as many.",
+    ),
+    variants=("InteriorPointByMedianCorrected",),
+)
+
+InteriorPointByMedianCorrected.card = Card(
+    name="InteriorPointByMedianCorrected",
+    system="I1",
+    title="Interior point by the exponential mechanism with a score that ties do not fool",
+    paper=INTERIOR_POINT_NOTES,
+    place=_MENDED,
+    claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "The score is min(#{x_i ≥ y}, #{x_i ≤ y}), that of RecPrefix, and not −|n/2 − #{x_i ≤ y}|.",
+        "The domain is finite.",
+    ),
+    variants=("InteriorPointByMedian",),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     INTERIOR_POINT_NOTES,
@@ -30,18 +30,6 @@ class Minimum(Mechanism):
     Source: Stemmer's thesis, Definition 7.5 (which it solves with β = 0); a baseline.
     """
 
-    card: ClassVar[Card] = Card(
-        name="Minimum",
-        system="L6",
-        title="The least record: an interior point, not private",
-        paper=THESIS,
-        place="§7.2, Definition 7.5",
-        claim="none: it is deterministic",
-        inputs="n ≥ 1 records that can be ordered",
-        output="the least record",
-        private=False,
-    )
-
     def run(self, S: Any) -> Any:
         return _values(S)[0]
 
@@ -53,18 +41,6 @@ class Maximum(Mechanism):
     Source: Stemmer's thesis, Definition 7.5 (which it solves with β = 0); a baseline.
     """
 
-    card: ClassVar[Card] = Card(
-        name="Maximum",
-        system="L6",
-        title="The greatest record: an interior point, not private",
-        paper=THESIS,
-        place="§7.2, Definition 7.5",
-        claim="none: it is deterministic",
-        inputs="n ≥ 1 records that can be ordered",
-        output="the greatest record",
-        private=False,
-    )
-
     def run(self, S: Any) -> Any:
         return _values(S)[-1]
 
@@ -75,18 +51,6 @@ class Median(Mechanism):
 
     Source: lecture notes on interior points (what the median utility approximates); a baseline.
     """
-
-    card: ClassVar[Card] = Card(
-        name="Median",
-        system="L6",
-        title="The median itself: not private",
-        paper=INTERIOR_POINT_NOTES,
-        place='"Algorithms for Interior Point", the median without noise',
-        claim="none: it is deterministic",
-        inputs="n ≥ 1 records that can be ordered",
-        output="the record of rank ⌈n/2⌉",
-        private=False,
-    )
 
     def run(self, S: Any) -> Any:
         records = Multiset.of(S)
@@ -112,26 +76,13 @@ class NoisyMedian(Mechanism):
     Source: lecture notes on interior points, "Algorithms for Interior Point" (the median); a baseline.
     """
 
-    epsilon: float = 0.2
+    epsilon: checks.Positive = 0.2
     delta: float = 0.005
-    scale: float = 1.0
-
-    card: ClassVar[Card] = Card(
-        name="NoisyMedian",
-        system="L6",
-        title="The median with too little noise: claims more than it keeps",
-        paper=INTERIOR_POINT_NOTES,
-        place='"Algorithms for Interior Point", the median with noise',
-        claim="(ε, δ)-DP under replace-one, falsely: true where one record moves the median by at most ε·scale",
-        inputs="n ≥ 1 whole numbers; epsilon and delta as claimed, the scale of the noise",
-        output="a whole number",
-        deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that there is a law.",),
-    )
+    scale: checks.Positive = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _ = self.claim
-        checks.positive("epsilon", self.epsilon)
-        checks.positive("scale", self.scale)
 
     @property
     def claim(self) -> Claim:
@@ -150,3 +101,54 @@ def _values(S: Any) -> tuple[Any, ...]:
     if not values:
         raise DatasetError("The empty dataset has no least and no greatest record.")
     return values
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+Minimum.card = Card(
+    name="Minimum",
+    system="L6",
+    title="The least record: an interior point, not private",
+    paper=THESIS,
+    place="§7.2, Definition 7.5",
+    claim="none: it is deterministic",
+    inputs="n ≥ 1 records that can be ordered",
+    output="the least record",
+    private=False,
+)
+
+Maximum.card = Card(
+    name="Maximum",
+    system="L6",
+    title="The greatest record: an interior point, not private",
+    paper=THESIS,
+    place="§7.2, Definition 7.5",
+    claim="none: it is deterministic",
+    inputs="n ≥ 1 records that can be ordered",
+    output="the greatest record",
+    private=False,
+)
+
+Median.card = Card(
+    name="Median",
+    system="L6",
+    title="The median itself: not private",
+    paper=INTERIOR_POINT_NOTES,
+    place='"Algorithms for Interior Point", the median without noise',
+    claim="none: it is deterministic",
+    inputs="n ≥ 1 records that can be ordered",
+    output="the record of rank ⌈n/2⌉",
+    private=False,
+)
+
+NoisyMedian.card = Card(
+    name="NoisyMedian",
+    system="L6",
+    title="The median with too little noise: claims more than it keeps",
+    paper=INTERIOR_POINT_NOTES,
+    place='"Algorithms for Interior Point", the median with noise',
+    claim="(ε, δ)-DP under replace-one, falsely: true where one record moves the median by at most ε·scale",
+    inputs="n ≥ 1 whole numbers; epsilon and delta as claimed, the scale of the noise",
+    output="a whole number",
+    deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that there is a law.",),
+)

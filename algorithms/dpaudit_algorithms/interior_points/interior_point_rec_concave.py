@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 from dpaudit.language import (
     THESIS,
@@ -57,7 +57,7 @@ class InteriorPointByRecConcave(Mechanism):
         alpha: approximation parameter, in (0, 1/2] as Lemma 6.13 asks.
         beta: failure probability for which `sample_sizes` are given, in (0, 1).
         base: as in `RecConcave`.
-        a_dist: "mended" for RecConcaveCorrected, "printed" for RecConcave.
+        a_dist: "corrected" for RecConcaveCorrected, "printed" for RecConcave.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -65,44 +65,20 @@ class InteriorPointByRecConcave(Mechanism):
     Source: Stemmer's thesis, section 6.4, Lemma 6.13 and Theorem 6.14.
     """
 
-    size: int = 2**16
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    N: int | None = None
-    alpha: float = 0.5
-    beta: float = 0.1
+    size: Annotated[int, checks.least(2)] = 2**16
+    epsilon: checks.Positive = 1.0
+    delta: checks.OpenUnit = 1e-6
+    N: checks.Count | None = None
+    alpha: checks.Number = 0.5
+    beta: checks.OpenUnit = 0.1
     base: int = 32
-    a_dist: str = "mended"
-
-    card: ClassVar[Card] = Card(
-        name="InteriorPointByRecConcave",
-        system="I3",
-        title="Interior point as a quasi-concave promise problem, by RecConcave",
-        paper=THESIS,
-        place="§6.4, Theorem 6.14",
-        claim="(ε, δ)-DP under replace-one; an interior point with probability 1 − β if "
-        "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)",
-        inputs="n records in {0, …, size − 1}; size = |X|, epsilon, delta of the whole; N, alpha, beta, base, a_dist",
-        output="a point of X = {0, …, size − 1}",
-        deviations=(
-            "The thesis says that this is such a problem; quality, promise ⌈n/2⌉ and α = 1/2 are chosen here.",
-            'a_dist = "mended" runs RecConcaveCorrected; "printed" runs RecConcave, whose claim is refuted for N = 3.',
-            "N is the number of calls that RecConcave makes where it is not given; the thesis lets one choose.",
-            "The steps that RecConcave leaves open are read as on its card.",
-        ),
-        variants=("RecConcave", "InteriorPointByMedianCorrected", "RecPrefix"),
-    )
+    a_dist: Literal["corrected", "printed"] = "corrected"
 
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=2)
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        if not 0 < checks.number("alpha", self.alpha) <= 0.5:
+        super().__post_init__()
+        if not 0 < self.alpha <= 0.5:
             raise ParameterError(f"alpha must lie in (0, 1/2], not {self.alpha!r}.")
-        if self.a_dist not in ("mended", "printed"):
-            raise ParameterError(f'a_dist must be "mended" or "printed", not {self.a_dist!r}.')
-        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.size):
+        if self.N is not None and log_star(self.size) < self.N:
             raise ParameterError(f"Theorem 6.14 needs N ≤ log*|X| = {log_star(self.size)}, not {self.N}.")
         _ = self.maximiser(0)
 
@@ -121,7 +97,7 @@ class InteriorPointByRecConcave(Mechanism):
     def maximiser(self, records: int) -> RecConcave | RecConcaveCorrected:
         """RecConcave with ε/(3N), δ/(3N) and the promise ⌈n/2⌉ for n records."""
         N = self.calls
-        kind = RecConcaveCorrected if self.a_dist == "mended" else RecConcave
+        kind = RecConcaveCorrected if self.a_dist == "corrected" else RecConcave
         r = float(-(-records // 2))
         epsilon, delta = self.epsilon / (3 * N), self.delta / (3 * N)
         return kind(self.size - 1, DepthFrom0(self.size), r, self.alpha, epsilon, delta, N, self.base)
@@ -167,3 +143,25 @@ def _depths(size: int, S: Multiset) -> AnyScores:
         if value + 1 < size:
             scores[value + 1] = min(at_least - count, at_most)
     return step_scores(list(scores), list(scores.values()), size)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+InteriorPointByRecConcave.card = Card(
+    name="InteriorPointByRecConcave",
+    system="I3",
+    title="Interior point as a quasi-concave promise problem, by RecConcave",
+    paper=THESIS,
+    place="§6.4, Theorem 6.14",
+    claim="(ε, δ)-DP under replace-one; an interior point with probability 1 − β if "
+    "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)",
+    inputs="n records in {0, …, size − 1}; size = |X|, epsilon, delta of the whole; N, alpha, beta, base, a_dist",
+    output="a point of X = {0, …, size − 1}",
+    deviations=(
+        "The thesis says that this is such a problem; quality, promise ⌈n/2⌉ and α = 1/2 are chosen here.",
+        'a_dist = "corrected" runs RecConcaveCorrected; "printed" RecConcave, whose claim is refuted for N = 3.',
+        "N is the number of calls that RecConcave makes where it is not given; the thesis lets one choose.",
+        "The steps that RecConcave leaves open are read as on its card.",
+    ),
+    variants=("RecConcave", "InteriorPointByMedianCorrected", "RecPrefix"),
+)

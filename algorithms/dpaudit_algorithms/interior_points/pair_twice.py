@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     REPLACE_ONE,
@@ -49,33 +49,12 @@ class PairTwice(Mechanism):
     """
 
     inner: Mechanism
-    size: int
-    levels: int
+    size: checks.Count
+    levels: checks.Natural
     shuffle: str = ONCE
 
-    card: ClassVar[Card] = Card(
-        name="PairTwice",
-        system="I8",
-        title="The thought experiment of pairing every record twice",
-        paper=THESIS,
-        place='§7.3.2, "Informal Discussion and Open Questions"',
-        claim="none printed; tested against (t + 1)ε after t levels with one shuffle, and 2^t·ε with one at every "
-        "level, which the text suggests",
-        inputs="n records in {0, …, size − 1}; a mechanism on the n − t lengths of depth t; size, levels = t, shuffle",
-        output="an output of the inner mechanism",
-        deviations=(
-            "Nothing is claimed: \"the privacy loss is acceptable\" is read as the inner mechanism's claim for groups "
-            "of t + 1, and \"might affect 2^t elements\" as that for groups of 2^t.",
-            "The text stops at the elements of depth t; here a private mechanism looks at their multiset.",
-            "Elements are written with ⌈log₂|X|⌉ bits, so that lengths of b bits take b + 1 values, as in RecPrefix.",
-            "n ≤ t: nothing is left, and the inner mechanism gets the empty dataset.",
-        ),
-        variants=("RecPrefix",),
-    )
-
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=1)
-        checks.whole("levels", self.levels, least=0)
+        super().__post_init__()
         if self.shuffle not in (ONCE, EVERY_LEVEL):
             raise ParameterError(f'shuffle must be "{ONCE}" or "{EVERY_LEVEL}", not {self.shuffle!r}.')
         if claim_of(self.inner).relation != REPLACE_ONE:
@@ -133,3 +112,26 @@ class Paired:
             prefix = CommonPrefix(ceil_log2(size))
             y = tuple(prefix(a, b) for a, b in pairwise(y))
         return y
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PairTwice.card = Card(
+    name="PairTwice",
+    system="I8",
+    title="The thought experiment of pairing every record twice",
+    paper=THESIS,
+    place='§7.3.2, "Informal Discussion and Open Questions"',
+    claim="none printed; tested against (t + 1)ε after t levels with one shuffle, and 2^t·ε with one at every "
+    "level, which the text suggests",
+    inputs="n records in {0, …, size − 1}; a mechanism on the n − t lengths of depth t; size, levels = t, shuffle",
+    output="an output of the inner mechanism",
+    deviations=(
+        "Nothing is claimed: \"the privacy loss is acceptable\" is read as the inner mechanism's claim for groups "
+        "of t + 1, and \"might affect 2^t elements\" as that for groups of 2^t.",
+        "The text stops at the elements of depth t; here a private mechanism looks at their multiset.",
+        "Elements are written with ⌈log₂|X|⌉ bits, so that lengths of b bits take b + 1 values, as in RecPrefix.",
+        "n ≤ t: nothing is left, and the inner mechanism gets the empty dataset.",
+    ),
+    variants=("RecPrefix",),
+)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from dpaudit.language import (
     BOTTOM,
@@ -39,18 +39,6 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.goals import BETA, PromiseKept, all_but
 
-_INPUTS = "a dataset; T, a 1-sensitive quality with T + 1 real scores, the promise r, alpha, epsilon, delta, N; base"
-_OUTPUT = "an index j in {0, …, T}, meant to have Q(S, j) ≥ (1 − α)·r"
-_DEVIATIONS = (
-    "The promise r is public: an argument that must not depend on the data.",
-    "A family of intervals with one member: A_dist outputs it; with none (4K > T′ leaves no B_i): ⊥.",
-    "⊥ from one A_dist: the other interval alone; from both: index 0.",
-    "A_i and B_i divide the padded range [0, T′], as printed; step 10 keeps to [0, T], index 0 if nothing is left.",
-    "The size 32 of the base case is a parameter; the privacy proof does not use it.",
-    "N is the exact number of calls, counting the first, which T alone determines, or the bound N if that is less; so "
-    "that N ≤ log*T, beyond which the printed log^⌈N⌉(T) does not exist.",
-    "Utility is promised for base ≤ 32, for which the proof of Lemma 6.13 holds as it is. Its log is to base 2.",
-)
 _PRINTED_BASE = 32
 
 
@@ -58,24 +46,17 @@ _PRINTED_BASE = 32
 class _RecConcave(Mechanism):
     """What both versions share: everything but A_dist."""
 
-    T: int
+    T: checks.Natural
     quality: Quality
-    promise: float
-    alpha: float
-    epsilon: float
-    delta: float
-    N: int | None = None
-    base: int = 32
+    promise: checks.Number
+    alpha: checks.Positive
+    epsilon: checks.Positive
+    delta: checks.OpenUnit
+    N: checks.Count | None = None
+    base: checks.Count = 32
 
     def __post_init__(self) -> None:
-        checks.whole("T", self.T, least=0)
-        checks.number("promise", self.promise)
-        checks.positive("alpha", self.alpha)
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.whole("base", self.base, least=1)
-        if self.N is not None:
-            checks.whole("N", self.N, least=1)
+        super().__post_init__()
         if self.quality.sensitivity > 1:
             raise ParameterError(f"RecConcave needs a quality of sensitivity 1, not {self.quality.sensitivity!r}.")
 
@@ -215,19 +196,6 @@ class RecConcave(_RecConcave):
 
     log_base: float = 2.0
 
-    card: ClassVar[Card] = Card(
-        name="RecConcave",
-        system="I3",
-        title="RecConcave: quasi-concave promise problems by recursion on interval lengths",
-        paper=THESIS,
-        place="§6.4, Lemma 6.11",
-        claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(*_DEVIATIONS, "A_dist's log(1/δ) is read to base 2 (log_base = 2)."),
-        variants=("RecConcaveCorrected",),
-    )
-
     @property
     def a_dist(self) -> Mechanism:
         """A_dist as printed."""
@@ -255,19 +223,6 @@ class RecConcaveCorrected(_RecConcave):
 
     Source: Stemmer's thesis, section 6.4, algorithm RecConcave, with step 9 mended.
     """
-
-    card: ClassVar[Card] = Card(
-        name="RecConcaveCorrected",
-        system="I3",
-        title="RecConcave with the A_dist that replace-one asks for",
-        paper=THESIS,
-        place="§6.4, Lemma 6.11, mended",
-        claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(*_DEVIATIONS, "Step 9 uses ADistCorrected: gaps move by 2 under replace-one."),
-        variants=("RecConcave",),
-    )
 
     def least_promise(self, beta: float) -> float:
         """The r from which it fails with probability at most 2·beta·N: the printed one, or the one above if greater.
@@ -376,3 +331,45 @@ def _union(A: Any, B: Any, K: int, T: int) -> list[Span]:
             parts.append(Span(first, stop))
         reached = start + 8 * K
     return parts
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "a dataset; T, a 1-sensitive quality with T + 1 real scores, the promise r, alpha, epsilon, delta, N; base"
+_OUTPUT = "an index j in {0, …, T}, meant to have Q(S, j) ≥ (1 − α)·r"
+_DEVIATIONS = (
+    "The promise r is public: an argument that must not depend on the data.",
+    "A family of intervals with one member: A_dist outputs it; with none (4K > T′ leaves no B_i): ⊥.",
+    "⊥ from one A_dist: the other interval alone; from both: index 0.",
+    "A_i and B_i divide the padded range [0, T′], as printed; step 10 keeps to [0, T], index 0 if nothing is left.",
+    "The size 32 of the base case is a parameter; the privacy proof does not use it.",
+    "N is the exact number of calls, counting the first, which T alone determines, or the bound N if that is less; so "
+    "that N ≤ log*T, beyond which the printed log^⌈N⌉(T) does not exist.",
+    "Utility is promised for base ≤ 32, for which the proof of Lemma 6.13 holds as it is. Its log is to base 2.",
+)
+
+RecConcave.card = Card(
+    name="RecConcave",
+    system="I3",
+    title="RecConcave: quasi-concave promise problems by recursion on interval lengths",
+    paper=THESIS,
+    place="§6.4, Lemma 6.11",
+    claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(*_DEVIATIONS, "A_dist's log(1/δ) is read to base 2 (log_base = 2)."),
+    variants=("RecConcaveCorrected",),
+)
+
+RecConcaveCorrected.card = Card(
+    name="RecConcaveCorrected",
+    system="I3",
+    title="RecConcave with the A_dist that replace-one asks for",
+    paper=THESIS,
+    place="§6.4, Lemma 6.11, mended",
+    claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(*_DEVIATIONS, "Step 9 uses ADistCorrected: gaps move by 2 under replace-one."),
+    variants=("RecConcave",),
+)

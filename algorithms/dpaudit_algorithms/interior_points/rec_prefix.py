@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -37,18 +37,6 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 from dpaudit_algorithms.foundations.goals import DeepPoint, all_but
 
-_OUTPUT = "a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record"
-_DEVIATIONS = (
-    "Elements are written with b = ⌈log₂|X|⌉ bits (the print: log|X|), and L₁ is clamped to the last element of X.",
-    "Prefix lengths of b bits take the b + 1 values 0, …, b, so |X′| = ⌈log₂|X|⌉ + 1 (the print: log|X|).",
-    "An equal pair has prefix length b; z = b would ask step 5 for b + 1 bits: the length is min(z + 1, b).",
-    "Odd n − 2k: the last element of the shuffled order stays unpaired and is dropped.",
-    "n ≤ 2k: Y and S′ are empty; the recursion goes on with the empty dataset.",
-    "⊥ from the choosing mechanism: L is the all-zero prefix of that length.",
-    "Only multiplicities matter, so shuffling and pairing is one draw of the multiset of prefix lengths.",
-    "k and the size 32 of the base case are parameters; the privacy proof uses neither. Utility is promised for the "
-    "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
-)
 _PRINTED_BASE = 32
 
 
@@ -95,34 +83,15 @@ class RecPrefixLevel(Mechanism):
     Source: Stemmer's thesis, section 7.3.2, algorithm RecPrefix and Lemmas 7.14 and 7.16.
     """
 
-    size: int = 2**16
-    epsilon: float = 0.125
-    delta: float = 1.25e-7
-    beta: float = 0.1 / 12
-    k: int | None = None
-    base: int = 32
-
-    card: ClassVar[Card] = Card(
-        name="RecPrefixLevel",
-        system="I2",
-        title="RecPrefix with the parameters of one level",
-        paper=THESIS,
-        place="§7.3.2, Lemma 7.16",
-        claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
-        inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
-        output=_OUTPUT,
-        deviations=(*_DEVIATIONS, "N is the exact number of calls, counting the first, which the size alone determines."),
-        variants=("RecPrefix",),
-    )
+    size: checks.Count = 2**16
+    epsilon: checks.Positive = 0.125
+    delta: checks.OpenUnit = 1.25e-7
+    beta: checks.OpenUnit = 0.1 / 12
+    k: checks.Natural | None = None
+    base: Annotated[int, checks.least(4)] = 32
 
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=1)
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        checks.whole("base", self.base, least=4)
-        if self.k is not None:
-            checks.whole("k", self.k, least=0)
+        super().__post_init__()
         if self.size > self.base and self.epsilon > 2:
             raise ParameterError(f"The choosing mechanism of step 5 needs epsilon ≤ 2 a level, not {self.epsilon!r}.")
 
@@ -232,35 +201,15 @@ class RecPrefix(Mechanism):
     Source: Stemmer's thesis, Theorem 7.8.
     """
 
-    size: int = 2**16
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    beta: float = 0.1
+    size: checks.Count = 2**16
+    epsilon: checks.Positive = 1.0
+    delta: checks.OpenUnit = 1e-6
+    beta: checks.OpenUnit = 0.1
     k: int | None = None
     base: int = 32
 
-    card: ClassVar[Card] = Card(
-        name="RecPrefix",
-        system="I2",
-        title="RecPrefix: a private interior point by recursion on prefix lengths",
-        paper=THESIS,
-        place="§7.3.2, Theorem 7.8",
-        claim="(ε, δ)-DP under replace-one",
-        inputs="records in {0, …, size − 1}; size = |X|, epsilon, delta, beta of the whole; k, base",
-        output=_OUTPUT,
-        deviations=(
-            *_DEVIATIONS,
-            "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1.",
-            "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
-        ),
-        variants=("RecPrefixLevel",),
-    )
-
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=1)
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
+        super().__post_init__()
         _ = self.level  # checks the rest, and that a level's ε is at most 2
 
     @property
@@ -335,3 +284,52 @@ def _check_records(S: Multiset, size: int) -> None:
     for value in S.values[:1] + S.values[-1:]:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
             raise DatasetError(f"The records must be whole numbers in 0, …, {size - 1}, not {value!r}.")
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_OUTPUT = "a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record"
+_DEVIATIONS = (
+    "Elements are written with b = ⌈log₂|X|⌉ bits (the print: log|X|), and L₁ is clamped to the last element of X.",
+    "Prefix lengths of b bits take the b + 1 values 0, …, b, so |X′| = ⌈log₂|X|⌉ + 1 (the print: log|X|).",
+    "An equal pair has prefix length b; z = b would ask step 5 for b + 1 bits: the length is min(z + 1, b).",
+    "Odd n − 2k: the last element of the shuffled order stays unpaired and is dropped.",
+    "n ≤ 2k: Y and S′ are empty; the recursion goes on with the empty dataset.",
+    "⊥ from the choosing mechanism: L is the all-zero prefix of that length.",
+    "Only multiplicities matter, so shuffling and pairing is one draw of the multiset of prefix lengths.",
+    "k and the size 32 of the base case are parameters; the privacy proof uses neither. Utility is promised for the "
+    "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
+)
+
+RecPrefixLevel.card = Card(
+    name="RecPrefixLevel",
+    system="I2",
+    title="RecPrefix with the parameters of one level",
+    paper=THESIS,
+    place="§7.3.2, Lemma 7.16",
+    claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
+    inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
+    output=_OUTPUT,
+    deviations=(
+        *_DEVIATIONS,
+        "N is the exact number of calls, counting the first, which the size alone determines.",
+    ),
+    variants=("RecPrefix",),
+)
+
+RecPrefix.card = Card(
+    name="RecPrefix",
+    system="I2",
+    title="RecPrefix: a private interior point by recursion on prefix lengths",
+    paper=THESIS,
+    place="§7.3.2, Theorem 7.8",
+    claim="(ε, δ)-DP under replace-one",
+    inputs="records in {0, …, size − 1}; size = |X|, epsilon, delta, beta of the whole; k, base",
+    output=_OUTPUT,
+    deviations=(
+        *_DEVIATIONS,
+        "|X| = 1, where log*|X| = 0: the shares are those of log*|X| = 1.",
+        "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
+    ),
+    variants=("RecPrefixLevel",),
+)

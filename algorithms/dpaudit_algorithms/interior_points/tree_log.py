@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from dpaudit.language import (
     ADD_REMOVE_ONE,
@@ -59,45 +59,16 @@ class TreeLog(Mechanism):
     Source: Kaplan, Ligett, Mansour, Naor and Stemmer 2020, Algorithm 1, cited in the lecture notes on interior points.
     """
 
-    size: int = 2**16
-    epsilon: float = 0.05
-    delta: float = 1e-13
-    n: int = 20_000
-    t: int | None = None
-    beta: float = 0.1
-    base: int = 4
-
-    card: ClassVar[Card] = Card(
-        name="TreeLog",
-        system="I9",
-        title="TreeLog: a private interior point by recursion on the levels of a random path",
-        paper=TREE_LOG,
-        place="Algorithm 1",
-        claim="(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n})-DP under add/remove-one",
-        inputs="at most n records in {0, …, size − 1}; size = |X|, epsilon, delta of every step; n; t, beta, base",
-        output="a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record",
-        deviations=(
-            "n is private under add/remove: the algorithm uses the dataset's own, the claim a bound on it, n ≥ 2.",
-            '"t = Θ((1/ε)·log(1/δ))" is read as ⌈(1/ε)·log₂(1/δ)⌉; t is a parameter, as is the base case |X| = O(1).',
-            "|X| is padded to 2^⌈log₂|X|⌉ for the tree; leaves beyond X are read as its last element.",
-            "The levels are 0 (the root), …, ⌈log₂|X|⌉ (the leaves), one value more than log|X|.",
-            "n ≤ 2t: Ŝ is empty; n ≤ 3t: the path is the root, and D is empty; the recursion goes on with it.",
-            "The choosing mechanism is the thesis's, with a beta of its own; what it claims is for replace-one.",
-            "⊥ from the choosing mechanism: v* is the left-most node of the level.",
-            "A leaf v*, or one whose children are leaves: the four leaves are the one or two different ones.",
-            "The base case chooses in X itself, which is not padded.",
-        ),
-    )
+    size: checks.Count = 2**16
+    epsilon: checks.Positive = 0.05
+    delta: checks.OpenUnit = 1e-13
+    n: Annotated[int, checks.least(2)] = 20_000
+    t: checks.Natural | None = None
+    beta: checks.OpenUnit = 0.1
+    base: Annotated[int, checks.least(4)] = 4
 
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=1)
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.whole("n", self.n, least=2)
-        checks.probability("beta", self.beta, open_ends=True)
-        checks.whole("base", self.base, least=4)
-        if self.t is not None:
-            checks.whole("t", self.t, least=0)
+        super().__post_init__()
         if self.size > self.base and self.epsilon > 2:
             raise ParameterError(f"The choosing mechanism of step 7 needs epsilon ≤ 2, not {self.epsilon!r}.")
 
@@ -216,3 +187,28 @@ def _leaves(v: int, height: int, size: int) -> tuple[int, ...]:
     middle = (first + stop) // 2
     inner = {middle - 1, middle} if height else set[int]()
     return tuple(sorted({min(x, size - 1) for x in {first, stop - 1} | inner}))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+TreeLog.card = Card(
+    name="TreeLog",
+    system="I9",
+    title="TreeLog: a private interior point by recursion on the levels of a random path",
+    paper=TREE_LOG,
+    place="Algorithm 1",
+    claim="(5ε·log*|X|·log n, 3δn·log*|X|·e^{3ε·log*|X|·log n})-DP under add/remove-one",
+    inputs="at most n records in {0, …, size − 1}; size = |X|, epsilon, delta of every step; n; t, beta, base",
+    output="a point of X = {0, …, size − 1}, meant to lie between the least and the greatest record",
+    deviations=(
+        "n is private under add/remove: the algorithm uses the dataset's own, the claim a bound on it, n ≥ 2.",
+        '"t = Θ((1/ε)·log(1/δ))" is read as ⌈(1/ε)·log₂(1/δ)⌉; t is a parameter, as is the base case |X| = O(1).',
+        "|X| is padded to 2^⌈log₂|X|⌉ for the tree; leaves beyond X are read as its last element.",
+        "The levels are 0 (the root), …, ⌈log₂|X|⌉ (the leaves), one value more than log|X|.",
+        "n ≤ 2t: Ŝ is empty; n ≤ 3t: the path is the root, and D is empty; the recursion goes on with it.",
+        "The choosing mechanism is the thesis's, with a beta of its own; what it claims is for replace-one.",
+        "⊥ from the choosing mechanism: v* is the left-most node of the level.",
+        "A leaf v*, or one whose children are leaves: the four leaves are the one or two different ones.",
+        "The base case chooses in X itself, which is not padded.",
+    ),
+)

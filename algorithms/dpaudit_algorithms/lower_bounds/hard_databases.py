@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -30,9 +30,6 @@ from dpaudit_algorithms.lower_bounds.hard_distributions import (
     universe,
 )
 
-_INTEGRAL = "b(n) = 50n², the greatest δ(n) that the lemma allows; another 1/δ(n) need not be whole."
-_DIGITS = "A parameter sets one base for all n, so that small cases have an exact law."
-
 
 @dataclass(frozen=True)
 class HardDatabase(Mechanism):
@@ -52,19 +49,6 @@ class HardDatabase(Mechanism):
 
     n: int
     base: int | None = None
-
-    card: ClassVar[Card] = Card(
-        name="HardDatabase",
-        system="L1",
-        title="The hard databases D_n: no private mechanism finds their interior points often",
-        paper=THESIS,
-        place="§7.2, Lemma 7.6",
-        claim="0-DP: it reads no data; every (ε, δ(n))-DP mechanism finds an interior point with probability at most "
-        "P_n = e^ε/(e^ε + 1) + (e^ε + 1)·Σ_{j ≤ n} δ(j) < 3/4, for 0 < ε < 1/4 and δ(j) = 1/(50j²)",
-        inputs="n ≥ 1; the base b(j), 50j² without it; whatever dataset it is given is not looked at",
-        output="an instance: n numbers of {0, …, T(n) − 1}, T(1) = 2, T(n + 1) = b(n + 1)^T(n), in the order drawn",
-        deviations=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
-    )
 
     def __post_init__(self) -> None:
         universe(self.n, self.base)
@@ -102,32 +86,12 @@ class HardReduction(Mechanism):
     """
 
     inner: Mechanism
-    n: int
+    n: checks.Count
     base: int | None = None
 
-    card: ClassVar[Card] = Card(
-        name="HardReduction",
-        system="L2",
-        title="The reduction M(S) from D_{n+1} to D_n",
-        paper=THESIS,
-        place="§7.2, proof of Lemma 7.6",
-        claim="(ε, δ)-DP under replace-one if the inner mechanism is; an interior point of D_n with probability at "
-        "least p − (e^ε/b(n+1) + δ) if that finds one of D_{n+1} with probability p",
-        inputs="n records of {0, …, T(n) − 1}; an interior-point mechanism for n + 1 records of {0, …, T(n+1) − 1}",
-        output="the length of a common prefix, in {0, …, T(n)}",
-        deviations=(
-            "The print returns an element of [T(n)]; where y = y_0 the length is T(n), which is outside of it and no "
-            "interior point.",
-            "⊥, and an output that is no number of [T(n+1)], agrees with y_0 on no digit.",
-            "A multiset is taken in ascending order; the inner mechanism is meant to look at multiplicities only.",
-            _INTEGRAL,
-            _DIGITS,
-        ),
-    )
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         claim_of(self.inner)
-        checks.whole("n", self.n, least=1)
         universe(self.n + 1, self.base)
 
     @property
@@ -174,23 +138,6 @@ class DigitGuessing(Game):
     subject: Mechanism
     n: int
     base: int | None = None
-
-    card: ClassVar[Card] = Card(
-        name="DigitGuessing",
-        system="L2",
-        title="The digit-guessing game on D_n",
-        paper=THESIS,
-        place="§7.2, proof of Lemma 7.6",
-        claim="that of the subject: Pr[digit w + 1 of the output is y_0's] ≤ e^ε/b(n) + δ",
-        inputs='("with",) or ("without",): whether the data hold the secret digit; a subject for n records',
-        output="True where the output has the secret digit",
-        deviations=(
-            "A digit of ⊥, or of an output outside [T(n)], is no digit: False.",
-            "n = 1, where there are no digits, is the inequality from which the induction starts.",
-            _INTEGRAL,
-            _DIGITS,
-        ),
-    )
 
     def __post_init__(self) -> None:
         universe(self.n, self.base)
@@ -262,3 +209,59 @@ def _check(S: tuple[int, ...], n: int, size: int) -> None:
     # the records are not shown: they may be too long to be written
     if len(S) != n or not all(isinstance(x, int) and not isinstance(x, bool) and 0 <= x < size for x in S):
         raise DatasetError(f"M(S) takes {n} records, whole numbers in 0, …, T({n}) − 1.")
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INTEGRAL = "b(n) = 50n², the greatest δ(n) that the lemma allows; another 1/δ(n) need not be whole."
+_DIGITS = "A parameter sets one base for all n, so that small cases have an exact law."
+
+HardDatabase.card = Card(
+    name="HardDatabase",
+    system="L1",
+    title="The hard databases D_n: no private mechanism finds their interior points often",
+    paper=THESIS,
+    place="§7.2, Lemma 7.6",
+    claim="0-DP: it reads no data; every (ε, δ(n))-DP mechanism finds an interior point with probability at most "
+    "P_n = e^ε/(e^ε + 1) + (e^ε + 1)·Σ_{j ≤ n} δ(j) < 3/4, for 0 < ε < 1/4 and δ(j) = 1/(50j²)",
+    inputs="n ≥ 1; the base b(j), 50j² without it; whatever dataset it is given is not looked at",
+    output="an instance: n numbers of {0, …, T(n) − 1}, T(1) = 2, T(n + 1) = b(n + 1)^T(n), in the order drawn",
+    deviations=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
+)
+
+HardReduction.card = Card(
+    name="HardReduction",
+    system="L2",
+    title="The reduction M(S) from D_{n+1} to D_n",
+    paper=THESIS,
+    place="§7.2, proof of Lemma 7.6",
+    claim="(ε, δ)-DP under replace-one if the inner mechanism is; an interior point of D_n with probability at "
+    "least p − (e^ε/b(n+1) + δ) if that finds one of D_{n+1} with probability p",
+    inputs="n records of {0, …, T(n) − 1}; an interior-point mechanism for n + 1 records of {0, …, T(n+1) − 1}",
+    output="the length of a common prefix, in {0, …, T(n)}",
+    deviations=(
+        "The print returns an element of [T(n)]; where y = y_0 the length is T(n), which is outside of it and no "
+        "interior point.",
+        "⊥, and an output that is no number of [T(n+1)], agrees with y_0 on no digit.",
+        "A multiset is taken in ascending order; the inner mechanism is meant to look at multiplicities only.",
+        _INTEGRAL,
+        _DIGITS,
+    ),
+)
+
+DigitGuessing.card = Card(
+    name="DigitGuessing",
+    system="L2",
+    title="The digit-guessing game on D_n",
+    paper=THESIS,
+    place="§7.2, proof of Lemma 7.6",
+    claim="that of the subject: Pr[digit w + 1 of the output is y_0's] ≤ e^ε/b(n) + δ",
+    inputs='("with",) or ("without",): whether the data hold the secret digit; a subject for n records',
+    output="True where the output has the secret digit",
+    deviations=(
+        "A digit of ⊥, or of an output outside [T(n)], is no digit: False.",
+        "n = 1, where there are no digits, is the inequality from which the induction starts.",
+        _INTEGRAL,
+        _DIGITS,
+    ),
+)

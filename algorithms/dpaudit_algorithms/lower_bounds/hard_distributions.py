@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 from flint import fmpz
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import Claim, Product, Program, Uniform
-from dpaudit.language.checks import positive, whole
+from dpaudit.language import Claim, Product, Program, Uniform, checks
 
 MOST_BITS = 1 << 26
 """Numbers of more bits are not drawn."""
@@ -32,8 +31,8 @@ def base_at(n: int, base: int | None = None) -> int:
     Raises:
         ParameterError: n < 1, or a base below 2.
     """
-    whole("n", n, least=1)
-    return 50 * n * n if base is None else whole("base", base, least=2)
+    checks.whole("n", n, least=1)
+    return 50 * n * n if base is None else checks.whole("base", base, least=2)
 
 
 def universe(n: int, base: int | None = None) -> int:
@@ -42,12 +41,12 @@ def universe(n: int, base: int | None = None) -> int:
     Raises:
         ParameterError: as for `base_at`, or T(n) has more than 2^26 bits (n ≥ 4 as printed).
     """
-    whole("n", n, least=1)
+    checks.whole("n", n, least=1)
     return 2 if n == 1 else numerals(n, base).size
 
 
 @dataclass(frozen=True)
-class Numerals:
+class Numerals(checks.Checked):
     """Whole numbers 0, …, base^length − 1 by their digits, which are counted from 1, the most significant.
 
     Args:
@@ -58,12 +57,11 @@ class Numerals:
         ParameterError: outside these ranges, or numbers of more than 2^26 bits.
     """
 
-    base: int
-    length: int
+    base: Annotated[int, checks.least(2)]
+    length: checks.Count
 
     def __post_init__(self) -> None:
-        whole("base", self.base, least=2)
-        whole("length", self.length, least=1)
+        super().__post_init__()
         if self.length > MOST_BITS or self.length * math.log2(self.base) > MOST_BITS:
             raise ParameterError(f"Numbers of so many digits to the base {self.base} are too long: choose a smaller n.")
 
@@ -127,7 +125,7 @@ def numerals(n: int, base: int | None = None) -> Numerals:
     Raises:
         ParameterError: n < 2, or as for `universe`.
     """
-    whole("n", n, least=2)
+    checks.whole("n", n, least=2)
     return Numerals(base_at(n, base), universe(n - 1, base))
 
 
@@ -158,10 +156,10 @@ def success_bound(n: int, epsilon: float) -> float:
     Raises:
         ParameterError: n < 1, or ε outside (0, 1/4).
     """
-    if not positive("epsilon", epsilon) < 0.25:
+    if not checks.positive("epsilon", epsilon) < 0.25:
         raise ParameterError(f"Lemma 7.6 needs epsilon < 1/4, not {epsilon!r}.")
     factor = math.exp(epsilon)
-    deltas = math.fsum(1 / base_at(j) for j in range(1, whole("n", n, least=1) + 1))
+    deltas = math.fsum(1 / base_at(j) for j in range(1, checks.whole("n", n, least=1) + 1))
     return factor / (factor + 1) + (factor + 1) * deltas
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import PAC_OVERVIEW, Card, Claim, Game, Mechanism, Program, Uniform
-from dpaudit.language.checks import whole
+from dpaudit.language import PAC_OVERVIEW, Card, Claim, Game, Mechanism, Program, Uniform, checks
 
 Example = tuple[Any, int]
 
@@ -40,7 +39,7 @@ def lies_in(answer: Any, left: Any, right: Any, lower: int = 0) -> bool:
 
 
 @dataclass(frozen=True)
-class Packing:
+class Packing(checks.Checked):
     """A set of vertices v_0 < … < v_{m−1} whose balanced datasets of n points all have one colour a, and what follows.
 
     With J = m − n + 1: S has the points v_0, …, v_{a−1}, v_a, v_{a+J}, v_{a+J+1}, …, v_{m−1}, and S_j, j = 0, …, J − 1,
@@ -61,16 +60,17 @@ class Packing:
     """
 
     vertices: tuple[Any, ...]
-    records: int
-    colour: int
+    records: Annotated[int, checks.least(2)]
+    colour: checks.Natural
     lower: int = 0
 
     def __post_init__(self) -> None:
-        if whole("records", self.records, least=2) % 2:
+        super().__post_init__()
+        if self.records % 2:
             raise ParameterError(f"records must be even for balanced datasets, not {self.records}.")
         if len(self.vertices) < self.records or list(self.vertices) != sorted(set(self.vertices)):
             raise ParameterError(f"vertices must be at least {self.records} distinct values in ascending order.")
-        if whole("colour", self.colour, least=0) > self.records - 2:
+        if self.colour > self.records - 2:
             raise ParameterError(f"colour must be at most {self.records - 2}, not {self.colour}.")
         if self.lower not in (0, 1):
             raise ParameterError(f"lower must be 0 or 1, not {self.lower!r}.")
@@ -119,28 +119,6 @@ class PackingGame(Game):
     subject: Mechanism
     packing: Packing
 
-    card: ClassVar[Card] = Card(
-        name="PackingGame",
-        system="L3",
-        title="The packing game against a learner of thresholds",
-        paper=PAC_OVERVIEW,
-        place="§3.2, proof of Theorem 3.4",
-        claim="that of the subject for two records: (2ε, (1 + e^ε)δ), so that Σ_j Pr[A(S_j) ∈ I_j] ≤ e^{2ε} + "
-        "J(1 + e^ε)δ for disjoint I_j",
-        inputs='("with",) or ("without",): whether the data are S_j or S; a learner, and vertices of one colour',
-        output="True where the answer lies in I_j",
-        deviations=(
-            "The intervals are half-open: the printed [x_j, x_{j+1}] share their ends.",
-            "The printed indices are read with S = (x_0, …, x_i, x_{i+13n}, …, x_{14n−2}) and S_j = (x_0, …, x_{i−1}, "
-            "x_{i−1+j}, x_{i+j}, x_{i+13n+1}, …, x_{14n−2}), j = 1, …, 13n: 14n − 1 vertices suffice.",
-            "Any number J of datasets; the print has J = 13n.",
-            "S and S_j differ in at most two records (in one for the first and the last j; the print: in two).",
-            "The colour is the first index where the probability is largest, and answers outside all intervals count "
-            "for none.",
-            "A parameter says which half is labelled 1; here c_t(x) = 1 iff x ≥ t, in the thesis iff x ≤ t.",
-        ),
-    )
-
     @property
     def claim(self) -> Claim | None:
         """The subject's for groups of two, along a chain of neighbours."""
@@ -154,3 +132,28 @@ class PackingGame(Game):
         S = self.packing.dataset(j) if secret_in else self.packing.centre
         answer = yield self.subject.on(S)
         return lies_in(answer, *self.packing.interval(j), self.packing.lower)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+PackingGame.card = Card(
+    name="PackingGame",
+    system="L3",
+    title="The packing game against a learner of thresholds",
+    paper=PAC_OVERVIEW,
+    place="§3.2, proof of Theorem 3.4",
+    claim="that of the subject for two records: (2ε, (1 + e^ε)δ), so that Σ_j Pr[A(S_j) ∈ I_j] ≤ e^{2ε} + "
+    "J(1 + e^ε)δ for disjoint I_j",
+    inputs='("with",) or ("without",): whether the data are S_j or S; a learner, and vertices of one colour',
+    output="True where the answer lies in I_j",
+    deviations=(
+        "The intervals are half-open: the printed [x_j, x_{j+1}] share their ends.",
+        "The printed indices are read with S = (x_0, …, x_i, x_{i+13n}, …, x_{14n−2}) and S_j = (x_0, …, x_{i−1}, "
+        "x_{i−1+j}, x_{i+j}, x_{i+13n+1}, …, x_{14n−2}), j = 1, …, 13n: 14n − 1 vertices suffice.",
+        "Any number J of datasets; the print has J = 13n.",
+        "S and S_j differ in at most two records (in one for the first and the last j; the print: in two).",
+        "The colour is the first index where the probability is largest, and answers outside all intervals count "
+        "for none.",
+        "A parameter says which half is labelled 1; here c_t(x) = 1 iff x ≥ t, in the thesis iff x ≤ t.",
+    ),
+)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from dpaudit.language import (
     THESIS,
@@ -88,31 +88,9 @@ class ThresholdRelease(Mechanism):
     Source: Stemmer's thesis, Definition 6.21 and section 7.6 (the task), Theorem 3.25 (the noise).
     """
 
-    epsilon: float
-    size: int
-    alpha: float | Fraction = PRINTED
-
-    card: ClassVar[Card] = Card(
-        name="ThresholdRelease",
-        system="L5",
-        title="Query release for thresholds by a noisy histogram",
-        paper=THESIS,
-        place="Definition 6.21, with Theorem 3.25",
-        claim="ε-DP under replace-one",
-        inputs="n ≥ 1 records in {0, …, size − 1}; epsilon > 0, size ≥ 2; alpha enters the utility claim alone",
-        output="a_j for j = 0, …, size − 1: fractions, the share of records ≤ j up to noise",
-        deviations=(
-            "The thesis takes any release: this one is ours, made so that its law is finite.",
-            "The noise is two-sided geometric in place of Laplace, and noisy counts are moved into {0, …, n}.",
-            "The number of records is public, so that the last answer is 1.",
-        ),
-        variants=("RefinedRelease", "LearnerFromRelease"),
-    )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-        checks.whole("size", self.size, least=2)
-        checks.probability("alpha", self.alpha, open_ends=True)
+    epsilon: checks.Positive
+    size: Annotated[int, checks.least(2)]
+    alpha: Annotated[float | Fraction, checks.OPEN_UNIT] = PRINTED
 
     @property
     def claim(self) -> Claim:
@@ -191,25 +169,12 @@ class RefinedRelease(Mechanism):
     """
 
     inner: Mechanism
-    alpha: float | Fraction
+    alpha: checks.ExactPositive
     least: Any = 0
 
-    card: ClassVar[Card] = Card(
-        name="RefinedRelease",
-        system="L5",
-        title="A coarse release of few records from a fine release of many",
-        paper=THESIS,
-        place="§7.6, proof of Theorem 7.29",
-        claim="(ε, δ)-DP if the inner release is; (1/150, β)-accurate on 150αn records if that is (α, β)-accurate on n",
-        inputs="150αn records, such that n is whole; a release of answers for a class with c(min X) = 1; 0 < α ≤ 1/150",
-        output="an answer for every concept, a fraction",
-        deviations=("150αn and (1 − 150α)n must be whole: other numbers of records are refused.",),
-        variants=("ThresholdRelease", "LearnerFromRelease"),
-    )
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         claim_of(self.inner)
-        checks.positive("alpha", self.alpha)
         if exactly(self.alpha) > PRINTED:
             raise ParameterError(f"alpha must be at most 1/150, not {self.alpha!r}.")
 
@@ -278,24 +243,6 @@ class LearnerFromRelease(Mechanism):
     concepts: ConceptClass
     p1: Any = 0
 
-    card: ClassVar[Card] = Card(
-        name="LearnerFromRelease",
-        system="L5",
-        title="A private learner from a private query release",
-        paper=THESIS,
-        place="§7.6, Lemma 7.30",
-        claim="(1/5, 5δ)-DP, a (1/5, 1/5)-accurate PAC learner, of a (1/150, δ)-DP, (1/150, 1/150)-accurate release",
-        inputs="n labelled examples (x, y), y in {0, 1}; a release for n records, a class C, p1 with c(p1) = 1 always",
-        output="the name of a concept of C",
-        deviations=(
-            "The thesis cites the construction and prints none: this one is ours, of two releases.",
-            "It is (2ε, 2δ)-DP where the release is (ε, δ)-DP, which is less than the lemma allows.",
-            "It needs an element that every concept labels with 1; the lemma speaks of any class.",
-            "The release and the learner take the same number of examples (the lemma: O(n)).",
-        ),
-        variants=("ThresholdRelease", "RefinedRelease"),
-    )
-
     def __post_init__(self) -> None:
         claim_of(self.inner)
         if not all(self.concepts.label(c, self.p1) == 1 for c in self.concepts.concepts):
@@ -340,3 +287,54 @@ def _joined(records: Multiset | Sequence[tuple[Any, int]], more: Sequence[tuple[
     for value, count in (*(records.items if isinstance(records, Multiset) else records), *more):
         counts[value] = counts.get(value, 0) + count
     return Multiset.counted(counts)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+ThresholdRelease.card = Card(
+    name="ThresholdRelease",
+    system="L5",
+    title="Query release for thresholds by a noisy histogram",
+    paper=THESIS,
+    place="Definition 6.21, with Theorem 3.25",
+    claim="ε-DP under replace-one",
+    inputs="n ≥ 1 records in {0, …, size − 1}; epsilon > 0, size ≥ 2; alpha enters the utility claim alone",
+    output="a_j for j = 0, …, size − 1: fractions, the share of records ≤ j up to noise",
+    deviations=(
+        "The thesis takes any release: this one is ours, made so that its law is finite.",
+        "The noise is two-sided geometric in place of Laplace, and noisy counts are moved into {0, …, n}.",
+        "The number of records is public, so that the last answer is 1.",
+    ),
+    variants=("RefinedRelease", "LearnerFromRelease"),
+)
+
+RefinedRelease.card = Card(
+    name="RefinedRelease",
+    system="L5",
+    title="A coarse release of few records from a fine release of many",
+    paper=THESIS,
+    place="§7.6, proof of Theorem 7.29",
+    claim="(ε, δ)-DP if the inner release is; (1/150, β)-accurate on 150αn records if that is (α, β)-accurate on n",
+    inputs="150αn records, such that n is whole; a release of answers for a class with c(min X) = 1; 0 < α ≤ 1/150",
+    output="an answer for every concept, a fraction",
+    deviations=("150αn and (1 − 150α)n must be whole: other numbers of records are refused.",),
+    variants=("ThresholdRelease", "LearnerFromRelease"),
+)
+
+LearnerFromRelease.card = Card(
+    name="LearnerFromRelease",
+    system="L5",
+    title="A private learner from a private query release",
+    paper=THESIS,
+    place="§7.6, Lemma 7.30",
+    claim="(1/5, 5δ)-DP, a (1/5, 1/5)-accurate PAC learner, of a (1/150, δ)-DP, (1/150, 1/150)-accurate release",
+    inputs="n labelled examples (x, y), y in {0, 1}; a release for n records, a class C, p1 with c(p1) = 1 always",
+    output="the name of a concept of C",
+    deviations=(
+        "The thesis cites the construction and prints none: this one is ours, of two releases.",
+        "It is (2ε, 2δ)-DP where the release is (ε, δ)-DP, which is less than the lemma allows.",
+        "It needs an element that every concept labels with 1; the lemma speaks of any class.",
+        "The release and the learner take the same number of examples (the lemma: O(n)).",
+    ),
+    variants=("ThresholdRelease", "RefinedRelease"),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -48,26 +48,14 @@ class SolveD(Mechanism):
     """
 
     inner: Mechanism
-    ell: int
+    ell: checks.Count
     source: Mechanism
     concepts: ConceptClass
     p1: Any = 0
 
-    card: ClassVar[Card] = Card(
-        name="SolveD",
-        system="L4",
-        title="Solve_D: one axis solved by a learner for ℓ of them",
-        paper=THESIS,
-        place="§7.6, Theorems 7.24 and 7.26",
-        claim="(ε, δ)-DP if the learner is; (α/β)-consistent with probability above 1 − 2β if that is (α, β)-accurate",
-        inputs="n labelled examples (x, y), x in X; a learner for ℓn examples of X^ℓ; ℓ, a source 𝒟, C and p1",
-        output="a concept of C",
-        deviations=("The databases of the source have as many examples as D; others are refused.",),
-    )
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         claim_of(self.inner)
-        checks.whole("ell", self.ell, least=1)
         if not all(self.concepts.label(c, self.p1) == 1 for c in self.concepts.concepts):
             raise ParameterError(f"p1 must be labelled 1 by every concept; {self.p1!r} is not.")
 
@@ -104,3 +92,18 @@ class SolveD(Mechanism):
         for (x, y), count in examples.items:
             z = (self.p1,) * (axis - 1) + (x,) + (self.p1,) * (self.ell - axis)
             S[z, y] = S.get((z, y), 0) + count
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+SolveD.card = Card(
+    name="SolveD",
+    system="L4",
+    title="Solve_D: one axis solved by a learner for ℓ of them",
+    paper=THESIS,
+    place="§7.6, Theorems 7.24 and 7.26",
+    claim="(ε, δ)-DP if the learner is; (α/β)-consistent with probability above 1 − 2β if that is (α, β)-accurate",
+    inputs="n labelled examples (x, y), x in X; a learner for ℓn examples of X^ℓ; ℓ, a source 𝒟, C and p1",
+    output="a concept of C",
+    deviations=("The databases of the source have as many examples as D; others are refused.",),
+)

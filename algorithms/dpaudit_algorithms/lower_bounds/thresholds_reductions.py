@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -30,43 +30,21 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError, Thresholds
 
-_CLAIM = "(2ε, (1 + e^ε)δ)-DP under replace-one"
-_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, whatever concept labels them"
-_FINDS = "; an interior point of every dataset of n records with probability 1 − β"
-_EXAMPLES = (
-    "examples (x, y), x in X = {low, …, high}, y in {0, 1}; an interior-point algorithm for n records of X, its beta"
-)
-_CONCEPT = "a threshold z in X, which stands for c_z (c_z(x) = 1 iff x ≤ z)"
-_TO_LEARN = (
-    "Odd n: ⌈n/2⌉ elements with label 1 and ⌊n/2⌋ with label 0; sizes are public.",
-    "n/(2α) that is not whole is rounded up, and more examples are taken as they come: the construction is the same.",
-    "Labels that no threshold gives are handled in the same way: the privacy claim is for every dataset.",
-    "X is finite, and low and high are its ends.",
-)
-_TO_FIND = (
-    "Odd n: the ⌈n/2⌉ smallest have label 1, the ⌊n/2⌋ greatest label 0; sizes are public.",
-    "n/(3α) that is not whole is rounded up, by one more where pads would not be equally many.",
-    "shrink = 1 is the version with fake samples of the lecture notes, which pads to n/α.",
-    "X is finite, and low and high are its ends.",
-)
-
 
 @dataclass(frozen=True)
 class _Reduction(Mechanism):
     """What both directions share: parameters, and the claim for two changed rows."""
 
     inner: Mechanism
-    n: int
-    alpha: float
-    beta: float
-    low: int
-    high: int
+    n: checks.Count
+    alpha: checks.OpenUnit
+    beta: checks.OpenUnit
+    low: checks.Integer
+    high: checks.Integer
 
     def __post_init__(self) -> None:
-        checks.whole("n", self.n, least=1)
-        checks.probability("alpha", self.alpha, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        if checks.whole("high", self.high) < checks.whole("low", self.low):
+        super().__post_init__()
+        if self.high < self.low:
             raise ParameterError(f"high must be at least low = {self.low}, not {self.high!r}.")
         if claim_of(self.inner).relation != REPLACE_ONE:
             raise ParameterError("The lemma is about an inner algorithm that is private under replace-one.")
@@ -98,19 +76,6 @@ class ThresholdsFromInteriorPoint(_Reduction):
 
     Source: Stemmer's thesis, section 7.5, Lemma 7.22(1) and Theorem 7.21(1).
     """
-
-    card: ClassVar[Card] = Card(
-        name="ThresholdsFromInteriorPoint",
-        system="I6",
-        title="A threshold learner from an interior-point algorithm",
-        paper=THESIS,
-        place="§7.5, Lemma 7.22(1)",
-        claim=_CLAIM + _LEARNS,
-        inputs=_EXAMPLES,
-        output=_CONCEPT,
-        deviations=_TO_LEARN,
-        variants=("ThresholdsFromInteriorPointCorrected", "InteriorPointFromThresholds"),
-    )
 
     @property
     def records(self) -> int:
@@ -177,19 +142,6 @@ class ThresholdsFromInteriorPointCorrected(ThresholdsFromInteriorPoint):
     Source: Stemmer's thesis, section 7.5, Lemma 7.22(1), mended.
     """
 
-    card: ClassVar[Card] = Card(
-        name="ThresholdsFromInteriorPointCorrected",
-        system="I6",
-        title="A threshold learner from an interior-point algorithm that equal examples do not fool",
-        paper=THESIS,
-        place="§7.5, Lemma 7.22(1), mended",
-        claim=_CLAIM + _LEARNS,
-        inputs=_EXAMPLES,
-        output=_CONCEPT,
-        deviations=(*_TO_LEARN, "An element x of label 0 is given to the inner algorithm as x − 1, not below low."),
-        variants=("ThresholdsFromInteriorPoint",),
-    )
-
     def run(self, D: Any) -> Draw:
         return self.inner.on(_nearest(Multiset.of(D), self.n, self.low, self.high, 1))
 
@@ -219,24 +171,11 @@ class InteriorPointFromThresholds(_Reduction):
     interior points, "Learning Thresholds with DP".
     """
 
-    shrink: int = 3
-
-    card: ClassVar[Card] = Card(
-        name="InteriorPointFromThresholds",
-        system="I6",
-        title="An interior point from a threshold learner",
-        paper=THESIS,
-        place="§7.5, Lemma 7.22(2)",
-        claim=_CLAIM + _FINDS,
-        inputs="n records of X = {low, …, high}; a proper learner for n/(3α) examples, its alpha and beta; shrink",
-        output="a point of X, or what else the learner gives",
-        deviations=_TO_FIND,
-        variants=("InteriorPointFromThresholdsCorrected", "ThresholdsFromInteriorPoint"),
-    )
+    shrink: checks.Integer = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if checks.whole("shrink", self.shrink) not in (1, 3):
+        if self.shrink not in (1, 3):
             raise ParameterError(f"shrink must be 3 (the thesis) or 1 (the lecture notes), not {self.shrink}.")
         if self.shrink * as_written(self.alpha) > 1:
             raise ParameterError(f"alpha must be at most 1/{self.shrink}, so that n/({self.shrink}α) is at least n.")
@@ -314,19 +253,6 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     Source: Stemmer's thesis, section 7.5, Lemma 7.22(2), mended.
     """
 
-    card: ClassVar[Card] = Card(
-        name="InteriorPointFromThresholdsCorrected",
-        system="I6",
-        title="An interior point from a threshold learner over a domain that breaks ties",
-        paper=THESIS,
-        place="§7.5, Lemma 7.22(2), mended",
-        claim=_CLAIM + _FINDS,
-        inputs="n records of X = {low, …, high}; a learner for {low, …, low + |X|·n − 1}, its alpha and beta; shrink",
-        output="a point of X, or ⊥ if the learner gives it",
-        deviations=(*_TO_FIND, "The learner's domain is X × {1, …, n}: equal records are numbered."),
-        variants=("InteriorPointFromThresholds",),
-    )
-
     def run(self, dataset: Any) -> Program:
         S = _numbered(self._records(dataset), self.n, self.low)
         top = self.low + (self.high - self.low + 1) * self.n - 1
@@ -375,3 +301,78 @@ def _halves(S: Multiset, examples: int, low: int, high: int) -> Multiset:
 def _numbered(S: Multiset, n: int, low: int) -> Multiset:
     """(v, i) for the i-th record equal to v, written as low + (v − low)·n + i − 1."""
     return Multiset.of(low + (v - low) * n + i for v, count in S.items for i in range(count))
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_CLAIM = "(2ε, (1 + e^ε)δ)-DP under replace-one"
+_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, whatever concept labels them"
+_FINDS = "; an interior point of every dataset of n records with probability 1 − β"
+_EXAMPLES = (
+    "examples (x, y), x in X = {low, …, high}, y in {0, 1}; an interior-point algorithm for n records of X, its beta"
+)
+_CONCEPT = "a threshold z in X, which stands for c_z (c_z(x) = 1 iff x ≤ z)"
+_TO_LEARN = (
+    "Odd n: ⌈n/2⌉ elements with label 1 and ⌊n/2⌋ with label 0; sizes are public.",
+    "n/(2α) that is not whole is rounded up, and more examples are taken as they come: the construction is the same.",
+    "Labels that no threshold gives are handled in the same way: the privacy claim is for every dataset.",
+    "X is finite, and low and high are its ends.",
+)
+_TO_FIND = (
+    "Odd n: the ⌈n/2⌉ smallest have label 1, the ⌊n/2⌋ greatest label 0; sizes are public.",
+    "n/(3α) that is not whole is rounded up, by one more where pads would not be equally many.",
+    "shrink = 1 is the version with fake samples of the lecture notes, which pads to n/α.",
+    "X is finite, and low and high are its ends.",
+)
+
+ThresholdsFromInteriorPoint.card = Card(
+    name="ThresholdsFromInteriorPoint",
+    system="I6",
+    title="A threshold learner from an interior-point algorithm",
+    paper=THESIS,
+    place="§7.5, Lemma 7.22(1)",
+    claim=_CLAIM + _LEARNS,
+    inputs=_EXAMPLES,
+    output=_CONCEPT,
+    deviations=_TO_LEARN,
+    variants=("ThresholdsFromInteriorPointCorrected", "InteriorPointFromThresholds"),
+)
+
+ThresholdsFromInteriorPointCorrected.card = Card(
+    name="ThresholdsFromInteriorPointCorrected",
+    system="I6",
+    title="A threshold learner from an interior-point algorithm that equal examples do not fool",
+    paper=THESIS,
+    place="§7.5, Lemma 7.22(1), mended",
+    claim=_CLAIM + _LEARNS,
+    inputs=_EXAMPLES,
+    output=_CONCEPT,
+    deviations=(*_TO_LEARN, "An element x of label 0 is given to the inner algorithm as x − 1, not below low."),
+    variants=("ThresholdsFromInteriorPoint",),
+)
+
+InteriorPointFromThresholds.card = Card(
+    name="InteriorPointFromThresholds",
+    system="I6",
+    title="An interior point from a threshold learner",
+    paper=THESIS,
+    place="§7.5, Lemma 7.22(2)",
+    claim=_CLAIM + _FINDS,
+    inputs="n records of X = {low, …, high}; a proper learner for n/(3α) examples, its alpha and beta; shrink",
+    output="a point of X, or what else the learner gives",
+    deviations=_TO_FIND,
+    variants=("InteriorPointFromThresholdsCorrected", "ThresholdsFromInteriorPoint"),
+)
+
+InteriorPointFromThresholdsCorrected.card = Card(
+    name="InteriorPointFromThresholdsCorrected",
+    system="I6",
+    title="An interior point from a threshold learner over a domain that breaks ties",
+    paper=THESIS,
+    place="§7.5, Lemma 7.22(2), mended",
+    claim=_CLAIM + _FINDS,
+    inputs="n records of X = {low, …, high}; a learner for {low, …, low + |X|·n − 1}, its alpha and beta; shrink",
+    output="a point of X, or ⊥ if the learner gives it",
+    deviations=(*_TO_FIND, "The learner's domain is X × {1, …, n}: equal records are numbered."),
+    variants=("InteriorPointFromThresholds",),
+)

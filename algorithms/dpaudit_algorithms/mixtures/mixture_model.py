@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     MIXTURES,
@@ -61,26 +61,7 @@ class MixtureModel(Mechanism):
     """
 
     truth: Mixture
-    records: int
-
-    card: ClassVar[Card] = Card(
-        name="MixtureModel",
-        system="H8",
-        title="The data model of private-public mixtures, and the printed numbers of records",
-        paper=MIXTURES,
-        place="§3, §4, Theorems 4.9 and 4.10",
-        claim="0-DP: it reads no data; label-determined: every record is private if and only if its label is 1",
-        inputs="a distribution of examples (x, y), a privacy model, n; whatever dataset it is given is not looked at",
-        output='n records (x, y, p), p = "priv" or "pub", as a multiset',
-        deviations=(
-            "Distributions are finite, with weights that are whole numbers.",
-            "Theorems 4.9 and 4.10 have O(·): the numbers shown have the constants that their proofs give.",
-        ),
-        variants=("LearnHalf",),
-    )
-
-    def __post_init__(self) -> None:
-        checks.whole("records", self.records, least=0)
+    records: checks.Natural
 
     @property
     def claim(self) -> Claim:
@@ -110,3 +91,22 @@ class MixtureModel(Mechanism):
     def run(self, dataset: Any) -> Program:
         instance = yield Mixed(self.truth, self.records).on(())
         return instance.dataset
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+MixtureModel.card = Card(
+    name="MixtureModel",
+    system="H8",
+    title="The data model of private-public mixtures, and the printed numbers of records",
+    paper=MIXTURES,
+    place="§3, §4, Theorems 4.9 and 4.10",
+    claim="0-DP: it reads no data; label-determined: every record is private if and only if its label is 1",
+    inputs="a distribution of examples (x, y), a privacy model, n; whatever dataset it is given is not looked at",
+    output='n records (x, y, p), p = "priv" or "pub", as a multiset',
+    deviations=(
+        "Distributions are finite, with weights that are whole numbers.",
+        "Theorems 4.9 and 4.10 have O(·): the numbers shown have the constants that their proofs give.",
+    ),
+    variants=("LearnHalf",),
+)

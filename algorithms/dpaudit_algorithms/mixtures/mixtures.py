@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,24 +36,12 @@ from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED, AXIS, SKIP, T
 ALPHA = 0.1
 """The error at which promises are shown that hold for every α."""
 
-_SUPPORTS = (
-    '"Find a halfspace that is supported by Ŝ" (step 5): Lemma 4.5 needs one whose boundary does not contain Aff '
-    '(supports = "transversal"); "aligned" takes one that does, where there is one.'
-)
-_EMPTY = 'Ŝ = ∅ is in 𝒲 and supports every halfspace: left out (empty_subset = "skip"), or x₁ ≥ 0 ("axis").'
-_POINTS = "Points are exact: whole numbers or fractions; equal public points, and equal halfspaces, count once."
-
 
 def _same_choices(dimension: Any, supports: str, empty_subset: str) -> None:
     if checks.whole("dimension", dimension, least=1) > 3:
         raise ParameterError(f"dimension must be 1, 2 or 3, not {dimension!r}.")
-    _one_of("supports", supports, (TRANSVERSAL, ALIGNED))
-    _one_of("empty_subset", empty_subset, (SKIP, AXIS))
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if isinstance(value, bool) or value not in allowed:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}.")
+    checks.one_of("supports", supports, (TRANSVERSAL, ALIGNED))
+    checks.one_of("empty_subset", empty_subset, (SKIP, AXIS))
 
 
 @dataclass(frozen=True)
@@ -76,18 +64,6 @@ class ConstrHalf(Mechanism):
     dimension: int = 2
     supports: str = TRANSVERSAL
     empty_subset: str = SKIP
-
-    card: ClassVar[Card] = Card(
-        name="ConstrHalf",
-        system="H7",
-        title="A_ConstrHalf: a finite family of halfspaces from the public points",
-        paper=MIXTURES,
-        place="§4, Algorithm 1",
-        claim="a function of the public records alone: 0-DP under private-rows",
-        inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; d = 1, 2 or 3',
-        output="(halfspaces (w₀, w₁, …, w_d) for Σ wᵢxᵢ ≥ w₀, equations (e₀, e₁, …, e_d) of Aff)",
-        deviations=(_SUPPORTS, _EMPTY, _POINTS),
-    )
 
     def __post_init__(self) -> None:
         _same_choices(self.dimension, self.supports, self.empty_subset)
@@ -140,41 +116,18 @@ class LearnHalf(Mechanism):
     Source: Bassily, Moran and Nandi, Algorithm 2 and Lemma 4.1.
     """
 
-    epsilon: float
+    epsilon: checks.Positive
     dimension: int = 2
     supports: str = TRANSVERSAL
     empty_subset: str = SKIP
     all_ones: str = ASSUMED
     private_label: int = 1
 
-    card: ClassVar[Card] = Card(
-        name="LearnHalf",
-        system="H7",
-        title="A_LearnHalf: learning halfspaces from private and public records",
-        paper=MIXTURES,
-        place="§4, Algorithm 2, Lemma 4.1",
-        claim="ε-DP with respect to the private records (private-rows), for every public part",
-        inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; epsilon > 0; d = 1, 2 or 3',
-        output="the number of a hypothesis in an enumeration of 𝒢 that public records determine; ⊥ where 𝒢 is empty",
-        deviations=(
-            _SUPPORTS,
-            _EMPTY,
-            '𝒢 has the hypothesis that labels everything 1, as the text assumes (all_ones = "assumed"); step 8 '
-            'alone does not make it (all_ones = "steps").',
-            "𝒢 has one member for every set of halfspaces of step 8, also where two are the same function.",
-            "Step 9 weighs g with exp(−ε·(errors of g)/2): the score −err^ has sensitivity 1/n.",
-            "Halfspaces that contain the same points of the data are computed once and counted as often as they are: "
-            "the law is the same.",
-            "Labels are exchanged before and after where private records have label 0 (private_label = 0).",
-            _POINTS,
-        ),
-    )
-
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         _same_choices(self.dimension, self.supports, self.empty_subset)
-        _one_of("all_ones", self.all_ones, (ASSUMED, STEPS))
-        _one_of("private_label", self.private_label, (0, 1))
+        checks.one_of("all_ones", self.all_ones, (ASSUMED, STEPS))
+        checks.one_of("private_label", self.private_label, (0, 1))
 
     @property
     def claim(self) -> Claim:
@@ -273,3 +226,48 @@ def _records(S: Any) -> Multiset:
 
 
 __all__ = ["ConstrHalf", "LearnHalf", "constr_half", "private_points", "public_points"]
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_SUPPORTS = (
+    '"Find a halfspace that is supported by Ŝ" (step 5): Lemma 4.5 needs one whose boundary does not contain Aff '
+    '(supports = "transversal"); "aligned" takes one that does, where there is one.'
+)
+_EMPTY = 'Ŝ = ∅ is in 𝒲 and supports every halfspace: left out (empty_subset = "skip"), or x₁ ≥ 0 ("axis").'
+_POINTS = "Points are exact: whole numbers or fractions; equal public points, and equal halfspaces, count once."
+
+ConstrHalf.card = Card(
+    name="ConstrHalf",
+    system="H7",
+    title="A_ConstrHalf: a finite family of halfspaces from the public points",
+    paper=MIXTURES,
+    place="§4, Algorithm 1",
+    claim="a function of the public records alone: 0-DP under private-rows",
+    inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; d = 1, 2 or 3',
+    output="(halfspaces (w₀, w₁, …, w_d) for Σ wᵢxᵢ ≥ w₀, equations (e₀, e₁, …, e_d) of Aff)",
+    deviations=(_SUPPORTS, _EMPTY, _POINTS),
+)
+
+LearnHalf.card = Card(
+    name="LearnHalf",
+    system="H7",
+    title="A_LearnHalf: learning halfspaces from private and public records",
+    paper=MIXTURES,
+    place="§4, Algorithm 2, Lemma 4.1",
+    claim="ε-DP with respect to the private records (private-rows), for every public part",
+    inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; epsilon > 0; d = 1, 2 or 3',
+    output="the number of a hypothesis in an enumeration of 𝒢 that public records determine; ⊥ where 𝒢 is empty",
+    deviations=(
+        _SUPPORTS,
+        _EMPTY,
+        '𝒢 has the hypothesis that labels everything 1, as the text assumes (all_ones = "assumed"); step 8 '
+        'alone does not make it (all_ones = "steps").',
+        "𝒢 has one member for every set of halfspaces of step 8, also where two are the same function.",
+        "Step 9 weighs g with exp(−ε·(errors of g)/2): the score −err^ has sensitivity 1/n.",
+        "Halfspaces that contain the same points of the data are computed once and counted as often as they are: "
+        "the law is the same.",
+        "Labels are exchanged before and after where private records have label 0 (private_label = 0).",
+        _POINTS,
+    ),
+)

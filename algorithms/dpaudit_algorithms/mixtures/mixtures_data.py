@@ -59,10 +59,7 @@ class NearErm(Goal):
     """err^(ĝ; S′) ≤ err^(h_ERM; S′) + α.  Source: Bassily, Moran and Nandi, Claim 4.7."""
 
     learner: HalfspaceLearner
-    alpha: float
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         S = Multiset.of(instance.dataset)
@@ -80,10 +77,7 @@ class ExcessError(Goal):
     """err(ĝ; D̃) ≤ min_h err(h; D̃) + α, for instances of `Mixed`.  Source: Bassily, Moran and Nandi, Definition 3.2."""
 
     learner: HalfspaceLearner
-    alpha: float
-
-    def __post_init__(self) -> None:
-        checks.positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         truth = _truth(instance)
@@ -112,11 +106,11 @@ class Deviation(Goal):
     """
 
     learner: HalfspaceLearner
-    beta: float
+    beta: checks.OpenUnit
     bound: str = LEMMA
 
     def __post_init__(self) -> None:
-        checks.probability("beta", self.beta, open_ends=True)
+        super().__post_init__()
         if self.bound not in (LEMMA, PRINTED):
             raise ParameterError(f"bound must be {LEMMA!r} or {PRINTED!r}, not {self.bound!r}.")
 

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import PRIVATE, PUBLIC, Instance, Mechanism, Multinomial, Program, as_written
-from dpaudit.language.checks import probability
+from dpaudit.language import PRIVATE, PUBLIC, Instance, Mechanism, Multinomial, Program, as_written, checks
 
 Weighted: TypeAlias = dict[tuple[Any, int], float | Fraction]
 """A distribution D̃ of examples (x, y): example → weight ≥ 0, in the ratios of their probabilities."""
@@ -72,7 +71,7 @@ def flipped_bits(examples: Weighted, flip: float) -> Mixture:
     Raises:
         ParameterError: flip outside [0, 1].
     """
-    probability("flip", flip)
+    checks.probability("flip", flip)
     other = f"private iff y = 1, the bit flipped with probability {flip:g}"
     return _mixture(examples, lambda x, y: flip if y == 0 else 1 - as_written(flip), other)
 
@@ -83,7 +82,7 @@ def private_ones(examples: Weighted, share: float) -> Mixture:
     Raises:
         ParameterError: share outside [0, 1].
     """
-    probability("share", share)
+    checks.probability("share", share)
     return _mixture(examples, lambda x, y: share if y == 1 else 0.0, f"y = 1 is private with probability {share:g}")
 
 
@@ -93,7 +92,7 @@ def noisy_labels(points: Iterable[tuple[Any, float]], target: Callable[[Any], in
     Raises:
         ParameterError: noise outside [0, 1].
     """
-    rate = as_written(probability("noise", noise))
+    rate = as_written(checks.probability("noise", noise))
     found: Weighted = {}
     for x, weight in points:
         y = target(x)

@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.errors import ParameterError
-from dpaudit.language import Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written
-from dpaudit.language.checks import positive, whole
+from dpaudit.language import Goal, Instance, Mechanism, Multinomial, Multiset, Program, as_written, checks
 
 
-class ConceptClass(ABC):
+class ConceptClass(checks.Checked, ABC):
     """Concepts c: X → {0, 1} over a finite domain X, as a frozen dataclass; a concept is named by a plain value.
 
     Source: Stemmer's thesis, section 3.2.
@@ -55,10 +54,7 @@ class ConceptClass(ABC):
 class _OnLine(ConceptClass):
     """Concepts on X = {0, …, size − 1}, one for each element."""
 
-    size: int
-
-    def __post_init__(self) -> None:
-        whole("size", self.size, least=1)
+    size: checks.Count
 
     @property
     def points(self) -> range:
@@ -163,10 +159,7 @@ class EmpiricalError(Goal):
     """The output names a concept that labels at most αn of the n examples wrongly.  Source: thesis, Definition 3.12."""
 
     concepts: ConceptClass
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         examples = Multiset.of(instance.dataset)
@@ -184,10 +177,7 @@ class GeneralisationError(Goal):
     """
 
     concepts: ConceptClass
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         truth = instance.truth

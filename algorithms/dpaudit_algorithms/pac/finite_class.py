@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     PAC_OVERVIEW,
@@ -29,12 +29,7 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, GeneralisationError
 
-_INPUTS = "n labelled examples (x, y), x in X, y in {0, 1}; 0 < epsilon ≤ 1, a finite class H of concepts"
-_OUTPUT = "the name of a concept of H"
 _LEARNER = "a PAC learner: error ≤ 1/4 with probability at least 3/4"
-_CONSTANTS = (
-    "O(log|H|/ε) is read with the constants that its proof gives: Lemma 3.2 with a = ln 8, and training error ≤ 1/8."
-)
 
 
 @dataclass(frozen=True)
@@ -77,11 +72,12 @@ class NoBadSample(Goal):
 class _FiniteClassLearner(Mechanism):
     """What both versions share: everything but the sign."""
 
-    epsilon: float
+    epsilon: checks.Positive
     concepts: ConceptClass
 
     def __post_init__(self) -> None:
-        if checks.positive("epsilon", self.epsilon) > 1:
+        super().__post_init__()
+        if self.epsilon > 1:
             raise ParameterError(f"Theorem 3.3 needs 0 < epsilon ≤ 1, not {self.epsilon!r}.")
 
     @property
@@ -129,19 +125,6 @@ class FiniteClassLearner(_FiniteClassLearner):
 
     Source: Sivakumar, section 3, algorithm A′, Lemma 3.2 and Theorem 3.3.
     """
-
-    card: ClassVar[Card] = Card(
-        name="FiniteClassLearner",
-        system="P2",
-        title="The private learner A′ for finite classes, with its sign as printed: private and useless",
-        paper=PAC_OVERVIEW,
-        place="§3, Theorem 3.3",
-        claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(_CONSTANTS,),
-        variants=("FiniteClassLearnerCorrected",),
-    )
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Error ≤ 1/4 with probability 3/4 from the printed size on, and what Lemma 3.2 says of the training error."""
@@ -205,19 +188,6 @@ class FiniteClassLearnerCorrected(_FiniteClassLearner):
     Source: Sivakumar, section 3, algorithm A′ and Theorem 3.3, with the sign that Lemma 3.2 needs.
     """
 
-    card: ClassVar[Card] = Card(
-        name="FiniteClassLearnerCorrected",
-        system="P2",
-        title="The private learner A′ for finite classes, with the sign that is meant",
-        paper=PAC_OVERVIEW,
-        place="§3, Theorem 3.3, mended",
-        claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=("A hypothesis has probability ∝ e^{ε·score/2}; the print has e^{−ε·score/2}.", _CONSTANTS),
-        variants=("FiniteClassLearner",),
-    )
-
     @property
     def kept(self) -> float:
         """q = 1 − (1 − e^{−ε/2})/4: by what an example lowers the mean weight of a concept of error 1/4."""
@@ -274,3 +244,38 @@ def lemma_3_2(size: int, epsilon: float, a: float) -> tuple[float, float]:
     gap = 2 * (log(size) + checks.positive("a", a)) / checks.positive("epsilon", epsilon)
     weight = (size - 1) * exp(-epsilon * gap / 2)
     return weight / (1 + weight), exp(-a)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "n labelled examples (x, y), x in X, y in {0, 1}; 0 < epsilon ≤ 1, a finite class H of concepts"
+_OUTPUT = "the name of a concept of H"
+_CONSTANTS = (
+    "O(log|H|/ε) is read with the constants that its proof gives: Lemma 3.2 with a = ln 8, and training error ≤ 1/8."
+)
+
+FiniteClassLearner.card = Card(
+    name="FiniteClassLearner",
+    system="P2",
+    title="The private learner A′ for finite classes, with its sign as printed: private and useless",
+    paper=PAC_OVERVIEW,
+    place="§3, Theorem 3.3",
+    claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(_CONSTANTS,),
+    variants=("FiniteClassLearnerCorrected",),
+)
+
+FiniteClassLearnerCorrected.card = Card(
+    name="FiniteClassLearnerCorrected",
+    system="P2",
+    title="The private learner A′ for finite classes, with the sign that is meant",
+    paper=PAC_OVERVIEW,
+    place="§3, Theorem 3.3, mended",
+    claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=("A hypothesis has probability ∝ e^{ε·score/2}; the print has e^{−ε·score/2}.", _CONSTANTS),
+    variants=("FiniteClassLearner",),
+)

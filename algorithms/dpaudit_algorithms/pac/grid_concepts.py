@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, product
 from typing import TypeAlias
 
 from dpaudit.errors import ParameterError
-from dpaudit.language.checks import whole
+from dpaudit.language import checks
 from dpaudit_algorithms.pac.concepts import ConceptClass
 
 Vector: TypeAlias = tuple[int, ...]
@@ -21,12 +21,8 @@ Vector: TypeAlias = tuple[int, ...]
 class _Grid(ConceptClass):
     """A class over X^ℓ, X = {0, …, size − 1}."""
 
-    size: int
-    dimension: int
-
-    def __post_init__(self) -> None:
-        whole("size", self.size, least=1)
-        whole("dimension", self.dimension, least=1)
+    size: checks.Count
+    dimension: checks.Count
 
     @cached_property
     def points(self) -> tuple[Vector, ...]:

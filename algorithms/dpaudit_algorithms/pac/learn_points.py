@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -32,13 +32,6 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.pac.concepts import GeneralisationError, Points
-
-_INPUTS = (
-    "n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; epsilon > 0, 0 < delta < 1, |X| ≥ 1. "
-    "alpha and beta enter the sample size alone"
-)
-_OUTPUT = "j in {0, …, |X| − 1}, which stands for c_j (c_j(x) = 1 iff x = j)"
-
 
 ALPHA = 0.1
 """The error at which the learner's promise is shown, which holds for every α."""
@@ -101,27 +94,11 @@ class LearnPoints(Mechanism):
 
     epsilon: float
     delta: float
-    domain: int
+    domain: checks.Count
     log_base: float = 2.0
 
-    card: ClassVar[Card] = Card(
-        name="LearnPoints",
-        system="I5",
-        title="LearnPoints: a proper learner for point functions",
-        paper=THESIS,
-        place="§6.2, Lemma 6.2",
-        claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ)",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            'A_dist\'s "log(1/δ)" is read to base 2 (log_base = 2).',
-            "A_dist's ties go to the lesser point, whatever the data; broken at random, they would not harm accuracy.",
-        ),
-        variants=("LearnPointsCorrected",),
-    )
-
     def __post_init__(self) -> None:
-        checks.whole("domain", self.domain, least=1)
+        super().__post_init__()
         _ = self.chooser  # A_dist checks the rest
 
     @property
@@ -207,23 +184,10 @@ class LearnPointsCorrected(Mechanism):
 
     epsilon: float
     delta: float
-    domain: int
-
-    card: ClassVar[Card] = Card(
-        name="LearnPointsCorrected",
-        system="I5",
-        title="LearnPoints on the mended A_dist",
-        paper=THESIS,
-        place="§6.2, Lemma 6.2, mended",
-        claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ), δ ≤ β",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
-        variants=("LearnPoints",),
-    )
+    domain: checks.Count
 
     def __post_init__(self) -> None:
-        checks.whole("domain", self.domain, least=1)
+        super().__post_init__()
         _ = self.chooser
 
     @property
@@ -300,3 +264,41 @@ def _shown_beta(domain: int, least: float = 0.0) -> float | None:
 
 def _shown(beta: float) -> str:
     return f"(α, β)-PAC: generalisation error ≤ {ALPHA:g} with probability at least {1 - beta:.4g}"
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = (
+    "n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; epsilon > 0, 0 < delta < 1, |X| ≥ 1. "
+    "alpha and beta enter the sample size alone"
+)
+_OUTPUT = "j in {0, …, |X| − 1}, which stands for c_j (c_j(x) = 1 iff x = j)"
+
+LearnPoints.card = Card(
+    name="LearnPoints",
+    system="I5",
+    title="LearnPoints: a proper learner for point functions",
+    paper=THESIS,
+    place="§6.2, Lemma 6.2",
+    claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ)",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        'A_dist\'s "log(1/δ)" is read to base 2 (log_base = 2).',
+        "A_dist's ties go to the lesser point, whatever the data; broken at random, they would not harm accuracy.",
+    ),
+    variants=("LearnPointsCorrected",),
+)
+
+LearnPointsCorrected.card = Card(
+    name="LearnPointsCorrected",
+    system="I5",
+    title="LearnPoints on the mended A_dist",
+    paper=THESIS,
+    place="§6.2, Lemma 6.2, mended",
+    claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ), δ ≤ β",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=("Step 2 runs ADistCorrected.", "The learner's lemma asks for δ ≤ β, too."),
+    variants=("LearnPoints",),
+)

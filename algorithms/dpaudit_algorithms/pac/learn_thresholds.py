@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -42,15 +42,8 @@ from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected, iterated_log
 from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError, Thresholds
 
-_INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
-_OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
 MOST_STEPS = 40
 """Steps of scores of which the replaced example is looked for at every two."""
-_DEVIATIONS = (
-    "The output is the index k of the concept c_k.",
-    "The steps that RecConcave leaves open are read as on its card.",
-    "|X| ≥ 2, so that N ≥ 1 exists.",
-)
 
 
 @dataclass(frozen=True)
@@ -113,21 +106,16 @@ class _Mirrored:
 class _LearnThresholds(Mechanism):
     """What both versions share: everything but which RecConcave they use."""
 
-    size: int = 2**16
-    alpha: float = 0.1
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    N: int | None = None
-    base: int = 32
+    size: Annotated[int, checks.least(2)] = 2**16
+    alpha: checks.Unit = 0.1
+    epsilon: checks.Positive = 1.0
+    delta: checks.OpenUnit = 1e-6
+    N: checks.Count | None = None
+    base: checks.Count = 32
 
     def __post_init__(self) -> None:
-        checks.whole("size", self.size, least=2)
-        if not 0 < checks.number("alpha", self.alpha) <= 1:
-            raise ParameterError(f"alpha must lie in (0, 1], not {self.alpha!r}.")
-        checks.positive("epsilon", self.epsilon)
-        checks.probability("delta", self.delta, open_ends=True)
-        checks.whole("base", self.base, least=1)
-        if self.N is not None and checks.whole("N", self.N, least=1) > log_star(self.size):
+        super().__post_init__()
+        if self.N is not None and log_star(self.size) < self.N:
             raise ParameterError(f"Theorem 6.17 needs N ≤ log*|X| = {log_star(self.size)}, not {self.N}.")
 
     @property
@@ -232,19 +220,6 @@ class LearnThresholds(_LearnThresholds):
 
     log_base: float = 2.0
 
-    card: ClassVar[Card] = Card(
-        name="LearnThresholds",
-        system="I4",
-        title="LearnThresholds: a proper learner for thresholds",
-        paper=THESIS,
-        place="§6.5, Theorem 6.17",
-        claim="(ε, δ)-DP under replace-one",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=_DEVIATIONS,
-        variants=("LearnThresholdsCorrected",),
-    )
-
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """Those of the exponential mechanism on the consistency, where RecConcave makes one call."""
         return self._of_one_call(domain)
@@ -274,19 +249,6 @@ class LearnThresholdsCorrected(_LearnThresholds):
 
     Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds, with RecConcave's step 9 mended.
     """
-
-    card: ClassVar[Card] = Card(
-        name="LearnThresholdsCorrected",
-        system="I4",
-        title="LearnThresholds with the A_dist that replace-one asks for",
-        paper=THESIS,
-        place="§6.5, Theorem 6.17, mended",
-        claim="(ε, δ)-DP under replace-one",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(*_DEVIATIONS, "RecConcaveCorrected takes the place of RecConcave."),
-        variants=("LearnThresholds",),
-    )
 
     def sample_size(self, beta: float) -> int:
         """The greatest of the three numbers of records above.
@@ -368,3 +330,40 @@ def _consistent(size: int, S: Multiset) -> AnyScores:
         score += 0 if y else count
     starts = sorted(change)
     return step_scores(starts, [score + gained for gained in accumulate(change[x] for x in starts)], size)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
+_OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
+_DEVIATIONS = (
+    "The output is the index k of the concept c_k.",
+    "The steps that RecConcave leaves open are read as on its card.",
+    "|X| ≥ 2, so that N ≥ 1 exists.",
+)
+
+LearnThresholds.card = Card(
+    name="LearnThresholds",
+    system="I4",
+    title="LearnThresholds: a proper learner for thresholds",
+    paper=THESIS,
+    place="§6.5, Theorem 6.17",
+    claim="(ε, δ)-DP under replace-one",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=_DEVIATIONS,
+    variants=("LearnThresholdsCorrected",),
+)
+
+LearnThresholdsCorrected.card = Card(
+    name="LearnThresholdsCorrected",
+    system="I4",
+    title="LearnThresholds with the A_dist that replace-one asks for",
+    paper=THESIS,
+    place="§6.5, Theorem 6.17, mended",
+    claim="(ε, δ)-DP under replace-one",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(*_DEVIATIONS, "RecConcaveCorrected takes the place of RecConcave."),
+    variants=("LearnThresholds",),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     PAC_OVERVIEW,
@@ -27,14 +27,6 @@ from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, Genera
 
 _LEMMA = "§7.4, Lemma 7.20"
 _OVERVIEW = f"{PAC_OVERVIEW}, §3.2, Theorem 3.5"
-_INPUTS = "n examples (x, y), y in {0, 1}; a learner for m examples, its class, alpha > 0, beta in [0, 1]"
-_OUTPUT = "the learner's hypothesis"
-_DEVIATIONS = (
-    "That the learner is (α, β)-accurate is what the user says of it; its own claim gives ε and δ.",
-    "The learner is given the multiset of the rows drawn, so that it must look at multiplicities only.",
-    "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
-    "With α = β = 1/4 it is Theorem 3.5 of Sivakumar's overview, which has no proof of its own.",
-)
 
 
 @dataclass(frozen=True)
@@ -43,15 +35,13 @@ class _Empirical(Mechanism):
 
     learner: Mechanism
     concepts: ConceptClass
-    m: int
-    alpha: float
-    beta: float
+    m: checks.Count
+    alpha: checks.Positive
+    beta: checks.Probability
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         replace_one_claim(self.learner)
-        checks.whole("m", self.m, least=1)
-        checks.positive("alpha", self.alpha)
-        checks.probability("beta", self.beta)
 
     @property
     def n(self) -> int:
@@ -100,22 +90,6 @@ class EmpiricalLearner(_Empirical):
     Source: Stemmer's thesis, section 7.4, Lemma 7.20; Sivakumar, section 3.2, Theorem 3.5.
     """
 
-    card: ClassVar[Card] = Card(
-        name="EmpiricalLearner",
-        system="I7",
-        title="An empirical learner from a PAC learner, by subsampling with replacement",
-        paper=THESIS,
-        place=_LEMMA,
-        claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n = 9m rows, if the PAC learner is both on m",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            "The lemma says that such a learner exists; this is the one that its proof constructs, for every ε.",
-            *_DEVIATIONS,
-        ),
-        variants=("EmpiricalLearnerCorrected",),
-    )
-
     @property
     def n(self) -> int:
         """9m."""
@@ -144,19 +118,6 @@ class EmpiricalLearnerCorrected(_Empirical):
 
     Source: Stemmer's thesis, section 7.4, Lemma 7.20, mended.
     """
-
-    card: ClassVar[Card] = Card(
-        name="EmpiricalLearnerCorrected",
-        system="I7",
-        title="An empirical learner from a PAC learner, with as many rows as its ε asks for",
-        paper=THESIS,
-        place=f"{_LEMMA}, mended",
-        claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n rows, if the PAC learner is both on m",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=("n is max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}, which is 9m for ε ≤ 3.474.", *_DEVIATIONS),
-        variants=("EmpiricalLearner",),
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -194,35 +155,16 @@ class PacLearner(Mechanism):
 
     learner: Mechanism
     concepts: Thresholds
-    n: int
-    alpha: float
-    beta: float
-    beta_prime: float
-
-    card: ClassVar[Card] = Card(
-        name="PacLearner",
-        system="I7",
-        title="An empirical learner for thresholds as a PAC learner",
-        paper=THESIS,
-        place="§7.4, Lemma 7.18",
-        claim="the learner's own privacy; (2α, β + β′)-accurate on max{n, 4·ln(2/β′)/α} samples",
-        inputs="examples (x, y), x in X, y in {0, 1}; n ≥ 1, alpha > 0, beta in [0, 1], 0 < beta_prime ≤ 1",
-        output="the learner's hypothesis",
-        deviations=(
-            "That the learner is (α, β)-accurate on n examples is what the user says of it.",
-            "It must be so on more than n examples too, where 4·ln(2/β′)/α is more: the print takes this for granted.",
-        ),
-    )
+    n: checks.Count
+    alpha: checks.Positive
+    beta: checks.Probability
+    beta_prime: checks.Unit
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         claim_of(self.learner)
         if not isinstance(self.concepts, Thresholds):
             raise ParameterError(f"Lemma 7.18 is about thresholds: concepts must be Thresholds, not {self.concepts!r}.")
-        checks.whole("n", self.n, least=1)
-        checks.positive("alpha", self.alpha)
-        checks.probability("beta", self.beta)
-        if not 0 < checks.number("beta_prime", self.beta_prime) <= 1:
-            raise ParameterError(f"beta_prime must lie in (0, 1], not {self.beta_prime!r}.")
 
     @property
     def claim(self) -> Claim:
@@ -253,3 +195,59 @@ class PacLearner(Mechanism):
 
     def run(self, S: Any) -> Applied:
         return self.learner.on(S)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "n examples (x, y), y in {0, 1}; a learner for m examples, its class, alpha > 0, beta in [0, 1]"
+_OUTPUT = "the learner's hypothesis"
+_DEVIATIONS = (
+    "That the learner is (α, β)-accurate is what the user says of it; its own claim gives ε and δ.",
+    "The learner is given the multiset of the rows drawn, so that it must look at multiplicities only.",
+    "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
+    "With α = β = 1/4 it is Theorem 3.5 of Sivakumar's overview, which has no proof of its own.",
+)
+
+EmpiricalLearner.card = Card(
+    name="EmpiricalLearner",
+    system="I7",
+    title="An empirical learner from a PAC learner, by subsampling with replacement",
+    paper=THESIS,
+    place=_LEMMA,
+    claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n = 9m rows, if the PAC learner is both on m",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        "The lemma says that such a learner exists; this is the one that its proof constructs, for every ε.",
+        *_DEVIATIONS,
+    ),
+    variants=("EmpiricalLearnerCorrected",),
+)
+
+EmpiricalLearnerCorrected.card = Card(
+    name="EmpiricalLearnerCorrected",
+    system="I7",
+    title="An empirical learner from a PAC learner, with as many rows as its ε asks for",
+    paper=THESIS,
+    place=f"{_LEMMA}, mended",
+    claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n rows, if the PAC learner is both on m",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=("n is max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}, which is 9m for ε ≤ 3.474.", *_DEVIATIONS),
+    variants=("EmpiricalLearner",),
+)
+
+PacLearner.card = Card(
+    name="PacLearner",
+    system="I7",
+    title="An empirical learner for thresholds as a PAC learner",
+    paper=THESIS,
+    place="§7.4, Lemma 7.18",
+    claim="the learner's own privacy; (2α, β + β′)-accurate on max{n, 4·ln(2/β′)/α} samples",
+    inputs="examples (x, y), x in X, y in {0, 1}; n ≥ 1, alpha > 0, beta in [0, 1], 0 < beta_prime ≤ 1",
+    output="the learner's hypothesis",
+    deviations=(
+        "That the learner is (α, β)-accurate on n examples is what the user says of it.",
+        "It must be so on more than n examples too, where 4·ln(2/β′)/α is more: the print takes this for granted.",
+    ),
+)

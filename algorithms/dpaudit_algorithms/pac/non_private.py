@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -106,23 +106,6 @@ class EmpiricalRiskMinimizer(Mechanism):
 
     hypotheses: tuple[Hypothesis, ...] = thresholds(8)
 
-    card: ClassVar[Card] = Card(
-        name="EmpiricalRiskMinimizer",
-        system="P1",
-        title="Empirical risk minimisation over a finite class: not private",
-        paper=PAC_OVERVIEW,
-        place="§2, Theorems 2.1 and 2.2",
-        claim="none: it is deterministic; a PAC learner from O(log|H|) samples, for thresholds from O(1), roughly 10",
-        inputs="n labelled examples (x, y), x in {0, …, d − 1}, y in {0, 1}; a class of shape (|H|, d)",
-        output="the index of a hypothesis, 0, …, |H| − 1",
-        deviations=(
-            "A sample that no hypothesis is consistent with: the first hypothesis with the fewest errors.",
-            "O(log|H|) is read as the n at which the bound of its proof is 1/4: 4·ln(4|H|).",
-            "Theorem 2.2's class of thresholds over [0, 1] is a finite class of thresholds; its O(1) is read as 10.",
-        ),
-        private=False,
-    )
-
     def __post_init__(self) -> None:
         _ = self.concepts
 
@@ -168,28 +151,45 @@ class ConsistentThreshold(Mechanism):
     Source: Stemmer's thesis, section 3.2.1, the learner for THRESH_X.
     """
 
-    domain: int
-
-    card: ClassVar[Card] = Card(
-        name="ConsistentThreshold",
-        system="L6",
-        title="A threshold consistent with the sample: not private",
-        paper=THESIS,
-        place="§3.2.1",
-        claim="none: it is deterministic",
-        inputs="n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; |X| ≥ 1",
-        output="j in {0, …, |X| − 1}, or ⊥ if no threshold is consistent",
-        deviations=(
-            "The print takes an arbitrary consistent threshold; here it is the least.",
-            "A sample that no threshold is consistent with: ⊥.",
-        ),
-        private=False,
-    )
-
-    def __post_init__(self) -> None:
-        checks.whole("domain", self.domain, least=1)
+    domain: checks.Count
 
     def run(self, S: Any) -> int | Bottom:
         values = Multiset.of(S).values
         j = max((x for x, y in values if y == 1), default=0)
         return BOTTOM if any(y == 0 and x <= j for x, y in values) else j
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+EmpiricalRiskMinimizer.card = Card(
+    name="EmpiricalRiskMinimizer",
+    system="P1",
+    title="Empirical risk minimisation over a finite class: not private",
+    paper=PAC_OVERVIEW,
+    place="§2, Theorems 2.1 and 2.2",
+    claim="none: it is deterministic; a PAC learner from O(log|H|) samples, for thresholds from O(1), roughly 10",
+    inputs="n labelled examples (x, y), x in {0, …, d − 1}, y in {0, 1}; a class of shape (|H|, d)",
+    output="the index of a hypothesis, 0, …, |H| − 1",
+    deviations=(
+        "A sample that no hypothesis is consistent with: the first hypothesis with the fewest errors.",
+        "O(log|H|) is read as the n at which the bound of its proof is 1/4: 4·ln(4|H|).",
+        "Theorem 2.2's class of thresholds over [0, 1] is a finite class of thresholds; its O(1) is read as 10.",
+    ),
+    private=False,
+)
+
+ConsistentThreshold.card = Card(
+    name="ConsistentThreshold",
+    system="L6",
+    title="A threshold consistent with the sample: not private",
+    paper=THESIS,
+    place="§3.2.1",
+    claim="none: it is deterministic",
+    inputs="n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; |X| ≥ 1",
+    output="j in {0, …, |X| − 1}, or ⊥ if no threshold is consistent",
+    deviations=(
+        "The print takes an arbitrary consistent threshold; here it is the least.",
+        "A sample that no threshold is consistent with: ⊥.",
+    ),
+    private=False,
+)

@@ -179,11 +179,11 @@ class ThoughtExperiment(Mechanism):
     """
 
     representation: Representation
-    T: int
+    T: checks.Count
     best: bool = True
 
     def __post_init__(self) -> None:
-        checks.whole("T", self.T, least=1)
+        super().__post_init__()
         if not isinstance(self.representation, Representation):
             raise ParameterError(f"representation must be a Representation, not {self.representation!r}.")
 

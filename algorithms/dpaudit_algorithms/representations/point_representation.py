@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -28,34 +28,15 @@ from dpaudit.language import (
 from dpaudit_algorithms.pac.concepts import Points
 from dpaudit_algorithms.representations.representation import Hypotheses, Labelling, OnesAt, Representation, Represents
 
-_PLACE = "§5.3, Claim 5.19"
-_CLAIM = (
-    "an (α, β)-probabilistic representation of POINT_X of size ln(4/α) + ln ln(1/β); "
-    "it reads no data, so that it is 0-DP"
-)
-_INPUTS = "nothing: whatever dataset it is given is not looked at; |X| ≥ 1, 0 < alpha < 1, 0 < beta < 1"
-_WHOLE = (
-    "M = (4/α)·ln(1/β) is rounded up to a whole number: (1 − α/4)^M ≤ β needs it where β is near 1, while "
-    "|H| ≤ (4/α)·ln(1/β) then breaks by less than one hypothesis; where β > e^{−α/4} the printed H would be empty."
-)
-_COPIES = "M is a parameter with the printed number as its default, so that the proof's step about one h_i has a law."
-
 
 @dataclass(frozen=True)
 class _PointRepresentation(Representation):
     """What both have in common: everything but how one hypothesis is drawn."""
 
-    domain: int
-    alpha: float
-    beta: float
-    hypotheses: int | None = None
-
-    def __post_init__(self) -> None:
-        checks.whole("domain", self.domain, least=1)
-        checks.probability("alpha", self.alpha, open_ends=True)
-        checks.probability("beta", self.beta, open_ends=True)
-        if self.hypotheses is not None:
-            checks.whole("hypotheses", self.hypotheses, least=1)
+    domain: checks.Count
+    alpha: checks.OpenUnit
+    beta: checks.OpenUnit
+    hypotheses: checks.Count | None = None
 
     @property
     def concepts(self) -> Points:  # type: ignore[override]  # a property, as |X| is the field
@@ -107,19 +88,6 @@ class PointRepresentation(_PointRepresentation):
 
     Source: Stemmer's thesis, section 5.3, Claim 5.19, the first construction.
     """
-
-    card: ClassVar[Card] = Card(
-        name="PointRepresentation",
-        system="P4",
-        title="A probabilistic representation of point functions by independent coins",
-        paper=THESIS,
-        place=_PLACE,
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output="a hypothesis class of at most M hypotheses, each named by the points that it labels 1",
-        deviations=(_WHOLE, _COPIES),
-        variants=("PointRepresentationHash",),
-    )
 
     @property
     def labelling(self) -> Labelling:
@@ -181,25 +149,6 @@ class PointRepresentationHash(_PointRepresentation):
     Source: Stemmer's thesis, section 5.3, Claim 5.19, the second construction.
     """
 
-    card: ClassVar[Card] = Card(
-        name="PointRepresentationHash",
-        system="P4",
-        title="A probabilistic representation of point functions by pairwise independent hashes, for any domain",
-        paper=THESIS,
-        place=_PLACE,
-        claim=_CLAIM,
-        inputs=_INPUTS,
-        output="a hypothesis class of at most M hypotheses, each named (a, b) in Z_p²",
-        deviations=(
-            _WHOLE,
-            _COPIES,
-            'Pairwise independence by a random polynomial of degree 1: "degree 2", as printed, is not needed.',
-            "h(x) = 1 iff (ax + b mod p) < q = ⌊αp/2⌋ with the least prime p ≥ max(|X|, ⌈8/α⌉), so that h(x) = 1 with "
-            "probability q/p in (α/2 − 1/p, α/2]; that M need not grow for it is proved in the docstring.",
-        ),
-        variants=("PointRepresentation",),
-    )
-
     @property
     def p(self) -> int:
         """The least prime ≥ max(|X|, ⌈8/α⌉)."""
@@ -228,3 +177,50 @@ def _prime(least: int) -> int:
     if least > 1 << 4096:
         raise ParameterError(f"domain must be at most 2^4096, not a number of {least.bit_length()} bits.")
     return next_prime(least)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_PLACE = "§5.3, Claim 5.19"
+_CLAIM = (
+    "an (α, β)-probabilistic representation of POINT_X of size ln(4/α) + ln ln(1/β); "
+    "it reads no data, so that it is 0-DP"
+)
+_INPUTS = "nothing: whatever dataset it is given is not looked at; |X| ≥ 1, 0 < alpha < 1, 0 < beta < 1"
+_WHOLE = (
+    "M = (4/α)·ln(1/β) is rounded up to a whole number: (1 − α/4)^M ≤ β needs it where β is near 1, while "
+    "|H| ≤ (4/α)·ln(1/β) then breaks by less than one hypothesis; where β > e^{−α/4} the printed H would be empty."
+)
+_COPIES = "M is a parameter with the printed number as its default, so that the proof's step about one h_i has a law."
+
+PointRepresentation.card = Card(
+    name="PointRepresentation",
+    system="P4",
+    title="A probabilistic representation of point functions by independent coins",
+    paper=THESIS,
+    place=_PLACE,
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output="a hypothesis class of at most M hypotheses, each named by the points that it labels 1",
+    deviations=(_WHOLE, _COPIES),
+    variants=("PointRepresentationHash",),
+)
+
+PointRepresentationHash.card = Card(
+    name="PointRepresentationHash",
+    system="P4",
+    title="A probabilistic representation of point functions by pairwise independent hashes, for any domain",
+    paper=THESIS,
+    place=_PLACE,
+    claim=_CLAIM,
+    inputs=_INPUTS,
+    output="a hypothesis class of at most M hypotheses, each named (a, b) in Z_p²",
+    deviations=(
+        _WHOLE,
+        _COPIES,
+        'Pairwise independence by a random polynomial of degree 1: "degree 2", as printed, is not needed.',
+        "h(x) = 1 iff (ax + b mod p) < q = ⌊αp/2⌋ with the least prime p ≥ max(|X|, ⌈8/α⌉), so that h(x) = 1 with "
+        "probability q/p in (α/2 − 1/p, α/2]; that M need not grow for it is proved in the docstring.",
+    ),
+    variants=("PointRepresentation",),
+)

@@ -27,9 +27,9 @@ from dpaudit.language import (
     Program,
     UtilityClaim,
     as_written,
+    checks,
     to_float,
 )
-from dpaudit.language.checks import number, positive
 from dpaudit_algorithms.foundations.goals import all_but
 from dpaudit_algorithms.pac.concepts import ConceptClass, Truth
 
@@ -143,10 +143,7 @@ class HypothesisError(Goal):
 
     concepts: ConceptClass
     labelling: Labelling
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         return error(self.labelling, output, self.concepts, truth_of(instance)) <= as_written(self.alpha)
@@ -163,10 +160,7 @@ class Represents(Goal):
     """
 
     concepts: ConceptClass
-    alpha: float
-
-    def __post_init__(self) -> None:
-        positive("alpha", self.alpha)
+    alpha: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         return bool(output.has_good(self.concepts, truth_of(instance), as_written(self.alpha)))
@@ -245,18 +239,18 @@ class ListedRepresentation(Representation):
     concepts: ConceptClass
     classes: tuple[Hypotheses, ...]
     weights: tuple[float, ...]
-    alpha: float
-    beta: float
+    alpha: checks.Positive
+    beta: checks.Number
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.classes or not all(map(len, self.classes)):
             raise ParameterError("A representation needs at least one class, and no class without hypotheses.")
         if len({H.labelling for H in self.classes}) != 1:
             raise ParameterError("All classes of a representation need the same labelling.")
         if len(self.weights) != len(self.classes) or min(self.weights) < 0 or not sum(self.weights):
             raise ParameterError(f"Each of the {len(self.classes)} classes needs a weight ≥ 0, and one more than 0.")
-        positive("alpha", self.alpha)
-        if not 0 < number("beta", self.beta) < 1:
+        if not 0 < self.beta < 1:
             raise ParameterError(f"beta must lie strictly between 0 and 1, not {self.beta!r}.")
 
     @property

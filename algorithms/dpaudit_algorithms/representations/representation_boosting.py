@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import THESIS, Card, ParameterError, Program, UtilityClaim, as_written, checks, log
 from dpaudit_algorithms.foundations.goals import all_but
@@ -22,7 +22,6 @@ from dpaudit_algorithms.representations.majorities import (
 )
 from dpaudit_algorithms.representations.representation import Executions, Hypotheses, Labelling, Representation
 
-_INPUTS = "nothing: whatever dataset it is given is not looked at; a representation with α ≤ 1/4 and its β"
 _PROOF = "§5.2.1, proof of Lemma 5.17"
 
 
@@ -46,25 +45,14 @@ class BetaBoosted(Representation):
     """
 
     representation: Representation
-    beta: float
-
-    card: ClassVar[Card] = Card(
-        name="BetaBoosted",
-        system="P6",
-        title="Boosting β of a probabilistic representation: the union of several classes",
-        paper=THESIS,
-        place="§5.2.1, Claim 5.16",
-        claim="a (1/4, β)-probabilistic representation of size ≤ k_0 + ln ln(1/β); it reads no data: it is 0-DP",
-        inputs=f"{_INPUTS}, β ≤ 1/4; beta in (0, 1/4)",
-        output="a hypothesis class: the union of M classes",
-        deviations=("M = ln(1/β) is rounded up, which keeps β, and the printed size only where ln(1/β) is whole.",),
-    )
+    beta: checks.Number
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check(self.representation)
         if self.representation.beta > 0.25:
             raise ParameterError(f"representation must have β ≤ 1/4, not {self.representation.beta!r}.")
-        if not 0 < checks.number("beta", self.beta) < 0.25:
+        if not 0 < self.beta < 0.25:
             raise ParameterError(f"beta must lie strictly between 0 and 1/4, not {self.beta!r}.")
 
     @property
@@ -137,31 +125,12 @@ class AlphaBoosted(Representation):
     """
 
     representation: Representation
-    alpha: float
-    rounds: int | None = None
-
-    card: ClassVar[Card] = Card(
-        name="AlphaBoosted",
-        system="P6",
-        title="Boosting α of a probabilistic representation: classes of majorities",
-        paper=THESIS,
-        place="§5.2.1, Lemma 5.17",
-        claim="an (α, β)-probabilistic representation of size ≤ k_1·T; it reads no data, so that it is 0-DP",
-        inputs=f"{_INPUTS}; alpha in (0, 1)",
-        output="T hypothesis classes, which stand for the class of all majorities of one hypothesis of each",
-        deviations=(
-            "T = 14·ln(2/α) is rounded up to a whole number.",
-            "β is T times that of the given representation; the print chooses that one with β/T.",
-            "A good majority is sought by the proof's thought experiment, past rounds that fail; where majorities are "
-            "few, all are tried.",
-        ),
-    )
+    alpha: checks.OpenUnit
+    rounds: checks.Count | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check(self.representation)
-        checks.probability("alpha", self.alpha, open_ends=True)
-        if self.rounds is not None:
-            checks.whole("rounds", self.rounds, least=1)
         if self.T * self.representation.beta >= 1:
             raise ParameterError(f"representation must have β < 1/T = 1/{self.T}, not {self.representation.beta!r}.")
 
@@ -232,3 +201,37 @@ def _check(representation: Any) -> None:
         raise ParameterError(f"representation must be a Representation, not {representation!r}.")
     if representation.alpha > 0.25:
         raise ParameterError(f"representation must have α ≤ 1/4, not {representation.alpha!r}.")
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "nothing: whatever dataset it is given is not looked at; a representation with α ≤ 1/4 and its β"
+
+BetaBoosted.card = Card(
+    name="BetaBoosted",
+    system="P6",
+    title="Boosting β of a probabilistic representation: the union of several classes",
+    paper=THESIS,
+    place="§5.2.1, Claim 5.16",
+    claim="a (1/4, β)-probabilistic representation of size ≤ k_0 + ln ln(1/β); it reads no data: it is 0-DP",
+    inputs=f"{_INPUTS}, β ≤ 1/4; beta in (0, 1/4)",
+    output="a hypothesis class: the union of M classes",
+    deviations=("M = ln(1/β) is rounded up, which keeps β, and the printed size only where ln(1/β) is whole.",),
+)
+
+AlphaBoosted.card = Card(
+    name="AlphaBoosted",
+    system="P6",
+    title="Boosting α of a probabilistic representation: classes of majorities",
+    paper=THESIS,
+    place="§5.2.1, Lemma 5.17",
+    claim="an (α, β)-probabilistic representation of size ≤ k_1·T; it reads no data, so that it is 0-DP",
+    inputs=f"{_INPUTS}; alpha in (0, 1)",
+    output="T hypothesis classes, which stand for the class of all majorities of one hypothesis of each",
+    deviations=(
+        "T = 14·ln(2/α) is rounded up to a whole number.",
+        "β is T times that of the given representation; the print chooses that one with β/T.",
+        "A good majority is sought by the proof's thought experiment, past rounds that fail; where majorities are "
+        "few, all are tried.",
+    ),
+)

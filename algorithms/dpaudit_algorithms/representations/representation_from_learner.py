@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     BOTTOM,
@@ -36,15 +36,6 @@ from dpaudit_algorithms.representations.representation import (
     Represents,
 )
 
-_INPUTS = (
-    "nothing: whatever dataset it is given is not looked at; an ε-DP (α, 1/2)-PAC learner for n examples, its class"
-)
-_OUTPUT = "a hypothesis class: what the executions gave"
-_DEVIATIONS = (
-    "That the learner is (α, 1/2)-accurate on n examples is what the user says of it; its own claim gives ε.",
-    "The number of executions is rounded up to a whole number.",
-    "Where the learner outputs ⊥ there is no hypothesis, and that execution adds none.",
-)
 MOST_EXECUTIONS = 1 << 30
 """More executions than this are not made; e^{nε} grows quickly."""
 
@@ -97,15 +88,14 @@ class _FromLearner(Representation):
 
     learner: Mechanism
     concepts: ConceptClass
-    n: int
-    alpha: float
+    n: checks.Count
+    alpha: checks.OpenUnit
     hypotheses: Labelling | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if replace_one_claim(self.learner).delta > 0:
             raise ParameterError(f"The learner must be ε-DP, with δ = 0; {self.learner.name} claims more than that.")
-        checks.whole("n", self.n, least=1)
-        checks.probability("alpha", self.alpha, open_ends=True)
         if self._exponent > log(MOST_EXECUTIONS) - 2:
             raise ParameterError(f"n must be smaller: {self.learner.name} would have to be run too often.")
 
@@ -159,19 +149,6 @@ class RepresentationFromLearner(_FromLearner):
     Source: Stemmer's thesis, section 5.2.1, Lemma 5.14.
     """
 
-    card: ClassVar[Card] = Card(
-        name="RepresentationFromLearner",
-        system="P5",
-        title="A probabilistic representation from a private learner, by its outcomes on zeros",
-        paper=THESIS,
-        place="§5.2.1, Lemma 5.14",
-        claim="an (α, 1/4)-probabilistic representation of size ≤ nε + 2; it reads no data, so that it is 0-DP",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=_DEVIATIONS,
-        variants=("RepresentationFromLearnerRefined",),
-    )
-
     @property
     def _exponent(self) -> float:
         return self.n * self.epsilon
@@ -220,22 +197,6 @@ class RepresentationFromLearnerRefined(_FromLearner):
 
     Source: Stemmer's thesis, section 5.2.1, Lemma 5.15.
     """
-
-    card: ClassVar[Card] = Card(
-        name="RepresentationFromLearnerRefined",
-        system="P5",
-        title="A smaller probabilistic representation from a private learner, by its outcomes on zeros of both labels",
-        paper=THESIS,
-        place="§5.2.1, Lemma 5.15",
-        claim="a (1/4, 1/4)-probabilistic representation of size ≤ nεα + 3; it reads no data, so that it is 0-DP",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            *_DEVIATIONS,
-            "n < 3·ln(4)/(4α) is refused: the proof assumes more, without loss of generality but for the size.",
-        ),
-        variants=("RepresentationFromLearner",),
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -287,3 +248,45 @@ class RepresentationFromLearnerRefined(_FromLearner):
         outcomes = yield OnFixedData(self.learner, self._zeros(0), self.executions).on(())
         others = yield OnFixedData(self.learner, self._zeros(1), self.executions).on(())
         return self._of(outcomes | others)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = (
+    "nothing: whatever dataset it is given is not looked at; an ε-DP (α, 1/2)-PAC learner for n examples, its class"
+)
+_OUTPUT = "a hypothesis class: what the executions gave"
+_DEVIATIONS = (
+    "That the learner is (α, 1/2)-accurate on n examples is what the user says of it; its own claim gives ε.",
+    "The number of executions is rounded up to a whole number.",
+    "Where the learner outputs ⊥ there is no hypothesis, and that execution adds none.",
+)
+
+RepresentationFromLearner.card = Card(
+    name="RepresentationFromLearner",
+    system="P5",
+    title="A probabilistic representation from a private learner, by its outcomes on zeros",
+    paper=THESIS,
+    place="§5.2.1, Lemma 5.14",
+    claim="an (α, 1/4)-probabilistic representation of size ≤ nε + 2; it reads no data, so that it is 0-DP",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=_DEVIATIONS,
+    variants=("RepresentationFromLearnerRefined",),
+)
+
+RepresentationFromLearnerRefined.card = Card(
+    name="RepresentationFromLearnerRefined",
+    system="P5",
+    title="A smaller probabilistic representation from a private learner, by its outcomes on zeros of both labels",
+    paper=THESIS,
+    place="§5.2.1, Lemma 5.15",
+    claim="a (1/4, 1/4)-probabilistic representation of size ≤ nεα + 3; it reads no data, so that it is 0-DP",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        *_DEVIATIONS,
+        "n < 3·ln(4)/(4α) is refused: the proof assumes more, without loss of generality but for the size.",
+    ),
+    variants=("RepresentationFromLearner",),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.language import (
     THESIS,
@@ -37,12 +37,6 @@ from dpaudit_algorithms.representations.representation import (
 )
 
 _PLACE = "§5.2.1, Lemma 5.12"
-_INPUTS = "n labelled examples (x, y), x in X, y in {0, 1}; epsilon > 0, an (α, β)-probabilistic representation of C"
-_OUTPUT = "the name of a hypothesis, which need not be a concept of C"
-_SIZE = (
-    "size(H) is ln of the largest number of hypotheses in a class as it is drawn here: a whole number, which the "
-    "representation may have rounded up."
-)
 
 
 @dataclass(frozen=True)
@@ -113,11 +107,11 @@ class NearBestOfClass(Goal):
 class _RepresentationLearner(Mechanism):
     """What both versions share: everything but how many examples they ask for."""
 
-    epsilon: float
+    epsilon: checks.Positive
     representation: Representation
 
     def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
+        super().__post_init__()
         if not isinstance(self.representation, Representation):
             raise ParameterError(f"representation must be a Representation, not {self.representation!r}.")
 
@@ -222,19 +216,6 @@ class RepresentationLearner(_RepresentationLearner):
     Source: Stemmer's thesis, section 5.2.1, Lemma 5.12 and Example 5.13.
     """
 
-    card: ClassVar[Card] = Card(
-        name="RepresentationLearner",
-        system="P3",
-        title="A private learner from a probabilistic representation, with its printed number of examples",
-        paper=THESIS,
-        place=_PLACE,
-        claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/(αε))·(size(H) + ln(1/β)) examples, for every ε",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(_SIZE, "n is printed as O(…) in the lemma; its proof has the constant 3."),
-        variants=("RepresentationLearnerCorrected",),
-    )
-
     @property
     def enough(self) -> int:
         """⌈(3/(αε))·(size(H) + ln(1/β))⌉."""
@@ -265,23 +246,6 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
     Source: Stemmer's thesis, section 5.2.1, Lemma 5.12, mended.
     """
 
-    card: ClassVar[Card] = Card(
-        name="RepresentationLearnerCorrected",
-        system="P3",
-        title="A private learner from a probabilistic representation, with enough examples for every ε",
-        paper=THESIS,
-        place=f"{_PLACE}, mended",
-        claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/α)·max{1, 1/ε}·(size(H) + ln(1/β)) examples",
-        inputs=_INPUTS,
-        output=_OUTPUT,
-        deviations=(
-            _SIZE,
-            "n has max{1, 1/ε} in place of 1/ε.",
-            "Of E_3, 1 − |H|·e^{−αεn/2} is promised in place of 1 − |H|·e^{−εn/2}.",
-        ),
-        variants=("RepresentationLearner",),
-    )
-
     @property
     def enough(self) -> int:
         """⌈(3/α)·max{1, 1/ε}·(size(H) + ln(1/β))⌉."""
@@ -301,3 +265,43 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
         """With max{1, 1/ε}."""
         formula = "(3/α)·max{1, 1/ε}·(size(H) + ln(1/β))"
         return (SampleSize(self.enough, formula, str(self.promised), f"{_PLACE}, mended"),)
+
+
+# --- cards: what is claimed where, and where the text here departs from the print ---
+
+_INPUTS = "n labelled examples (x, y), x in X, y in {0, 1}; epsilon > 0, an (α, β)-probabilistic representation of C"
+_OUTPUT = "the name of a hypothesis, which need not be a concept of C"
+_SIZE = (
+    "size(H) is ln of the largest number of hypotheses in a class as it is drawn here: a whole number, which the "
+    "representation may have rounded up."
+)
+
+RepresentationLearner.card = Card(
+    name="RepresentationLearner",
+    system="P3",
+    title="A private learner from a probabilistic representation, with its printed number of examples",
+    paper=THESIS,
+    place=_PLACE,
+    claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/(αε))·(size(H) + ln(1/β)) examples, for every ε",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(_SIZE, "n is printed as O(…) in the lemma; its proof has the constant 3."),
+    variants=("RepresentationLearnerCorrected",),
+)
+
+RepresentationLearnerCorrected.card = Card(
+    name="RepresentationLearnerCorrected",
+    system="P3",
+    title="A private learner from a probabilistic representation, with enough examples for every ε",
+    paper=THESIS,
+    place=f"{_PLACE}, mended",
+    claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/α)·max{1, 1/ε}·(size(H) + ln(1/β)) examples",
+    inputs=_INPUTS,
+    output=_OUTPUT,
+    deviations=(
+        _SIZE,
+        "n has max{1, 1/ε} in place of 1/ε.",
+        "Of E_3, 1 − |H|·e^{−αεn/2} is promised in place of 1 − |H|·e^{−εn/2}.",
+    ),
+    variants=("RepresentationLearner",),
+)

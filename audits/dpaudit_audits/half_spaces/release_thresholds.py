@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset, Program, UtilityClaim
@@ -181,7 +181,7 @@ def clusters(n: int) -> Pair:
 
 def tiny(
     size: int, steps: int, *, epsilon: float = 1.0, delta: float = 0.01, base: int = 1, room: int = 0,
-    a_dist: str = "mended",
+    a_dist: Literal["corrected", "printed"] = "corrected",
 ) -> ReleaseThresholds:
     """Few steps of it, with RecConcave made to recurse."""
     return ReleaseThresholds(size, 1.0, epsilon, delta, base=base, steps=steps, room=room, a_dist=a_dist)

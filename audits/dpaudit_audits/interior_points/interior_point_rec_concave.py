@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
@@ -29,7 +31,12 @@ def cases() -> tuple[Case, ...]:
 
 
 def small(
-    size: int, epsilon: float, *, delta: float = 0.01, base: int = 4, a_dist: str = "mended"
+    size: int,
+    epsilon: float,
+    *,
+    delta: float = 0.01,
+    base: int = 4,
+    a_dist: Literal["corrected", "printed"] = "corrected",
 ) -> InteriorPointByRecConcave:
     """On few points."""
     return InteriorPointByRecConcave(size, epsilon, delta, base=base, a_dist=a_dist)
