@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from dpaudit.plans import registry
@@ -31,13 +32,28 @@ class System:
     place: str
     claim: str
     relation: str
-    algorithms: list[str]
     findings: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The registered names whose cards say that they belong to it; none: not built yet."""
+        return _algorithms().get(self.id, [])
 
     @property
     def source(self) -> str:
         """Document and place."""
         return f"{DOCUMENTS[self.document]}, {self.place}"
+
+
+@cache
+def _algorithms() -> dict[str, list[str]]:
+    """A system's id → names."""
+    found: dict[str, list[str]] = {}
+    for name in registry.names():
+        card = registry.algorithm(name).card
+        assert card is not None  # it was found by its card
+        found.setdefault(card.system, []).append(name)
+    return found
 
 
 def systems() -> list[System]:

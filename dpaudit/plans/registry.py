@@ -1,17 +1,21 @@
 """Finding algorithms and their audits through entry points.
 
-A package registers `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` entry
-points that name a dictionary from an algorithm's name to "module:attribute"; modules are imported when they are wanted.
-Comparisons of several algorithms and games against any mechanism are registered in the same way, as `dpaudit.contests`
-and `dpaudit.games`.
+The entry points `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` name a
+package or module, whose files are searched for cards and plans, or a dictionary from an algorithm's name to
+"module:attribute". Comparisons of several algorithms and games against any mechanism are registered as
+`dpaudit.contests` and `dpaudit.games`, with a dictionary. Modules are imported when they are wanted.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 from dpaudit.errors import UnknownNameError, UsageError
@@ -30,7 +34,7 @@ GAMES = "dpaudit.games"
 
 @lru_cache(maxsize=8)
 def names(group: str = ALGORITHMS) -> dict[str, str]:
-    """Every registered name and where it is defined, in the order of the packages' tables.
+    """Every registered name and where it is defined, by package; algorithms in the order of their cards' systems.
 
     Raises:
         UsageError: a package's table cannot be imported, or two packages register one name.
@@ -38,7 +42,8 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
     table: dict[str, str] = {}
     for point in sorted(entry_points(group=group), key=lambda p: p.name):
         try:
-            rows: dict[str, str] = dict(point.load())
+            found = point.load()
+            rows = defined_in(found, group) if isinstance(found, ModuleType) else dict(found)
         except Exception as error:
             what = f"The entry point {point.value} ({group})"
             raise UsageError(sentence(f"{what} cannot be loaded: {described(error)}")) from error
@@ -46,6 +51,47 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
             if table.setdefault(name, where) != where:
                 raise UsageError(f"{name} is registered twice, as {table[name]} and as {where}.")
     return table
+
+
+_CARD = re.compile(r'^(\w+)\.card = Card\(\s*name="\w+",\s*system="(\w*)"', re.MULTILINE)
+_PLAN = re.compile(r'^(\w+)(?:: Plan)? = \w*[Pp]lan\w*\(\s*"?(\w+)', re.MULTILINE)
+
+
+def defined_in(package: ModuleType, group: str) -> dict[str, str]:
+    """The algorithms or plans that the files of a package or module define, found in their text: nothing is imported.
+
+    An algorithm is found by its card, at the left margin: `Name.card = Card(name="Name", system="F1", …`; a plan by
+    what it is given first: `PLAN = Plan("Name", …`, or the call of a function whose name ends in plan.
+
+    Args:
+        package: without its subpackage `corpus`, which is registered for itself, as mechanisms known to be broken.
+        group: `AUDITS` for plans; anything else for algorithms.
+    """
+    defined: list[tuple[tuple[str, int], str, str]] = []
+    for file, module in _files(package):
+        text = file.read_text(encoding="utf-8")
+        if group == AUDITS:
+            defined += ((("", 0), plan, f"{module}:{attribute}") for attribute, plan in _PLAN.findall(text))
+        else:
+            defined += ((_place(system), name, f"{module}:{name}") for name, system in _CARD.findall(text))
+    return {name: where for _, name, where in sorted(defined, key=lambda row: row[0])}
+
+
+def _files(package: ModuleType) -> Iterator[tuple[Path, str]]:
+    if not hasattr(package, "__path__"):
+        yield Path(str(package.__file__)), package.__name__
+        return
+    for folder in map(Path, package.__path__):
+        for file in sorted(folder.rglob("*.py")):
+            inside = file.relative_to(folder).with_suffix("").parts
+            if inside[0] != "corpus":
+                yield file, ".".join((package.__name__, *(part for part in inside if part != "__init__")))
+
+
+def _place(system: str) -> tuple[str, int]:
+    """F2 comes before F10."""
+    letters = system.rstrip("0123456789")
+    return letters, int(system[len(letters) :] or 0)
 
 
 def algorithm(name: str) -> type[Mechanism]:

@@ -26,6 +26,7 @@ from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
 from dpaudit.evidence.symmetries import declared, moved
 from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
 from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
+from dpaudit.plans import registry
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
 
@@ -127,15 +128,18 @@ class Subject:
 
 @dataclass
 class Catalogue:
-    """Tables of names, read from two modules."""
+    """Names and where they are defined, in two packages."""
 
     algorithms: dict[str, str] = field(default_factory=dict)
     audits: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, algorithms: str, audits: str) -> Catalogue:
-        """`CATALOGUE` of both packages; without one, nothing is registered."""
-        return cls(*(dict(getattr(import_module(module), "CATALOGUE", {})) for module in (algorithms, audits)))
+        """What the files of both packages define."""
+        return cls(
+            registry.defined_in(import_module(algorithms), registry.ALGORITHMS),
+            registry.defined_in(import_module(audits), registry.AUDITS),
+        )
 
     @property
     def names(self) -> list[str]:

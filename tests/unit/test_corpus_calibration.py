@@ -23,9 +23,9 @@ from scipy.stats import binomtest, ks_2samp
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Claim, Mechanism, zcdp_delta
+from dpaudit.plans import registry
 from dpaudit.results.model import Verdict
 from dpaudit.stats.hockey_stick import hockey_stick
-from dpaudit_algorithms import corpus as algorithms
 from dpaudit_algorithms.corpus.floating_point import DiscreteLaplaceMechanism, FloatingPointLaplace, SnappingLaplace
 from dpaudit_algorithms.corpus.gaussian import (
     GaussianAnalytic,
@@ -100,8 +100,8 @@ def outputs_of(mechanism: Mechanism, dataset: Any, seed: int, runs: int = RUNS) 
 
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_registered(kind: type[Mechanism]) -> None:
-    assert named(algorithms.CATALOGUE, kind) is kind
-    plan = named(audits.CATALOGUE, kind)
+    assert registry.algorithm(kind.__name__) is kind
+    plan = registry.plan(kind.__name__)
     assert plan.name == kind.__name__ == kind.card.name  # type: ignore[union-attr]
     assert kind.card is not None
     assert kind.card.known_bug is not None
@@ -112,7 +112,7 @@ def test_registered(kind: type[Mechanism]) -> None:
         for pair in case.pairs:
             assert pair.distance(case.tested.relation) == 1
     for other in kind.card.variants:
-        assert other in algorithms.CATALOGUE
+        assert other in registry.names(registry.CORPUS)
 
 
 @pytest.mark.parametrize("kind", MEMBERS)
@@ -128,7 +128,7 @@ def test_values(kind: type[Mechanism]) -> None:
 
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_same_seed_same_outputs(kind: type[Mechanism]) -> None:
-    pair = named(audits.CATALOGUE, kind).cases()[0].pairs[0]
+    pair = registry.plan(kind.__name__).cases()[0].pairs[0]
     first, again, other = (outputs_of(kind(), pair.left, seed, 500) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -186,7 +186,7 @@ def test_correct_members_keep_their_claims_on_their_pairs(kind: type[Mechanism])
 )
 def test_broken_members_are_seen_in_their_runs(kind: type[Mechanism], low: float, high: float) -> None:
     """n*: what the best event needs at α = 0.01, and the budget of the case is at least five times as much."""
-    case = named(audits.CATALOGUE, kind).cases()[0]
+    case = registry.plan(kind.__name__).cases()[0]
     needed = oracle_of(kind).information_limit(case.tested, 0.01)
     assert low < needed < high
     assert case.runs > 5 * needed
@@ -195,7 +195,7 @@ def test_broken_members_are_seen_in_their_runs(kind: type[Mechanism], low: float
 @pytest.mark.parametrize("kind", DENSE)
 def test_density_is_that_of_the_samples(kind: Any) -> None:
     """Cells between quantiles: their frequencies against the integral of the density."""
-    mechanism, pair = kind(), named(audits.CATALOGUE, kind).cases()[0].pairs[0]
+    mechanism, pair = kind(), registry.plan(kind.__name__).cases()[0].pairs[0]
     for seed, dataset in ((21, pair.left), (22, pair.right)):
         drawn = outputs_of(mechanism, dataset, seed)
         if kind is DiscreteLaplaceMechanism:
@@ -381,7 +381,7 @@ def test_permute_and_flip_is_pure() -> None:
 
 def test_permute_and_flip_exceeds_the_bounded_range() -> None:
     """Its law against what ε²/8-zCDP allows; and ρ is at least 0.255 at ε = 1, as the card says."""
-    mechanism, (case,) = PermuteAndFlipBoundedRange(), named(audits.CATALOGUE, PermuteAndFlipBoundedRange).cases()
+    mechanism, (case,) = PermuteAndFlipBoundedRange(), registry.plan("PermuteAndFlipBoundedRange").cases()
     (pair,) = case.pairs
     p, q = (law(mechanism, dataset).as_dict() for dataset in (pair.left, pair.right))
     allowed = zcdp_delta(1 / 8, 0.3)
@@ -415,7 +415,7 @@ def test_exponential_mechanism_keeps_the_bound() -> None:
 
 @pytest.mark.parametrize("kind", [SubsampledLaplace, SubsampledLaplacePoisson])
 def test_subsampling_oracle_against_samples(kind: Any) -> None:
-    oracle, pair = oracle_of(kind), named(audits.CATALOGUE, kind).cases()[0].pairs[0]
+    oracle, pair = oracle_of(kind), registry.plan(kind.__name__).cases()[0].pairs[0]
     thresholds = np.linspace(-40.0, 41.0, 8101)[::-1]
     left, right = outputs_of(kind(), pair.left, 61), outputs_of(kind(), pair.right, 62)
     for i in (3600, 3900, 4000, 4050, 4300):

@@ -23,9 +23,9 @@ from scipy import stats
 from dpaudit.errors import MechanismError
 from dpaudit.interpret import Outputs, law, sample
 from dpaudit.language import DatasetError, Mechanism, ParameterError
+from dpaudit.plans import registry
 from dpaudit.plans.plan import Case
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.corpus import CATALOGUE
 from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1, NoisyHist2
 from dpaudit_algorithms.corpus.prefix_sum import PrefixSum
@@ -38,7 +38,6 @@ from dpaudit_algorithms.corpus.report_noisy_max import (
     ReportNoisyMax4,
 )
 from dpaudit_algorithms.corpus.truncated_geometric import TruncatedGeometric, TruncatedGeometricBase2
-from dpaudit_audits.corpus import CATALOGUE as AUDITS
 from dpaudit_audits.corpus import ORACLES
 from dpaudit_audits.corpus import report_noisy_max as noisy_max
 from dpaudit_audits.corpus.noisy_histogram import CELLS, laplace_cell_sums
@@ -81,7 +80,7 @@ def loaded(where: str) -> Any:
 
 
 def case(name: str) -> Case:
-    (only,) = loaded(AUDITS[name]).cases()
+    (only,) = registry.plan(name).cases()
     return only  # type: ignore[no-any-return]
 
 
@@ -117,10 +116,10 @@ def fits(counts: dict[Hashable, int], expected: dict[Hashable, float]) -> bool:
 
 @pytest.mark.parametrize("name", TRUTHS)
 def test_tables_cards_and_plans(name: str) -> None:
-    kind, tried = loaded(CATALOGUE[name]), case(name)
+    kind, tried = registry.algorithm(name), case(name)
     card: Any = kind.card
     assert type(tried.mechanism) is kind
-    assert card.name == loaded(AUDITS[name]).name == name
+    assert card.name == registry.plan(name).name == name
     assert card.known_bug.broken == (name in BROKEN)
     assert tried.expected is (Verdict.FAIL if name in BROKEN else Verdict.PASS)
     assert tried.tested is not None
@@ -178,7 +177,7 @@ def test_the_same_seed_gives_the_same_outputs(name: str) -> None:
 
 
 @pytest.mark.slow(only=["Rappor"])
-@pytest.mark.parametrize("name", [n for n in TRUTHS if hasattr(loaded(CATALOGUE[n]), "bulk")])
+@pytest.mark.parametrize("name", [n for n in TRUTHS if hasattr(registry.algorithm(n), "bulk")])
 def test_bulk_draws_what_the_text_draws(name: str) -> None:
     """Kolmogorov–Smirnov on every coordinate of the outputs at 1e-6 in all."""
     mechanism = case(name).mechanism

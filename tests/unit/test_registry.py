@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from pathlib import Path
+
 import audit_toys
 import pytest
 from typed_commands import Register
 
 from dpaudit.errors import UnknownNameError, UsageError
+from dpaudit.language import Mechanism
 from dpaudit.plans import registry
 
 
@@ -73,3 +78,56 @@ def test_nothing_installed(register: Register) -> None:
     assert registry.names() == {}
     with pytest.raises(UnknownNameError):
         registry.canonical_name("A")
+
+
+def test_a_module_is_searched_for_cards_and_plans(
+    register: Register, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ours.py").write_text(OURS)
+    monkeypatch.syspath_prepend(tmp_path)
+    ours = importlib.import_module("ours")
+    register([ours], [ours])
+    assert registry.names() == {"Two": "ours:Two", "Ten": "ours:Ten"}
+    assert registry.names(registry.AUDITS) == {"Ten": "ours:TEN"}
+    assert registry.algorithm("Ten") is ours.Ten
+
+
+OURS = """
+from dataclasses import replace
+from dpaudit.language import Card, Mechanism
+from dpaudit.plans.plan import Plan
+
+class Ten(Mechanism):
+    def run(self, dataset):
+        return 10
+
+class Two(Ten):
+    pass
+
+class Part(Ten):
+    pass
+
+Ten.card = Card(
+    name="Ten", system="O10", title="ten", paper="ours", place="1", claim="0-DP", inputs="any", output="10",
+)
+Two.card = Card(
+    name="Two", system="O2", title="two", paper="ours", place="1", claim="0-DP", inputs="any", output="10",
+)
+Part.card = replace(Ten.card, name="Part")
+TEN = Plan("Ten", lambda: ())
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "unregistered"), [("dpaudit_algorithms", {"RecPrefixLevel"}), ("dpaudit_algorithms.corpus", set())]
+)
+def test_every_card_is_found_without_imports(package: str, unregistered: set[str]) -> None:
+    top = importlib.import_module(package)
+    carded = {
+        kind.__name__
+        for found in pkgutil.walk_packages(top.__path__, f"{package}.")
+        if not found.name.startswith("dpaudit_algorithms.corpus") or package.endswith("corpus")
+        for kind in vars(importlib.import_module(found.name)).values()
+        if isinstance(kind, type) and "card" in vars(kind) and kind.__module__ == found.name and kind is not Mechanism
+    }
+    assert carded - unregistered == set(registry.defined_in(top, registry.ALGORITHMS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from itertools import combinations_with_replacement
 
 import pytest
@@ -24,7 +23,8 @@ from dpaudit.language import (
     StepScores,
     Trial,
 )
-from dpaudit.plans.plan import Plan, UtilityCase
+from dpaudit.plans import registry
+from dpaudit.plans.plan import UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
@@ -45,7 +45,6 @@ from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix, RecPrefixLe
 from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Points, Thresholds, Truth
 from dpaudit_algorithms.pac.learn_points import LearnPoints, LearnPointsCorrected
 from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds, LearnThresholdsCorrected
-from dpaudit_audits import CATALOGUE
 
 PLANS = (
     "LaplaceMechanism", "ExponentialMechanism", "ADist", "ADistCorrected", "ChoosingMechanism",
@@ -55,8 +54,7 @@ PLANS = (
 
 
 def cases(name: str) -> tuple[UtilityCase, ...]:
-    module, _, attribute = CATALOGUE[name].partition(":")
-    plan: Plan = getattr(import_module(module), attribute)
+    plan = registry.plan(name)
     assert plan.utility is not None
     return plan.utility()
 

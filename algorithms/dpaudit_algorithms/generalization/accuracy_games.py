@@ -110,7 +110,7 @@ class OverfittingGame(AccuracyGame):
     """
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        checks.Checked.__post_init__(self)  # without that of AccuracyGame, which lists the population
         known = isinstance(self.answers, NaiveAnswers | NoisyAnswers)
         if not known or not isinstance(self.answers.analyst, Overfitter):
             raise ParameterError("The shortcut is for NaiveAnswers or NoisyAnswers with an Overfitter.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -325,10 +325,15 @@ NumericSparse.card = Card(
     variants=("NumericSparseCorrected",),
 )
 
-NumericSparseCorrected.card = replace(
-    NumericSparse.card,
+NumericSparseCorrected.card = Card(
     name="NumericSparseCorrected",
+    system="G4",
     title="NumericSparse with shares of ε for which its accuracy theorem holds",
+    paper=DWORK_ROTH,
+    place=NumericSparse.card.place,
+    claim=NumericSparse.card.claim,
+    inputs=NumericSparse.card.inputs,
+    output=NumericSparse.card.output,
     deviations=(
         *NumericSparse.card.deviations,
         "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",

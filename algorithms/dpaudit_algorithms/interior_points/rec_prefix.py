@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -301,22 +301,6 @@ _DEVIATIONS = (
     "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
 )
 
-RecPrefixLevel.card = Card(
-    name="RecPrefixLevel",
-    system="I2",
-    title="RecPrefix with the parameters of one level",
-    paper=THESIS,
-    place="§7.3.2, Lemma 7.16",
-    claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
-    inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
-    output=_OUTPUT,
-    deviations=(
-        *_DEVIATIONS,
-        "N is the exact number of calls, counting the first, which the size alone determines.",
-    ),
-    variants=("RecPrefix",),
-)
-
 RecPrefix.card = Card(
     name="RecPrefix",
     system="I2",
@@ -332,4 +316,19 @@ RecPrefix.card = Card(
         "Theorem 7.8's number of records is at least 1: without a record there is no interior point.",
     ),
     variants=("RecPrefixLevel",),
+)
+
+# it is audited as a part of RecPrefix
+RecPrefixLevel.card = replace(
+    RecPrefix.card,
+    name="RecPrefixLevel",
+    title="RecPrefix with the parameters of one level",
+    place="§7.3.2, Lemma 7.16",
+    claim="(2εN, 2δN)-DP under replace-one, over N recursive calls",
+    inputs="records in {0, …, size − 1}; size, epsilon, delta, beta of every level; k, base",
+    deviations=(
+        *_DEVIATIONS,
+        "N is the exact number of calls, counting the first, which the size alone determines.",
+    ),
+    variants=("RecPrefix",),
 )

@@ -1,55 +1,8 @@
 """What is tried against the corpus: each member's pair, and the best events that any auditor could find on it.
 
-`CATALOGUE` is what the entry point `dpaudit.audits` names; `ORACLES` holds, by name, "module:function" of a function
-without arguments that returns the member's `Oracle` (only where its law or density is known).
+`ORACLES` holds, by name, "module:function" of a function without arguments that returns the member's `Oracle` (only
+where its output distribution or density is known).
 """
-
-CATALOGUE: dict[str, str] = {
-    # histograms and counts
-    "NoisyHist1": "dpaudit_audits.corpus.noisy_histogram:PLAN",
-    "NoisyHist2": "dpaudit_audits.corpus.noisy_histogram:BROKEN_PLAN",
-    "PrefixSum": "dpaudit_audits.corpus.prefix_sum:PLAN",
-    "TruncatedGeometric": "dpaudit_audits.corpus.truncated_geometric:PLAN",
-    "TruncatedGeometricBase2": "dpaudit_audits.corpus.truncated_geometric:BASE2_PLAN",
-    # report noisy max
-    "ReportNoisyMax1": "dpaudit_audits.corpus.report_noisy_max:PLAN_1",
-    "ReportNoisyMax2": "dpaudit_audits.corpus.report_noisy_max:PLAN_2",
-    "ReportNoisyMax3": "dpaudit_audits.corpus.report_noisy_max:PLAN_3",
-    "ReportNoisyMax4": "dpaudit_audits.corpus.report_noisy_max:PLAN_4",
-    # sparse vector technique
-    "SVT1": "dpaudit_audits.corpus.sparse_vector:PLAN_1",
-    "SVT2": "dpaudit_audits.corpus.sparse_vector:PLAN_2",
-    "SVT3": "dpaudit_audits.corpus.sparse_vector:PLAN_3",
-    "SVT4": "dpaudit_audits.corpus.sparse_vector:PLAN_4",
-    "SVT5": "dpaudit_audits.corpus.sparse_vector:PLAN_5",
-    "SVT6": "dpaudit_audits.corpus.sparse_vector:PLAN_6",
-    "SVT34Parallel": "dpaudit_audits.corpus.sparse_vector:PARALLEL_PLAN",
-    "NumericalSVT": "dpaudit_audits.corpus.sparse_vector:NUMERICAL_PLAN",
-    "AboveThresholdDiscretised": "dpaudit_audits.corpus.sparse_vector:DISCRETISED_PLAN",
-    "AboveThresholdCoarse": "dpaudit_audits.corpus.sparse_vector:COARSE_PLAN",
-    # local and parallel
-    "Rappor": "dpaudit_audits.corpus.rappor:PLAN",
-    "OneTimeRappor": "dpaudit_audits.corpus.rappor:ONE_TIME_PLAN",
-    "LaplaceParallel": "dpaudit_audits.corpus.laplace_parallel:PLAN",
-    # noise in floating point
-    "FloatingPointLaplace": "dpaudit_audits.corpus.floating_point:FLOATING_POINT_PLAN",
-    "SnappingLaplace": "dpaudit_audits.corpus.floating_point:SNAPPING_PLAN",
-    "DiscreteLaplaceMechanism": "dpaudit_audits.corpus.floating_point:DISCRETE_PLAN",
-    # wrong calibration, wrong composition
-    "GaussianClassical": "dpaudit_audits.corpus.gaussian:CLASSICAL_PLAN",
-    "GaussianHalfSigma": "dpaudit_audits.corpus.gaussian:HALF_PLAN",
-    "GaussianClassicalLargeEpsilon": "dpaudit_audits.corpus.gaussian:LARGE_PLAN",
-    "GaussianAnalytic": "dpaudit_audits.corpus.gaussian:ANALYTIC_PLAN",
-    "PermuteAndFlip": "dpaudit_audits.corpus.permute_and_flip:PLAN",
-    "PermuteAndFlipBoundedRange": "dpaudit_audits.corpus.permute_and_flip:BOUNDED_RANGE_PLAN",
-    "ExponentialZCDP": "dpaudit_audits.corpus.permute_and_flip:EXPONENTIAL_PLAN",
-    "SubsampledLaplace": "dpaudit_audits.corpus.subsampling:PLAN",
-    "SubsampledLaplacePoisson": "dpaudit_audits.corpus.subsampling:POISSON_PLAN",
-    "ClampedToTruth": "dpaudit_audits.corpus.not_post_processing:TRUTH_PLAN",
-    "RoundedToData": "dpaudit_audits.corpus.not_post_processing:DATA_PLAN",
-    "ClampedToPublicBounds": "dpaudit_audits.corpus.not_post_processing:PUBLIC_PLAN",
-    "GroupPrivacyMisprinted": "dpaudit_audits.corpus.misprinted_group:PLAN",
-}
 
 ORACLES: dict[str, str] = {
     # histograms and counts
