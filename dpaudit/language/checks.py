@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -170,7 +170,8 @@ class Checked:
     """A dataclass whose fields are checked at construction, as their annotations say.
 
     Checked are `Annotated` types with a `Check`, `Literal`, and each of them or None; others are documentation.
-    A subclass with conditions on several fields has a `__post_init__` of its own and calls this one first.
+    A subclass that declares a field again without a check, for another default, keeps the check. One with conditions on
+    several fields has a `__post_init__` of its own and calls this one first.
     """
 
     def __post_init__(self) -> None:
@@ -185,21 +186,21 @@ def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
     """Fields with a check, in their order."""
     known = _KNOWN.get(cls)
     if known is None:
-        checks = ((field.name, _check_of(_annotation(cls, field.name))) for field in fields(cls))
+        stated = ((field.name, map(_check_of, _annotations(cls, field.name))) for field in fields(cls))
+        checks = ((name, next((check for check in own if check is not None), None)) for name, own in stated)
         known = _KNOWN[cls] = tuple((name, check) for name, check in checks if check is not None)
     return known
 
 
-def _annotation(cls: type, name: str) -> Any:
-    """The annotation of a field, evaluated; None if it names what exists for type checkers alone."""
-    try:
-        owner, annotation = next(
-            ((base, own[name]) for base in cls.__mro__ if name in (own := get_annotations(base))), (cls, None)
-        )
+def _annotations(cls: type, name: str) -> Iterator[Any]:
+    """The annotations of a field, evaluated, of the class itself first; without those for type checkers alone."""
+    for owner in cls.__mro__:
+        annotation = get_annotations(owner).get(name)
         module = sys.modules.get(owner.__module__)
-        return eval(annotation, vars(module) if module else {}) if isinstance(annotation, str) else annotation
-    except (NameError, AttributeError, TypeError):
-        return None
+        try:
+            yield eval(annotation, vars(module) if module else {}) if isinstance(annotation, str) else annotation
+        except (NameError, AttributeError, TypeError):
+            continue
 
 
 def _check_of(annotation: Any) -> _Checker | None:

@@ -30,6 +30,12 @@ class Child(Parent):
             raise ParameterError("delta must be at most epsilon.")
 
 
+@dataclass(frozen=True)
+class Defaults(Parent):
+    epsilon: float = 1.0
+    most: int | None = 3
+
+
 @pytest.mark.parametrize("kwargs", [{}, {"most": None}, {"most": 1, "ties": "last"}, {"free": "unchecked"}])
 def test_values_in_range_pass(kwargs: dict[str, Any]) -> None:
     assert Parent(1.0, **kwargs).epsilon == 1
@@ -55,6 +61,13 @@ def test_values_outside_are_refused_with_one_sentence(kind: Any, kwargs: dict[st
     with pytest.raises(ParameterError) as raised:
         kind(**kwargs)
     assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("kwargs", [{"epsilon": 0}, {"most": 0}])
+def test_another_default_keeps_the_check(kwargs: dict[str, Any]) -> None:
+    assert Defaults() == Defaults(1.0, 2, 3)
+    with pytest.raises(ParameterError, match="must be"):
+        Defaults(**kwargs)
 
 
 def test_an_annotation_that_only_type_checkers_know_is_documentation() -> None:
