@@ -13,14 +13,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from dpaudit.interpret import align, law, sample
 from dpaudit.language import Multiset
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
-from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, MakeData, qualities
+from dpaudit_algorithms.half_spaces.half_spaces import Angle, MakeData, qualities
 from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleHCorrected
 from dpaudit_audits.half_spaces.half_spaces import UNIT
 from dpaudit_audits.half_spaces.simple_half_spaces import READINGS, enough, large, learned, of_grid
@@ -109,7 +109,7 @@ def sensitivities() -> list[str]:
         "| φ(x) | distance | γ of Lemma 11, k = 1, 2, 3, 5, 10, 20 | γ = 30°, points up to 5 |",
         "| --- | --- | ---: | ---: |",
     ]
-    for angle, wrap in product(ANGLES, (False, True)):
+    for angle, wrap in product(get_args(Angle), (False, True)):
         found = {MakeData(1.0, Fraction(1, 2 * k * k), angle, wrap).sensitivity_on(k) for k in (1, 2, 3, 5, 10, 20)}
         coarse = MakeData(1.0, UNIT, angle, wrap).sensitivity_on(5)
         shown = ", ".join(map(str, sorted(found)))

@@ -109,7 +109,7 @@ def unit(name: str, value: Any) -> float:
     return found
 
 
-def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """One of some words or numbers.
 
     Raises:
@@ -208,7 +208,7 @@ def _check_of(annotation: Any) -> _Checker | None:
         found = [extra.passes for extra in annotation.__metadata__ if isinstance(extra, Check)]
         return found[0] if found else None
     if get_origin(annotation) is Literal:
-        return partial(one_of, choices=get_args(annotation))
+        return partial(_one_of, choices=get_args(annotation))
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
         inner = [_check_of(part) for part in get_args(annotation) if part is not NoneType]
         return _unless_none(inner[0]) if len(inner) == 1 and inner[0] is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from dpaudit.language import Instance, Laplace, Multiset, NoisyCopies
 from dpaudit.plans.plan import Seen
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import (
-    ANGLES,
+    Angle,
     HoldsBest,
     MakeData,
     MakeDataCorrected,
@@ -102,7 +103,7 @@ def test_noisy_copies_refuse() -> None:
 # --- where an example counts -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("angle", get_args(Angle))
 @pytest.mark.parametrize("wrap", [False, True])
 @pytest.mark.parametrize("sine", [UNIT, COARSE, Fraction(1, 8), Fraction(3, 5), Fraction(2, 7)])
 def test_counted_by_balls(sine: Fraction, angle: str, wrap: bool) -> None:
@@ -127,10 +128,10 @@ def test_counted_by_balls(sine: Fraction, angle: str, wrap: bool) -> None:
 def test_sensitivity_of_every_reading() -> None:
     # by hand on {−k, …, k}²; "point" on the circle counts at three only where a point has an angle in (0, γ)
     printed = {"point": (2, 2), "border": (1, 2), "borders": (2, 3)}
-    for angle, k in product(ANGLES, (1, 2, 3, 6)):
+    for angle, k in product(get_args(Angle), (1, 2, 3, 6)):
         found = tuple(MakeData(1.0, Fraction(1, 2 * k * k), angle, wrap).sensitivity_on(k) for wrap in (False, True))
         assert found == printed[angle]
-    for angle, wrap in product(ANGLES, (False, True)):
+    for angle, wrap in product(get_args(Angle), (False, True)):
         for sine in (COARSE, UNIT, Fraction(1, 8), Fraction(3, 5)):
             reading = MakeData(1.0, sine, angle, wrap)
             assert reading.sensitivity_on(5) <= reading.sensitivity
@@ -170,7 +171,7 @@ def test_lemma_12_sampled_as_printed() -> None:
         assert abs(hits / runs - p) < 5 * math.sqrt(p * (1 - p) / runs)
 
 
-@pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("angle", get_args(Angle))
 @pytest.mark.parametrize("wrap", [False, True])
 def test_which_readings_keep_lemma_12(angle: str, wrap: bool) -> None:
     losses = {}

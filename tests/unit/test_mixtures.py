@@ -18,16 +18,16 @@ from dpaudit.interpret import law, sample
 from dpaudit.language import BOTTOM, PRIVATE_ROWS, Multiset
 from dpaudit.plans.plan import Seen
 from dpaudit_algorithms.mixtures.mixtures import ConstrHalf, LearnHalf, private_points, public_points
-from dpaudit_algorithms.mixtures.mixtures_class import STEPS, Hypothesis
+from dpaudit_algorithms.mixtures.mixtures_class import Hypothesis
 from dpaudit_algorithms.mixtures.mixtures_data import best_errors, sample_errors
-from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED, AXIS, constr_half, contains, on
+from dpaudit_algorithms.mixtures.mixtures_geometry import constr_half, contains, on
 from dpaudit_audits.mixtures.mixture_drawings import MixtureDrawing
 from dpaudit_audits.mixtures.mixtures import published, relabelled, rows
 
 quick = settings(max_examples=60)
 
 READINGS: tuple[dict[str, Any], ...] = (
-    {}, {"supports": ALIGNED}, {"empty_subset": AXIS}, {"all_ones": STEPS}, {"private_label": 0},
+    {}, {"supports": "aligned"}, {"empty_subset": "axis"}, {"all_ones": "steps"}, {"private_label": 0},
 )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def printed(learner: LearnHalf, S: Any) -> list[Hypothesis]:
     public = tuple(x for x, _, p in S if p == "pub")
     family = constr_half(public, learner.dimension, learner.supports, learner.empty_subset)
     flipped = learner.private_label == 0
-    found = [] if learner.all_ones == STEPS else [Hypothesis(None, (), flipped)]
+    found = [] if learner.all_ones == "steps" else [Hypothesis(None, (), flipped)]
     for j in range(1, learner.dimension + 1):
         chosen = sorted(combinations(range(len(family.halfspaces)), j), key=lambda c: c[::-1])
         found += [Hypothesis(tuple(family.halfspaces[i] for i in c), family.equations, flipped) for c in chosen]
@@ -169,11 +169,11 @@ def test_lemma_4_5_whatever_halfspaces_support_if_the_public_points_span_the_spa
         extra = [tuple(x) for x in rng.integers(-1, 3, (int(rng.integers(1, 4)), d)).tolist()]
         private = [tuple(x) for x in rng.integers(-1, 3, (int(rng.integers(1, 5)), d)).tolist()]
         S = Multiset.of([*((x, 0, "pub") for x in (*simplex, *extra)), *((x, 1, "priv") for x in private)])
-        assert excess(LearnHalf(1.0, d, supports=ALIGNED), S) <= 0
+        assert excess(LearnHalf(1.0, d, supports="aligned"), S) <= 0
 
 
 def test_lemma_4_5_fails_for_aligned_supports() -> None:
-    aligned = LearnHalf(1.0, 2, supports=ALIGNED)
+    aligned = LearnHalf(1.0, 2, supports="aligned")
     S = Multiset.of((((0, 0), 0, "pub"), ((1, 0), 0, "pub"), ((2, 0), 1, "priv")))
     assert (best_errors(S), aligned.levels(S).least, LearnHalf(1.0, 2).levels(S).least) == (0, 1, 0)
     # no smaller label-determined dataset does it; half of any number of records goes wrong
@@ -186,19 +186,19 @@ def test_lemma_4_5_fails_for_aligned_supports() -> None:
 def test_the_hypothesis_that_labels_everything_1() -> None:
     S = Multiset.counted({((0,), 0, "pub"): 1, ((0,), 1, "priv"): 5})
     assert excess(LearnHalf(1.0, 1), S) == 0
-    assert excess(LearnHalf(1.0, 1, all_ones=STEPS), S) == 4
+    assert excess(LearnHalf(1.0, 1, all_ones="steps"), S) == 4
     # in the plane two disjoint halfspaces make it: step 8 has it where the public points give such
     strip = (((0, 0), 0, "pub"), ((0, 1), 0, "pub"), ((1, 0), 0, "pub"), ((1, 1), 0, "pub"))
-    learner = LearnHalf(1.0, 2, all_ones=STEPS)
+    learner = LearnHalf(1.0, 2, all_ones="steps")
     everywhere = [
         i for i in range(learner.levels(strip).size)
         if all(learner.hypothesis(strip, i).label(x) for x in product(range(-3, 4), repeat=2))
     ]  # fmt: skip
     assert everywhere
     nobody = (((0,), 1, "priv"),)
-    assert law(LearnHalf(1.0, 1, all_ones=STEPS), nobody).as_dict() == {BOTTOM: 1.0}
+    assert law(LearnHalf(1.0, 1, all_ones="steps"), nobody).as_dict() == {BOTTOM: 1.0}
     assert law(LearnHalf(1.0, 1), nobody).as_dict() == {0: 1.0}
-    assert not math.isfinite(excess(LearnHalf(1.0, 1, all_ones=STEPS), Multiset.of(nobody)))
+    assert not math.isfinite(excess(LearnHalf(1.0, 1, all_ones="steps"), Multiset.of(nobody)))
 
 
 def test_the_mirror_image_fails_without_exchanging_labels() -> None:

@@ -26,7 +26,6 @@ from dpaudit_algorithms.mixtures.mixtures_data import (
     population_error,
     sample_errors,
 )
-from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED
 from dpaudit_algorithms.mixtures.record_sources import (
     Mixed,
     Mixture,
@@ -185,7 +184,7 @@ def test_claim_4_7_on_every_dataset_of_a_line(epsilon: float) -> None:
 def test_theorem_4_9_fails_for_aligned_supports() -> None:
     # by hand: once (0, 0) and (1, 0) are drawn, every g is constant on the line, and errs with 1/2 on average;
     # with one of them or none drawn some g errs with 1/4, or all have label 1: error 1/2 again
-    learner, n = LearnHalf(4.0, 2, supports=ALIGNED), 16
+    learner, n = LearnHalf(4.0, 2, supports="aligned"), 16
     trial = Trial(Mixed(THIN, n), learner, ExcessError(learner, 0.4))
     success = law(trial, ()).probability(lambda x: x is True)
     exactly_one = 2 * (Fraction(3, 4) ** n - Fraction(1, 2) ** n)

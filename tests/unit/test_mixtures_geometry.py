@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,10 +14,8 @@ from scipy.optimize import linprog
 
 from dpaudit.errors import DatasetError
 from dpaudit_algorithms.mixtures.mixtures_geometry import (
-    ALIGNED,
-    AXIS,
-    SKIP,
-    TRANSVERSAL,
+    EmptySubset,
+    Supports,
     checked,
     constr_half,
     contains,
@@ -66,8 +64,10 @@ def hull_dimension(subset: Any) -> int:
 
 
 @quick
-@given(st.integers(1, 3).flatmap(points), st.sampled_from([TRANSVERSAL, ALIGNED]), st.sampled_from([SKIP, AXIS]))
-def test_the_family_of_public_points(given_points: Any, supports: str, empty_subset: str) -> None:
+@given(
+    st.integers(1, 3).flatmap(points), st.sampled_from(get_args(Supports)), st.sampled_from(get_args(EmptySubset))
+)
+def test_the_family_of_public_points(given_points: Any, supports: Supports, empty_subset: EmptySubset) -> None:
     d = len(given_points[0])
     family = constr_half(given_points, d, supports, empty_subset)
     chosen = sorted(set(given_points))
@@ -79,8 +79,8 @@ def test_the_family_of_public_points(given_points: Any, supports: str, empty_sub
     known = set(family.halfspaces)
     assert all(any(w[1:]) and tuple(-c for c in w) in known for w in known)
     axis = {(0, 1, *(0,) * (d - 1)), (0, -1, *(0,) * (d - 1))}
-    assert axis <= known or empty_subset == SKIP
-    if empty_subset == SKIP:
+    assert axis <= known or empty_subset == "skip"
+    if empty_subset == "skip":
         assert all(any(side(w, x) == 0 for x in chosen) for w in known)
     for size in range(1, d + 1):
         for subset in combinations(chosen, size):
@@ -88,9 +88,9 @@ def test_the_family_of_public_points(given_points: Any, supports: str, empty_sub
             through = [w for w in known if all(side(w, x) == 0 for x in subset)]
             assert through
             flat = [w for w in through if all(side(w, x) == 0 for x in chosen)]
-            if supports == TRANSVERSAL and own < whole:
+            if supports == "transversal" and own < whole:
                 assert len(flat) < len(through)
-            if whole < d and (supports == ALIGNED or own == whole):
+            if whole < d and (supports == "aligned" or own == whole):
                 assert flat
 
 
@@ -118,15 +118,15 @@ def test_no_floating_ties() -> None:
 @pytest.mark.parametrize(
     ("public", "supports", "halfspaces", "equations"),
     [
-        (((0, 0), (2, 2)), TRANSVERSAL, {(0, 1, 1), (4, 1, 1), (0, 1, -1)}, {(0, -1, 1)}),
-        (((0, 0), (2, 2)), ALIGNED, {(0, 1, -1)}, {(0, -1, 1)}),
-        (((0, 0), (1, 0), (0, 1)), ALIGNED, {(0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 1, 1)}, set()),
-        (((3,), (5,), (3,)), TRANSVERSAL, {(3, 1), (5, 1)}, set()),
-        (((3, 4),), TRANSVERSAL, {(3, 1, 0)}, {(3, 1, 0), (4, 0, 1)}),
-        ((), TRANSVERSAL, set(), set()),
+        (((0, 0), (2, 2)), "transversal", {(0, 1, 1), (4, 1, 1), (0, 1, -1)}, {(0, -1, 1)}),
+        (((0, 0), (2, 2)), "aligned", {(0, 1, -1)}, {(0, -1, 1)}),
+        (((0, 0), (1, 0), (0, 1)), "aligned", {(0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 1, 1)}, set()),
+        (((3,), (5,), (3,)), "transversal", {(3, 1), (5, 1)}, set()),
+        (((3, 4),), "transversal", {(3, 1, 0)}, {(3, 1, 0), (4, 0, 1)}),
+        ((), "transversal", set(), set()),
     ],
 )
-def test_families_by_hand(public: Any, supports: str, halfspaces: set[Any], equations: set[Any]) -> None:
+def test_families_by_hand(public: Any, supports: Supports, halfspaces: set[Any], equations: set[Any]) -> None:
     d = len(public[0]) if public else 2
     family = constr_half(public, d, supports)
     assert set(family.halfspaces) == halfspaces | {tuple(-c for c in w) for w in halfspaces}

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -47,7 +47,7 @@ from dpaudit_algorithms.generalization.interaction import (
 )
 
 Floats = FloatArray
-CALIBRATIONS = ("advanced", "zcdp")
+Calibration: TypeAlias = Literal["advanced", "zcdp"]
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,10 @@ class NoisyAnswers(Interactive):
     k: checks.Count
     records: checks.Count
     analyst: Analyst
-    calibration: str = "advanced"
+    calibration: Calibration = "advanced"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.calibration not in CALIBRATIONS:
-            raise ParameterError(f'calibration is "advanced" or "zcdp", not {self.calibration!r}.')
         if self.analyst.rounds > self.k:
             raise ParameterError(f"k must be at least the analyst's {self.analyst.rounds} queries, not {self.k!r}.")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -33,8 +33,10 @@ from dpaudit_algorithms.half_spaces.angles import AngleGrid
 
 Plane: TypeAlias = tuple[int, int]
 """A point of the integer grid in the plane, or a direction."""
-ANGLES = ("point", "border", "borders")
-TIES = ("last", "least", "last turned", "least turned")
+Angle: TypeAlias = Literal["point", "border", "borders"]
+"""Which angle φ(x) is: see `READ_AS`."""
+Ties: TypeAlias = Literal["last", "least", "last turned", "least turned"]
+"""Which of the best angles is φ*: the last or the least, as angles, or as turned ones."""
 RELATION = "Neighbours have one example more or less: the text adds one (Lemma 16, Algorithm 7)."
 READ_AS = (
     'angle = "point" is the literal reading of "the angle corresponding to x": the text turns a vector into (r, φ), '
@@ -52,14 +54,13 @@ class _MakeData(Mechanism):
 
     epsilon: checks.Positive
     sine: Fraction
-    angle: str = "point"
+    angle: Angle = "point"
     wrap: bool = False
     cap: checks.Count | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         AngleGrid(self.sine)
-        checks.one_of("angle", self.angle, ANGLES)
 
     @property
     def claim(self) -> Claim:
@@ -180,12 +181,11 @@ class MakeThrData(Mechanism):
 
     sine: Fraction
     C: checks.Count
-    ties: str = "last"
+    ties: Ties = "last"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         AngleGrid(self.sine)
-        checks.one_of("ties", self.ties, TIES)
 
     @property
     def grid(self) -> AngleGrid:
@@ -224,7 +224,7 @@ def largest(
     return tuple((j, int(taken[j])) for j in inside.tolist()), others
 
 
-def labelled(q: IntArray, kept: tuple[tuple[int, int], ...], anchor: int, ties: str) -> Multiset:
+def labelled(q: IntArray, kept: tuple[tuple[int, int], ...], anchor: int, ties: Ties) -> Multiset:
     """S_Thr: the kept angles with their copies, turned by the anchor, with labels 1 up to φ* and 0 beyond."""
     size = len(q)
     top = max(int(q[j]) for j, _ in kept)
@@ -335,7 +335,7 @@ class HoldsBest(Goal):
 
 
 @lru_cache(maxsize=65536)
-def _counted(sine: Fraction, angle: str, wrap: bool, x: Plane, y: int) -> tuple[int, ...]:
+def _counted(sine: Fraction, angle: Angle, wrap: bool, x: Plane, y: int) -> tuple[int, ...]:
     if not any(x):
         return ()
     a, b = x
@@ -348,7 +348,7 @@ def _counted(sine: Fraction, angle: str, wrap: bool, x: Plane, y: int) -> tuple[
 
 
 @lru_cache(maxsize=256)
-def _counts(sine: Fraction, angle: str, wrap: bool, S: Multiset) -> tuple[int, ...]:
+def _counts(sine: Fraction, angle: Angle, wrap: bool, S: Multiset) -> tuple[int, ...]:
     found = [0] * AngleGrid(sine).size
     for (x, y), count in S.items:
         for i in _counted(sine, angle, wrap, x, y):

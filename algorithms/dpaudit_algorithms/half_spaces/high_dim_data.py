@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -32,10 +32,10 @@ from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 
 Point: TypeAlias = tuple[int, ...]
 """A point of the integer grid, shape (d,)."""
-ANGLES = ("point", "border")
-"""What may be said of φ_i(x)."""
-MEANT = ("plane", "prefix")
-"""What may be said of h_φ where one angle is given."""
+Angle: TypeAlias = Literal["point", "border"]
+"""Which angle φ_i(x) is: see `READ_AS`."""
+Meant: TypeAlias = Literal["plane", "prefix"]
+"""Which half-space h_φ is where one angle is given: see `READ_AS`."""
 DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
 READ_AS = (
     'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
@@ -56,8 +56,8 @@ class _MakeHighDimData(Mechanism):
     sine: Fraction
     i: checks.Count = 1
     dimension: Annotated[int, checks.least(2)] = 3
-    angle: str = "point"
-    meant: str = "plane"
+    angle: Angle = "point"
+    meant: Meant = "plane"
     wrap: bool = False
     cap: checks.Count | None = None
     prefix: tuple[int, ...] = ()
@@ -67,8 +67,6 @@ class _MakeHighDimData(Mechanism):
         AngleGrid(self.sine)
         if self.i >= self.dimension:
             raise ParameterError(f"i must be below the dimension, {self.dimension}, not {self.i!r}.")
-        checks.one_of("angle", self.angle, ANGLES)
-        checks.one_of("meant", self.meant, MEANT)
         if self.meant == "prefix" and len(self.prefix) != self.i - 1:
             raise ParameterError(f'meant = "prefix" needs i − 1 = {self.i - 1} chosen angles, not {self.prefix!r}.')
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -34,11 +34,13 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.goals import BETA, all_but
-from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, TIES, labelled, largest
+from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, Ties, labelled, largest
 from dpaudit_algorithms.half_spaces.high_dim_data import (
     DATA,
     READ_AS,
+    Angle,
     MakeHighDimData,
+    Meant,
     agreements,
     box_agreements,
     coordinate_quality,
@@ -47,9 +49,6 @@ from dpaudit_algorithms.half_spaces.high_dim_data import (
     near,
     reach,
 )
-
-BUDGETS = ("printed", "theorem")
-REMOVED = ("near", "counted", "none")
 
 
 @dataclass(frozen=True)
@@ -122,26 +121,21 @@ class AHighH(Mechanism):
     learner: Mechanism
     C: checks.Count
     dimension: Annotated[int, checks.least(2)] = 3
-    budget: str = "printed"
+    budget: Literal["printed", "theorem"] = "printed"
     delta_prime: float | None = None
     constant: checks.Positive = 1.0
-    ties: str = "last"
-    removed: str = "near"
+    ties: Ties = "last"
+    removed: Literal["near", "counted", "none"] = "near"
     turned_back: bool = True
-    angle: str = "point"
-    meant: str = "plane"
+    angle: Angle = "point"
+    meant: Meant = "plane"
     wrap: bool = False
     cap: int | None = None
-    alpha: float = 0.1
-    beta: float = BETA
+    alpha: checks.OpenUnit = 0.1
+    beta: checks.OpenUnit = BETA
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("alpha", "beta"):
-            checks.probability(name, getattr(self, name), open_ends=True)
-        checks.one_of("ties", self.ties, TIES)
-        checks.one_of("budget", self.budget, BUDGETS)
-        checks.one_of("removed", self.removed, REMOVED)
         if self.budget == "theorem" and not 0 < (self.delta_prime or 0) < self.delta:
             raise ParameterError(
                 f"delta_prime must lie between 0 and delta ({self.delta!r}), not {self.delta_prime!r}."

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,14 +39,14 @@ from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMech
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import (
-    ANGLES,
     CAPPED,
     READ_AS,
     RELATION,
-    TIES,
+    Angle,
     MakeData,
     MakeThrData,
     Plane,
+    Ties,
     agreeing,
     directions,
     examples,
@@ -54,8 +54,6 @@ from dpaudit_algorithms.half_spaces.half_spaces import (
     qualities,
 )
 from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
-
-BUDGETS = ("printed", "halves")
 
 
 @dataclass(frozen=True)
@@ -115,10 +113,10 @@ class ASimpleH(Mechanism):
     sine: Fraction
     learner: Mechanism
     C: checks.Count | None = None
-    budget: str = "printed"
-    ties: str = "last"
+    budget: Literal["printed", "halves"] = "printed"
+    ties: Ties = "last"
     turned_back: bool = True
-    angle: str = "point"
+    angle: Angle = "point"
     wrap: bool = False
     cap: int | None = None
     alpha: checks.OpenUnit = 0.1
@@ -127,9 +125,6 @@ class ASimpleH(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         size = AngleGrid(self.sine).size
-        checks.one_of("budget", self.budget, BUDGETS)
-        checks.one_of("ties", self.ties, TIES)
-        checks.one_of("angle", self.angle, ANGLES)
         if self.C is None and not self.learner.sample_sizes:
             raise ParameterError(f"{self.learner.name} prints no number of examples; give C.")
         own = claim_of(self.learner).epsilon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,19 +29,20 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.generalization import bounds
-from dpaudit_algorithms.mixtures.mixtures_class import ASSUMED, STEPS, Errors, Hypothesis
+from dpaudit_algorithms.mixtures.mixtures_class import AllOnes, Errors, Hypothesis
 from dpaudit_algorithms.mixtures.mixtures_data import NearErm
-from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED, AXIS, SKIP, TRANSVERSAL, constr_half
+from dpaudit_algorithms.mixtures.mixtures_geometry import EmptySubset, Supports, constr_half
 
 ALPHA = 0.1
 """The error at which promises are shown that hold for every α."""
 
 
-def _same_choices(dimension: Any, supports: str, empty_subset: str) -> None:
-    if checks.whole("dimension", dimension, least=1) > 3:
-        raise ParameterError(f"dimension must be 1, 2 or 3, not {dimension!r}.")
-    checks.one_of("supports", supports, (TRANSVERSAL, ALIGNED))
-    checks.one_of("empty_subset", empty_subset, (SKIP, AXIS))
+def _one_to_three(name: str, value: Any) -> None:
+    if checks.whole(name, value, least=1) > 3:
+        raise ParameterError(f"{name} must be 1, 2 or 3, not {value!r}.")
+
+
+Dimension: TypeAlias = Annotated[int, checks.Check(_one_to_three)]
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,9 @@ class ConstrHalf(Mechanism):
     Source: Bassily, Moran and Nandi, Algorithm 1.
     """
 
-    dimension: int = 2
-    supports: str = TRANSVERSAL
-    empty_subset: str = SKIP
-
-    def __post_init__(self) -> None:
-        _same_choices(self.dimension, self.supports, self.empty_subset)
+    dimension: Dimension = 2
+    supports: Supports = "transversal"
+    empty_subset: EmptySubset = "skip"
 
     @property
     def claim(self) -> Claim:
@@ -74,7 +72,7 @@ class ConstrHalf(Mechanism):
         return Claim(0.0, relation=PRIVATE_ROWS)
 
     def run(self, S: Any) -> Any:
-        levels = Errors(_records(S), self.dimension, self.supports, self.empty_subset, ASSUMED)
+        levels = Errors(_records(S), self.dimension, self.supports, self.empty_subset, "assumed")
         return levels.family.halfspaces, levels.family.equations
 
 
@@ -117,17 +115,11 @@ class LearnHalf(Mechanism):
     """
 
     epsilon: checks.Positive
-    dimension: int = 2
-    supports: str = TRANSVERSAL
-    empty_subset: str = SKIP
-    all_ones: str = ASSUMED
-    private_label: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _same_choices(self.dimension, self.supports, self.empty_subset)
-        checks.one_of("all_ones", self.all_ones, (ASSUMED, STEPS))
-        checks.one_of("private_label", self.private_label, (0, 1))
+    dimension: Dimension = 2
+    supports: Supports = "transversal"
+    empty_subset: EmptySubset = "skip"
+    all_ones: AllOnes = "assumed"
+    private_label: Literal[0, 1] = 1
 
     @property
     def claim(self) -> Claim:

@@ -10,15 +10,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.language import PUBLIC, DatasetError, IntArray, Levels, Multiset
 from dpaudit_algorithms.mixtures.mixtures_geometry import (
+    EmptySubset,
     Family,
     Point,
+    Supports,
     Vector,
     checked,
     constr_half,
@@ -27,7 +29,7 @@ from dpaudit_algorithms.mixtures.mixtures_geometry import (
     on,
 )
 
-ASSUMED, STEPS = "assumed", "steps"
+AllOnes: TypeAlias = Literal["assumed", "steps"]
 """Whether 𝒢 contains the hypothesis that labels everything 1: as the text says, or only where step 8 makes it."""
 
 Ints = IntArray
@@ -76,9 +78,9 @@ class Errors(Levels):
 
     records: Multiset
     dimension: int
-    supports: str
-    empty_subset: str
-    all_ones: str
+    supports: Supports
+    empty_subset: EmptySubset
+    all_ones: AllOnes
     private_label: int = 1
 
     def __fingerprint__(self) -> tuple[Any, ...]:
@@ -106,7 +108,7 @@ class Errors(Levels):
 
     @cached_property
     def starts(self) -> Ints:
-        K, first = len(self.family.halfspaces), int(self.all_ones == ASSUMED)
+        K, first = len(self.family.halfspaces), int(self.all_ones == "assumed")
         sizes = [1] * first + [K] * (K > 0)
         for j in range(2, self.dimension + 1):
             sizes += [math.comb(k, j - 1) for k in range(j - 1, K)]
@@ -195,7 +197,7 @@ class Errors(Levels):
     def _blocks(self) -> list[tuple[int, int]]:
         """(halfspaces in an intersection, the largest of their numbers) of every block."""
         K = len(self.family.halfspaces)
-        found = [(0, 0)] * (self.all_ones == ASSUMED) + [(1, 0)] * (K > 0)
+        found = [(0, 0)] * (self.all_ones == "assumed") + [(1, 0)] * (K > 0)
         return found + [(j, k) for j in range(2, self.dimension + 1) for k in range(j - 1, K)]
 
     @property

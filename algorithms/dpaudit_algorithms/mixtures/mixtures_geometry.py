@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from dpaudit.language import BoolArray, DatasetError
 Point: TypeAlias = tuple[int | Fraction, ...]
 Vector: TypeAlias = tuple[int, ...]
 
-TRANSVERSAL, ALIGNED = "transversal", "aligned"
+Supports: TypeAlias = Literal["transversal", "aligned"]
 """Which halfspace is taken where a subset of public points supports many: see `constr_half`."""
-SKIP, AXIS = "skip", "axis"
+EmptySubset: TypeAlias = Literal["skip", "axis"]
 """What the empty subset of public points gives: nothing, or x₁ ≥ 0 and its opposite."""
 
 
@@ -42,7 +42,7 @@ class Family:
 
 @lru_cache(maxsize=256)
 def constr_half(
-    points: tuple[Point, ...], dimension: int, supports: str = TRANSVERSAL, empty_subset: str = SKIP
+    points: tuple[Point, ...], dimension: int, supports: Supports = "transversal", empty_subset: EmptySubset = "skip"
 ) -> Family:
     """C̃_pub and Aff of these public points: A_ConstrHalf, a function of the set of points alone.
 
@@ -69,7 +69,7 @@ def constr_half(
     for size in range(dimension + 1):  # steps 3 and 4: W
         for subset in combinations(chosen, size):
             if not subset:
-                if empty_subset == AXIS:
+                if empty_subset == "axis":
                     found.update(dict.fromkeys(both((0, 1, *(0,) * (dimension - 1)))))
                 continue
             w = _normal(subset, spanned, dimension, supports)
@@ -140,7 +140,7 @@ def _least(costs: tuple[tuple[Point, int], ...]) -> int:
     for subset in combinations(points, len(spanned)):
         if len(_span(subset)) < len(spanned) - 1:
             continue
-        hyperplane = both(_through(_normal(subset, spanned, dimension, TRANSVERSAL), subset[0]))[0]
+        hyperplane = both(_through(_normal(subset, spanned, dimension, "transversal"), subset[0]))[0]
         if hyperplane in seen:
             continue
         seen.add(hyperplane)
@@ -171,10 +171,10 @@ def _span(points: Sequence[Point]) -> tuple[Vector, ...]:
     return tuple(_primitive(row) for row in reduced)
 
 
-def _normal(subset: tuple[Point, ...], spanned: tuple[Vector, ...], dimension: int, supports: str) -> Vector:
+def _normal(subset: tuple[Point, ...], spanned: tuple[Vector, ...], dimension: int, supports: Supports) -> Vector:
     """The normal of the halfspace that the subset gives; `spanned`: the directions of Aff."""
     own = _span(subset)
-    if len(own) == len(spanned) < dimension or (supports == ALIGNED and len(spanned) < dimension):
+    if len(own) == len(spanned) < dimension or (supports == "aligned" and len(spanned) < dimension):
         return nullspace(spanned, dimension)[0]
     if len(spanned) == dimension:
         return nullspace(own, dimension)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Claim, Fixed, Multiset, UtilityClaim
@@ -16,7 +17,7 @@ from dpaudit_algorithms.generalization.analysts import AskingAll, LossHunter, Ov
 from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Population, Samples
 from dpaudit_algorithms.generalization.predicates import Among
 from dpaudit_algorithms.generalization.statistical_queries import (
-    CALIBRATIONS,
+    Calibration,
     GaussianAnswers,
     LaplaceAnswers,
     NaiveAnswers,
@@ -105,7 +106,7 @@ def _lost(private: OverfittingGame) -> UtilityCase:
 def cases(kind: Noisy) -> tuple[Case, ...]:
     """The differing record again and again, which no adaptive analyst outdoes, and analysts who adapt."""
     found: list[Case] = []
-    for calibration in CALIBRATIONS:
+    for calibration in get_args(Calibration):
         default = kind(1.0, 1e-6, 10, RECORDS, _again(10), calibration)
         large = kind(3.0, 1e-3, 3, RECORDS, _again(3), calibration)
         one = replace(default, analyst=_again(1))
@@ -146,7 +147,7 @@ def utility(kind: Noisy) -> tuple[UtilityCase, ...]:
     """SampAcc by the tails; Acc at the printed n, and where α + 10ε is below the gap of exact answers."""
     found: list[UtilityCase] = []
     S = Multiset.counted({0: 9, 1: 6, 2: 5})
-    for calibration in CALIBRATIONS:
+    for calibration in get_args(Calibration):
         fixed = kind(1.0, 1e-6, 10, RECORDS, _again(10), calibration)
         found.append(
             UtilityCase(f"SampAcc, {calibration}, 10 answers", fixed, fixed.utility(RECORDS)[0], (Fixed(S),), 5_000,
@@ -181,12 +182,12 @@ def boards() -> tuple[OverfittingGame, ...]:
     return tuple(
         OverfittingGame(mechanism, mechanism.records)
         for kind in (LaplaceAnswers, GaussianAnswers)
-        for calibration in CALIBRATIONS
+        for calibration in get_args(Calibration)
         for mechanism in (_board(kind, calibration),)
     )
 
 
-def _board(kind: Noisy, calibration: str) -> NoisyAnswers:
+def _board(kind: Noisy, calibration: Calibration) -> NoisyAnswers:
     cells = 1_000_000
     while True:
         found = kind(0.04, 0.002, cells + 1, 1, Overfitter(cells), calibration)

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import REPLACE_ONE, Claim, Fixed, Mechanism, Multiset, NoisyCopies
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, MakeData, MakeDataCorrected, directions
+from dpaudit_algorithms.half_spaces.half_spaces import Angle, MakeData, MakeDataCorrected, directions
 
 UNIT = Fraction(1, 2)
 """sin γ of Lemma 11 for X = {−1, 0, 1}: γ = 30°, thirteen angles, of which the last is 360°."""
@@ -46,7 +46,7 @@ def near(mechanism: MakeData | MakeDataCorrected, *added: Any) -> Seen:
     return Seen(mechanism, tuple(sorted({i for x, y in added for i in mechanism.counted(x, y)})))
 
 
-def survives(angle: str, wrap: bool) -> bool:
+def survives(angle: Angle, wrap: bool) -> bool:
     """Whether Lemma 12's ε holds in a reading."""
     return angle == "border" and not wrap
 
@@ -70,7 +70,7 @@ def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
                 expected=verdict(False),
             ),
         ]
-        for angle in ANGLES:
+        for angle in get_args(Angle):
             for wrap in (False, True):
                 reading = kind(1.0, UNIT, angle, wrap, cap=2)
                 example = max(DOMAIN, key=lambda one: len(reading.counted(*one)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, Mechanism, Multiset, UtilityClaim
@@ -12,7 +12,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
-from dpaudit_algorithms.half_spaces.half_spaces import ANGLES, HoldsBest, MakeThrData, directions
+from dpaudit_algorithms.half_spaces.half_spaces import Angle, HoldsBest, MakeThrData, directions
 from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleH, ASimpleHCorrected
 from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix
 from dpaudit_algorithms.lower_bounds.thresholds_reductions import ThresholdsFromInteriorPointCorrected
@@ -100,7 +100,7 @@ def cases() -> tuple[Case, ...]:
             expected=Verdict.FAIL,
             note="The claim does not survive in this reading, with MakeData's noise in the law.",
         )
-        for angle in ANGLES
+        for angle in get_args(Angle)
         for wrap in (False, True)
     ]
     found += [
@@ -127,7 +127,7 @@ def cases() -> tuple[Case, ...]:
             expected=Verdict.FAIL,
             note=f"The fewest with which the claim fails. {NEVER}",
         ),
-        *(_large(angle) for angle in ANGLES),
+        *(_large(angle) for angle in get_args(Angle)),
         Case(
             "k = 3, φ* least, 200 examples",
             learned(of_grid(3), enough(of_grid(3)), ties="least"),
@@ -164,7 +164,7 @@ def cases() -> tuple[Case, ...]:
     return tuple(found)
 
 
-def _large(angle: str) -> Case:
+def _large(angle: Angle) -> Case:
     return Case(
         f"k = 3, φ(x) is {angle}, 200 examples",
         learned(of_grid(3), enough(of_grid(3)), angle=angle),

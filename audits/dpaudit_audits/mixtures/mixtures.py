@@ -19,9 +19,7 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.goals import all_but
 from dpaudit_algorithms.generalization import bounds
 from dpaudit_algorithms.mixtures.mixtures import ConstrHalf, LearnHalf
-from dpaudit_algorithms.mixtures.mixtures_class import STEPS
 from dpaudit_algorithms.mixtures.mixtures_data import PRINTED, Deviation, ExcessError, NearErm
-from dpaudit_algorithms.mixtures.mixtures_geometry import ALIGNED, AXIS
 from dpaudit_algorithms.mixtures.record_sources import (
     Mixed,
     Mixture,
@@ -92,9 +90,9 @@ def cases() -> tuple[Case, ...]:
     plane, line, space = LearnHalf(1.0, 2), LearnHalf(1.0, 1), LearnHalf(1.0, 3)
     triangle, flat, drawn = public(*TRIANGLE), public(*LINE), MixtureDrawing(plane)
     readings = (
-        ("supports aligned", LearnHalf(1.0, 2, supports=ALIGNED)),
-        ("Ŝ = ∅ gives x₁ ≥ 0", LearnHalf(1.0, 2, empty_subset=AXIS)),
-        ("step 8 alone", LearnHalf(1.0, 2, all_ones=STEPS)),
+        ("supports aligned", LearnHalf(1.0, 2, supports="aligned")),
+        ("Ŝ = ∅ gives x₁ ≥ 0", LearnHalf(1.0, 2, empty_subset="axis")),
+        ("step 8 alone", LearnHalf(1.0, 2, all_ones="steps")),
         ("private records have label 0", LearnHalf(1.0, 2, private_label=0)),
     )
     replacing_public = Pair(
@@ -160,7 +158,7 @@ def construction_cases() -> tuple[Case, ...]:
         Case("default", plane, (pair,), runs=RUNS),
         Case("every pair of 3 records of a 2 × 2 grid", plane, runs=0, scope=Scope(rows(range(2), 2), 3)),
         Case("public points on a line", plane, (relabelled(public(*LINE), (2, 0), 3),), runs=0),
-        Case("aligned", ConstrHalf(supports=ALIGNED), (relabelled(public(*LINE), (2, 0), 3),), runs=0),
+        Case("aligned", ConstrHalf(supports="aligned"), (relabelled(public(*LINE), (2, 0), 3),), runs=0),
         Case("no public points", plane, (relabelled((), (0, 0), 3),), runs=0),
         Case("three dimensions", ConstrHalf(3), (relabelled(public(*SIMPLEX), (1, 1, 1), 3),), runs=0),
         Case("group of 2", plane, (relabelled(triangle, (1, 1), 3, 2),), plane.claim.group(2), runs=0),
@@ -197,8 +195,8 @@ def _on_the_sample() -> tuple[UtilityCase, ...]:
     mixed = (*public(*LINE * 100), *public((5, 0), (6, 1), label=1), *private((2, 0), 1, 200))
     ball = (*public(*SIMPLEX), *private((2, 2, 2), 1, 700))
     mirrored = tuple((x, 1 - y, p) for x, y, p in thin)
-    aligned = LearnHalf(1.0, 2, supports=ALIGNED)
-    steps = LearnHalf(1.0, 1, all_ones=STEPS)
+    aligned = LearnHalf(1.0, 2, supports="aligned")
+    steps = LearnHalf(1.0, 1, all_ones="steps")
     alone = (*public((0,)), *private((0,), 1, 199))
     return (
         _sample_case("Claim 4.7, a line, no halfspace without errors", line, between),
@@ -237,7 +235,7 @@ def _on_the_sample() -> tuple[UtilityCase, ...]:
 def _under_the_distribution() -> tuple[UtilityCase, ...]:
     """Theorems 4.9 and 4.10 and the relaxations of section 4 at the proofs' numbers, α = 0.4, β = 0.2."""
     line, plane = LearnHalf(4.0, 1), LearnHalf(4.0, 2)
-    aligned = LearnHalf(4.0, 2, supports=ALIGNED)
+    aligned = LearnHalf(4.0, 2, supports="aligned")
     steps_up = label_determined({((x,), int(x > 1)): 1 for x in range(4)})
     square = label_determined({((x, y), int(x + y > 2)): 1 for x in range(3) for y in range(3)})
     thin = label_determined({((0, 0), 0): 1, ((1, 0), 0): 1, ((2, 0), 1): 2})
