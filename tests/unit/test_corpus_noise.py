@@ -286,7 +286,7 @@ def test_values_against_samples_and_densities(
     mechanism: ReportNoisyMax3 | ReportNoisyMax4, answers: tuple[int, ...]
 ) -> None:
     """The oracle's cells against samples (chi-square) and against the integral of the density."""
-    noise = noisy_max.laplace if isinstance(mechanism, ReportNoisyMax3) else noisy_max.exponential
+    noise = noisy_max.exponential if isinstance(mechanism, ReportNoisyMax4) else noisy_max.laplace
     edges = np.array([12.0, 20, 30, 40, 45, 50, 60, 80, 120])
     cells = noisy_max.value_cells(answers, noise, edges)
     runs = 200_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from dpaudit.language import DWORK_ROTH, Card, KnownBug, Laplace, Program, checks
@@ -26,15 +26,7 @@ class AboveThresholdDiscretised(OnAnswers):
     """
 
     def run(self, answers: Any) -> Program:
-        rho = yield Laplace(0, 2 / self.epsilon).floor()
-        outputs: list[str] = []
-        for answer in answers:
-            # answer + ⌊ν⌋ ≥ T + ρ exactly if ν is at least the next whole number
-            if (yield Laplace(0, 4 / self.epsilon) >= math.ceil(self.threshold - answer) + rho):
-                outputs.append(ABOVE)
-                break
-            outputs.append(BELOW)
-        return padded(outputs, len(answers))
+        return _rounded(self, 1, answers)
 
 
 @dataclass(frozen=True)
@@ -55,16 +47,21 @@ class AboveThresholdCoarse(OnAnswers):
     step: Annotated[int, checks.least(2)] = 4
 
     def run(self, answers: Any) -> Program:
-        # ⌊Lap(b)/step⌋ is ⌊Lap(b/step)⌋: the noise in steps
-        steps = yield Laplace(0, 2 / self.epsilon / self.step).floor()
-        outputs: list[str] = []
-        for answer in answers:
-            needed = math.ceil((self.threshold - answer) / self.step) + steps
-            if (yield Laplace(0, 4 / self.epsilon / self.step) >= needed):
-                outputs.append(ABOVE)
-                break
-            outputs.append(BELOW)
-        return padded(outputs, len(answers))
+        return _rounded(self, self.step, answers)
+
+
+def _rounded(mechanism: OnAnswers, step: int, answers: Any) -> Program:
+    """AboveThreshold with noise rounded down to multiples of the step; ⌊Lap(b)/step⌋ is ⌊Lap(b/step)⌋."""
+    steps = yield Laplace(0, 2 / mechanism.epsilon / step).floor()
+    outputs: list[str] = []
+    for answer in answers:
+        # answer + ⌊ν⌋ ≥ T + ρ exactly if ν is at least the next multiple
+        needed = math.ceil((mechanism.threshold - answer) / step) + steps
+        if (yield Laplace(0, 4 / mechanism.epsilon / step) >= needed):
+            outputs.append(ABOVE)
+            break
+        outputs.append(BELOW)
+    return padded(outputs, len(answers))
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
@@ -93,15 +90,11 @@ AboveThresholdDiscretised.card = Card(
     ),
 )
 
-AboveThresholdCoarse.card = Card(
+AboveThresholdCoarse.card = replace(
+    AboveThresholdDiscretised.card,
     name="AboveThresholdCoarse",
-    system="corpus",
     title="AboveThreshold with noise on too coarse a grid",
-    paper=DWORK_ROTH,
-    place="AboveThreshold and its privacy theorem",
-    claim="ε-DP for queries of sensitivity 1",
     inputs=f"{INPUTS}, a whole number step ≥ 2",
-    output=SYMBOLIC,
     deviations=(
         "Lap(2/ε) and Lap(4/ε) are rounded down to multiples of the step; the book has no such rounding.",
         "The dataset is the vector of true answers.",

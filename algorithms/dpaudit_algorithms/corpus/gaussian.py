@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,31 +97,18 @@ class GaussianClassical(_NoisyAnswer):
 
 
 @dataclass(frozen=True)
-class GaussianHalfSigma(_NoisyAnswer):
+class GaussianHalfSigma(GaussianClassical):
     """The classical Gaussian mechanism with half of its standard deviation.
 
-    Args:
-        epsilon: in (0, 1].
-        delta: in (0, 1).
-
-    Raises:
-        ParameterError: a parameter outside its range.
+    Args, Raises: as for `GaussianClassical`.
 
     Source: Dwork and Roth 2014, Theorem A.1, with σ halved.
     """
 
-    epsilon: float = 1.0
-    delta: float = 1e-5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.epsilon > 1:
-            raise ParameterError(f"The classical calibration needs epsilon ≤ 1, not {self.epsilon!r}.")
-
     @property
     def sigma(self) -> float:
         """Half of the classical one."""
-        return classical_sigma(self.epsilon, self.delta) / 2
+        return super().sigma / 2
 
 
 @dataclass(frozen=True)
@@ -195,15 +182,12 @@ GaussianClassical.card = Card(
     ),
 )
 
-GaussianHalfSigma.card = Card(
+GaussianHalfSigma.card = replace(
+    GaussianClassical.card,
     name="GaussianHalfSigma",
-    system="corpus",
     title="Gaussian mechanism with half of its noise",
-    paper=DWORK_ROTH,
     place="Theorem A.1, σ halved",
     claim="(ε, δ)-DP, though σ is half of what the theorem asks for",
-    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-    output="a real number",
     deviations=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
     variants=("GaussianClassical",),
     known_bug=KnownBug(
@@ -214,15 +198,12 @@ GaussianHalfSigma.card = Card(
     ),
 )
 
-GaussianClassicalLargeEpsilon.card = Card(
+GaussianClassicalLargeEpsilon.card = replace(
+    GaussianClassical.card,
     name="GaussianClassicalLargeEpsilon",
-    system="corpus",
     title="Gaussian mechanism, classical calibration at a large ε",
-    paper=DWORK_ROTH,
     place="Theorem A.1, used outside its range ε < 1",
     claim="(ε, δ)-DP for σ = √(2·ln(1.25/δ))·Δ/ε, though ε > 1",
-    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-    output="a real number",
     deviations=(
         "ε = 7 and δ = 0.2, which nobody should use, were chosen so that a million runs can see the violation: at "
         "a small δ the formula fails too, but by events too rare to be counted (δ = 0.01: six million runs at the "
@@ -237,15 +218,13 @@ GaussianClassicalLargeEpsilon.card = Card(
     ),
 )
 
-GaussianAnalytic.card = Card(
+GaussianAnalytic.card = replace(
+    GaussianClassical.card,
     name="GaussianAnalytic",
-    system="corpus",
     title="Gaussian mechanism, analytic calibration",
     paper=BALLE_WANG,
     place="Theorem 8, Algorithm 1",
     claim="(ε, δ)-DP for every ε > 0",
-    inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
-    output="a real number",
     deviations=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
     variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
     known_bug=KnownBug(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,17 +43,22 @@ class NoisyHist1(Mechanism):
         """ε under a move of 1 in total."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
+    @property
+    def scale(self) -> float:
+        """Of the noise."""
+        return 1 / self.epsilon
+
     def run(self, counts: tuple[float, ...]) -> Product:
-        return Product(tuple(Laplace(count, 1 / self.epsilon) for count in counts))
+        return Product(tuple(Laplace(count, self.scale) for count in counts))
 
     def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of noisy histograms, shape (r, d)."""
-        return laplace_log_density(outputs - np.array(counts), 1 / self.epsilon)
+        return laplace_log_density(outputs - np.array(counts), self.scale)
 
 
 @dataclass(frozen=True)
-class NoisyHist2(Mechanism):
-    """Every count with independent noise Lap(ε) in place of Lap(1/ε): broken.
+class NoisyHist2(NoisyHist1):
+    """Every count with independent noise Lap(ε) in place of Lap(1/ε): broken, the truth is 1/ε.
 
     Args:
         epsilon: > 0; what is claimed and, wrongly, the scale of the noise.
@@ -64,19 +69,10 @@ class NoisyHist2(Mechanism):
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 10.
     """
 
-    epsilon: checks.Positive = 0.1
-
     @property
-    def claim(self) -> Claim:
-        """ε under a move of 1 in total, as claimed; the truth is 1/ε."""
-        return Claim(self.epsilon, 0.0, ANSWERS_L1)
-
-    def run(self, counts: tuple[float, ...]) -> Product:
-        return Product(tuple(Laplace(count, self.epsilon) for count in counts))
-
-    def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of noisy histograms, shape (r, d)."""
-        return laplace_log_density(outputs - np.array(counts), self.epsilon)
+    def scale(self) -> float:
+        """Of the noise, inverted."""
+        return self.epsilon
 
 
 def laplace_log_density(noise: NDArray[Any], scale: float) -> FloatArray:
@@ -87,11 +83,6 @@ def laplace_log_density(noise: NDArray[Any], scale: float) -> FloatArray:
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
-_INPUTS = "the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1"
-_OUTPUT = "a vector of as many real numbers"
-_DOUBLES = "The output is a vector of doubles, not of real numbers; the claim is about the reals."
-_COUNTS = "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total."
-
 NoisyHist1.card = Card(
     name="NoisyHist1",
     system="corpus",
@@ -99,9 +90,12 @@ NoisyHist1.card = Card(
     paper=STATDP,
     place="Algorithm 9",
     claim="ε-DP where one record moves one count by 1",
-    inputs=_INPUTS,
-    output=_OUTPUT,
-    deviations=(_COUNTS, _DOUBLES),
+    inputs="the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1",
+    output="a vector of as many real numbers",
+    deviations=(
+        "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total.",
+        "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
+    ),
     variants=("NoisyHist2",),
     known_bug=KnownBug(
         bug="",
@@ -110,16 +104,12 @@ NoisyHist1.card = Card(
     ),
 )
 
-NoisyHist2.card = Card(
+NoisyHist2.card = replace(
+    NoisyHist1.card,
     name="NoisyHist2",
-    system="corpus",
     title="Noisy histogram, Lap(ε) for Lap(1/ε)",
-    paper=STATDP,
     place="Algorithm 10",
     claim="ε-DP where one record moves one count by 1 (false)",
-    inputs=_INPUTS,
-    output=_OUTPUT,
-    deviations=(_COUNTS, _DOUBLES),
     variants=("NoisyHist1",),
     known_bug=KnownBug(
         bug="wrong noise scale",

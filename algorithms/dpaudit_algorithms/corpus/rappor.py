@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.language import (
+    BoolArray,
     Card,
     Categorical,
     Claim,
@@ -20,69 +20,10 @@ from dpaudit.language import (
     Mechanism,
     ParameterError,
     Product,
+    Program,
     checks,
     log,
 )
-
-
-@dataclass(frozen=True)
-class Rappor(Mechanism):
-    """Steps 1–3: the filter, its permanent and its instantaneous randomised response; one report is seen.
-
-    Args:
-        bits: size of the Bloom filter, ≥ 1.
-        hashes: h ≥ 1.
-        f: in (0, 1), how much of the filter the permanent response replaces by coins.
-        p, q: in (0, 1), p < q; probability that a 0 and that a 1 of the permanent response is reported as a 1.
-
-    Raises:
-        ParameterError: a parameter outside its range.
-        DatasetError: from `run`: the dataset is not one value.
-
-    Source: Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014): the algorithm, and the bound on one report.
-    """
-
-    bits: int = 20
-    hashes: int = 4
-    f: float = 0.75
-    p: checks.OpenUnit = 0.45
-    q: checks.OpenUnit = 0.55
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check(self.bits, self.hashes, self.f)
-        if self.p >= self.q:
-            raise ParameterError(f"p must be below q, not {self.p!r} and {self.q!r}.")
-
-    @property
-    def claim(self) -> Claim:
-        """ε₁ under any change of the value."""
-        p, q = self.reported
-        return Claim(self.hashes * log(q * (1 - p) / (p * (1 - q))))
-
-    @property
-    def reported(self) -> tuple[float, float]:
-        """p* and q*: probability that a 0 and that a 1 of the filter is reported as a 1."""
-        coin = self.f * (self.p + self.q) / 2
-        return coin + (1 - self.f) * self.p, coin + (1 - self.f) * self.q
-
-    def run(self, dataset: tuple[Any, ...]) -> Generator[Product, tuple[int, ...], Product]:
-        B = bloom_filter(_value(dataset), self.bits, self.hashes)
-        permanent = yield permanent_response(B, self.f)
-        instantaneous = _bit(self.p), _bit(self.q)
-        return Product(tuple(instantaneous[bit] for bit in permanent))
-
-    def bulk(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """`size` reports, shape (size, bits)."""
-        B = np.array(bloom_filter(_value(dataset), self.bits, self.hashes))
-        permanent = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
-        reports = rng.random((size, self.bits)) < np.where(permanent, self.q, self.p)
-        return reports.astype(np.uint8)
-
-    def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Log probabilities of reports, shape (r, bits)."""
-        p, q = self.reported
-        return _log_probability(bloom_filter(_value(dataset), self.bits, self.hashes), outputs, p, q)
 
 
 @dataclass(frozen=True)
@@ -101,32 +42,91 @@ class OneTimeRappor(Mechanism):
     Source: Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014): One-time RAPPOR, and the bound on all reports.
     """
 
-    bits: int = 20
-    hashes: int = 4
-    f: float = 0.95
-
-    def __post_init__(self) -> None:
-        _check(self.bits, self.hashes, self.f)
+    bits: checks.Count = 20
+    hashes: checks.Count = 4
+    f: checks.OpenUnit = 0.95
 
     @property
     def claim(self) -> Claim:
         """ε_∞ under any change of the value."""
         return Claim(2 * self.hashes * log((1 - self.f / 2) / (self.f / 2)))
 
-    def run(self, dataset: tuple[Any, ...]) -> Product:
+    @property
+    def reported(self) -> tuple[float, float]:
+        """Probability that a 0 and that a 1 of the filter is reported as a 1."""
+        return self.f / 2, 1 - self.f / 2
+
+    def run(self, dataset: tuple[Any, ...]) -> Program | Product:
         B = bloom_filter(_value(dataset), self.bits, self.hashes)
         return permanent_response(B, self.f)
 
     def bulk(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
         """`size` reports, shape (size, bits)."""
+        return self._permanent(dataset, size, rng).astype(np.uint8)
+
+    def _permanent(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> BoolArray:
+        """Step 2, `size` times."""
         B = np.array(bloom_filter(_value(dataset), self.bits, self.hashes))
-        reports = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
-        return reports.astype(np.uint8)
+        response: BoolArray = rng.random((size, self.bits)) < np.where(B, 1 - self.f / 2, self.f / 2)
+        return response
 
     def log_density(self, dataset: tuple[Any, ...], outputs: NDArray[Any]) -> FloatArray:
         """Log probabilities of reports, shape (r, bits)."""
+        p, q = self.reported
+        one = np.where(bloom_filter(_value(dataset), self.bits, self.hashes), q, p)
+        logs: FloatArray = np.where(outputs, np.log(one), np.log1p(-one)).sum(axis=1)
+        return logs
+
+
+@dataclass(frozen=True)
+class Rappor(OneTimeRappor):
+    """Steps 1–3: the filter, its permanent and its instantaneous randomised response; one report is seen.
+
+    Args:
+        bits: size of the Bloom filter, ≥ 1.
+        hashes: h ≥ 1.
+        f: in (0, 1), how much of the filter the permanent response replaces by coins.
+        p, q: in (0, 1), p < q; probability that a 0 and that a 1 of the permanent response is reported as a 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+        DatasetError: from `run`: the dataset is not one value.
+
+    Source: Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014): the algorithm, and the bound on one report.
+    """
+
+    f: float = 0.75
+    p: checks.OpenUnit = 0.45
+    q: checks.OpenUnit = 0.55
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.p >= self.q:
+            raise ParameterError(f"p must be below q, not {self.p!r} and {self.q!r}.")
+
+    @property
+    def claim(self) -> Claim:
+        """ε₁ under any change of the value."""
+        p, q = self.reported
+        return Claim(self.hashes * log(q * (1 - p) / (p * (1 - q))))
+
+    @property
+    def reported(self) -> tuple[float, float]:
+        """p* and q*: probability that a 0 and that a 1 of the filter is reported as a 1."""
+        coin = self.f * (self.p + self.q) / 2
+        return coin + (1 - self.f) * self.p, coin + (1 - self.f) * self.q
+
+    def run(self, dataset: tuple[Any, ...]) -> Program:
         B = bloom_filter(_value(dataset), self.bits, self.hashes)
-        return _log_probability(B, outputs, self.f / 2, 1 - self.f / 2)
+        permanent = yield permanent_response(B, self.f)
+        instantaneous = _bit(self.p), _bit(self.q)
+        return Product(tuple(instantaneous[bit] for bit in permanent))
+
+    def bulk(self, dataset: tuple[Any, ...], size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """`size` reports, shape (size, bits)."""
+        permanent = self._permanent(dataset, size, rng)
+        reports = rng.random((size, self.bits)) < np.where(permanent, self.q, self.p)
+        return reports.astype(np.uint8)
 
 
 def bloom_filter(value: Any, bits: int, hashes: int) -> tuple[int, ...]:
@@ -146,19 +146,6 @@ def permanent_response(B: tuple[int, ...], f: float) -> Product:
 
 def _bit(one: float) -> Categorical:
     return Categorical((1, 0), (one, 1 - one))
-
-
-def _log_probability(B: tuple[int, ...], outputs: NDArray[Any], p: float, q: float) -> FloatArray:
-    """Where a 0 of the filter is reported as 1 with probability p and a 1 with q."""
-    one = np.where(B, q, p)
-    logs: FloatArray = np.where(outputs, np.log(one), np.log1p(-one)).sum(axis=1)
-    return logs
-
-
-def _check(bits: int, hashes: int, f: float) -> None:
-    checks.whole("bits", bits, least=1)
-    checks.whole("hashes", hashes, least=1)
-    checks.probability("f", f, open_ends=True)
 
 
 def _value(dataset: tuple[Any, ...]) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     FloatArray,
-    IntArray,
     KnownBug,
     Laplace,
     Mechanism,
@@ -33,7 +33,7 @@ Noisy = Generator[Product, tuple[float, ...], Any]
 
 
 @dataclass(frozen=True)
-class Exponential(Real):
+class Exponential(checks.Checked, Real):
     """The exponential distribution: density exp(−(x − start)/scale)/scale from `start` on.
 
     Args:
@@ -78,78 +78,58 @@ class ReportNoisyMax1(Mechanism):
         """ε where every answer moves by at most 1."""
         return Claim(self.epsilon, 0.0, ANSWERS_LINF)
 
+    @property
+    def noise(self) -> Real:
+        """Of every answer."""
+        return Laplace(0, 2 / self.epsilon)
+
     def run(self, answers: tuple[float, ...]) -> Noisy:
-        noise = yield independent(Laplace(0, 2 / self.epsilon), _length(answers))
+        noise = yield independent(self.noise, _length(answers))
         noisy = [answer + eta for answer, eta in zip(answers, noise, strict=True)]
         return noisy.index(max(noisy))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> IntArray:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """`size` indices, shape (size,)."""
-        noisy = np.array(answers) + rng.laplace(0, 2 / self.epsilon, (size, _length(answers)))
-        return np.asarray(noisy.argmax(axis=1), dtype=np.int64)
+        return np.asarray(self._noisy(answers, size, rng).argmax(axis=1), dtype=np.int64)
+
+    def _noisy(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
+        """Noisy answers, shape (size, answers)."""
+        shape = size, _length(answers)
+        return np.array(answers) + self.noise.draw(rng, math.prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)
-class ReportNoisyMax2(Mechanism):
+class ReportNoisyMax2(ReportNoisyMax1):
     """The index of the largest answer after exponential noise of scale 2/ε: correct.
 
-    Args:
-        epsilon: > 0.
-
-    Raises:
-        ParameterError: epsilon is not above 0.
-        DatasetError: from `run`: there are no answers.
+    Args, Raises: as for `ReportNoisyMax1`.
 
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 6.
     """
 
-    epsilon: checks.Positive = 0.1
-
     @property
-    def claim(self) -> Claim:
-        """ε where every answer moves by at most 1."""
-        return Claim(self.epsilon, 0.0, ANSWERS_LINF)
-
-    def run(self, answers: tuple[float, ...]) -> Noisy:
-        noise = yield independent(Exponential(0, 2 / self.epsilon), _length(answers))
-        noisy = [answer + eta for answer, eta in zip(answers, noise, strict=True)]
-        return noisy.index(max(noisy))
-
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> IntArray:
-        """`size` indices, shape (size,)."""
-        noisy = np.array(answers) + rng.exponential(2 / self.epsilon, (size, _length(answers)))
-        return np.asarray(noisy.argmax(axis=1), dtype=np.int64)
+    def noise(self) -> Real:
+        return Exponential(0, 2 / self.epsilon)
 
 
 @dataclass(frozen=True)
-class ReportNoisyMax3(Mechanism):
+class ReportNoisyMax3(ReportNoisyMax1):
     """The largest answer after noise Lap(2/ε), instead of its index: broken.
 
-    Args:
-        epsilon: > 0.
+    The truth is ε/2 times the number of answers.
 
-    Raises:
-        ParameterError: epsilon is not above 0.
-        DatasetError: from `run`: there are no answers.
+    Args, Raises: as for `ReportNoisyMax1`.
 
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 7.
     """
 
-    epsilon: checks.Positive = 0.1
-
-    @property
-    def claim(self) -> Claim:
-        """ε where every answer moves by at most 1, as claimed; the truth is ε/2 times the number of answers."""
-        return Claim(self.epsilon, 0.0, ANSWERS_LINF)
-
     def run(self, answers: tuple[float, ...]) -> Noisy:
-        noise = yield independent(Laplace(0, 2 / self.epsilon), _length(answers))
+        noise = yield independent(self.noise, _length(answers))
         return max(answer + eta for answer, eta in zip(answers, noise, strict=True))
 
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
+    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """`size` values, shape (size,)."""
-        noisy = np.array(answers) + rng.laplace(0, 2 / self.epsilon, (size, _length(answers)))
-        return np.asarray(noisy.max(axis=1), dtype=np.float64)
+        return np.asarray(self._noisy(answers, size, rng).max(axis=1), dtype=np.float64)
 
     def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of values, shape (r,): the product of the distribution functions times the sum of density : function."""
@@ -163,34 +143,17 @@ class ReportNoisyMax3(Mechanism):
 
 
 @dataclass(frozen=True)
-class ReportNoisyMax4(Mechanism):
-    """The largest answer after exponential noise of scale 2/ε, instead of its index: broken.
+class ReportNoisyMax4(ReportNoisyMax3):
+    """The largest answer after exponential noise of scale 2/ε, instead of its index: broken, for every ε.
 
-    Args:
-        epsilon: > 0.
-
-    Raises:
-        ParameterError: epsilon is not above 0.
-        DatasetError: from `run`: there are no answers.
+    Args, Raises: as for `ReportNoisyMax1`.
 
     Source: Ding et al., Detecting Violations of Differential Privacy (CCS 2018), Algorithm 8.
     """
 
-    epsilon: checks.Positive = 0.1
-
     @property
-    def claim(self) -> Claim:
-        """ε where every answer moves by at most 1, as claimed; no ε is the truth."""
-        return Claim(self.epsilon, 0.0, ANSWERS_LINF)
-
-    def run(self, answers: tuple[float, ...]) -> Noisy:
-        noise = yield independent(Exponential(0, 2 / self.epsilon), _length(answers))
-        return max(answer + eta for answer, eta in zip(answers, noise, strict=True))
-
-    def bulk(self, answers: tuple[float, ...], size: int, rng: np.random.Generator) -> FloatArray:
-        """`size` values, shape (size,)."""
-        noisy = np.array(answers) + rng.exponential(2 / self.epsilon, (size, _length(answers)))
-        return np.asarray(noisy.max(axis=1), dtype=np.float64)
+    def noise(self) -> Real:
+        return Exponential(0, 2 / self.epsilon)
 
     def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
         """Of values, shape (r,); −∞ up to the largest answer."""
@@ -214,13 +177,6 @@ def _length(answers: tuple[float, ...]) -> int:
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
-_INPUTS = "a vector of answers to queries (published: 5); epsilon > 0, as published 0.1"
-_ANSWERS = "The dataset is the vector of answers itself; neighbours move every answer by at most 1."
-_TIES = "Ties, which have probability 0 in the reals, go to the first of the largest."
-_INDEX = "an index, counted from 0"
-_VALUE = "a real number"
-_DOUBLE = "The output is a double, not a real number; the claim is about the reals."
-
 ReportNoisyMax1.card = Card(
     name="ReportNoisyMax1",
     system="corpus",
@@ -228,9 +184,12 @@ ReportNoisyMax1.card = Card(
     paper=STATDP,
     place="Algorithm 5",
     claim="ε-DP where one record moves every answer by at most 1",
-    inputs=_INPUTS,
-    output=_INDEX,
-    deviations=(_ANSWERS, _TIES),
+    inputs="a vector of answers to queries (published: 5); epsilon > 0, as published 0.1",
+    output="an index, counted from 0",
+    deviations=(
+        "The dataset is the vector of answers itself; neighbours move every answer by at most 1.",
+        "Ties, which have probability 0 in the reals, go to the first of the largest.",
+    ),
     variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
     known_bug=KnownBug(
         bug="",
@@ -239,16 +198,11 @@ ReportNoisyMax1.card = Card(
     ),
 )
 
-ReportNoisyMax2.card = Card(
+ReportNoisyMax2.card = replace(
+    ReportNoisyMax1.card,
     name="ReportNoisyMax2",
-    system="corpus",
     title="Report noisy max, exponential noise",
-    paper=STATDP,
     place="Algorithm 6",
-    claim="ε-DP where one record moves every answer by at most 1",
-    inputs=_INPUTS,
-    output=_INDEX,
-    deviations=(_ANSWERS, _TIES),
     variants=("ReportNoisyMax1", "ReportNoisyMax3", "ReportNoisyMax4"),
     known_bug=KnownBug(
         bug="",
@@ -257,16 +211,17 @@ ReportNoisyMax2.card = Card(
     ),
 )
 
-ReportNoisyMax3.card = Card(
+ReportNoisyMax3.card = replace(
+    ReportNoisyMax1.card,
     name="ReportNoisyMax3",
-    system="corpus",
     title="Report noisy max, Laplace noise, value released",
-    paper=STATDP,
     place="Algorithm 7",
     claim="ε-DP where one record moves every answer by at most 1 (false)",
-    inputs=_INPUTS,
-    output=_VALUE,
-    deviations=(_ANSWERS, _DOUBLE),
+    output="a real number",
+    deviations=(
+        "The dataset is the vector of answers itself; neighbours move every answer by at most 1.",
+        "The output is a double, not a real number; the claim is about the reals.",
+    ),
     variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
     known_bug=KnownBug(
         bug="releases the value, not the index",
@@ -276,16 +231,11 @@ ReportNoisyMax3.card = Card(
     ),
 )
 
-ReportNoisyMax4.card = Card(
+ReportNoisyMax4.card = replace(
+    ReportNoisyMax3.card,
     name="ReportNoisyMax4",
-    system="corpus",
     title="Report noisy max, exponential noise, value released",
-    paper=STATDP,
     place="Algorithm 8",
-    claim="ε-DP where one record moves every answer by at most 1 (false)",
-    inputs=_INPUTS,
-    output=_VALUE,
-    deviations=(_ANSWERS, _DOUBLE),
     variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
     known_bug=KnownBug(
         bug="releases the value, not the index",

@@ -6,7 +6,7 @@ The dataset is the vector of true answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,11 +85,16 @@ class SVT1(Stopping):
 
     threshold: float = 0.5
 
+    @property
+    def scale(self) -> float:
+        """Of the noise of the answers."""
+        return 2 * self.c / self.epsilon_2
+
     def run(self, answers: Any) -> Program:
         rho = yield Laplace(0, 1 / self.epsilon_1)
         outputs: list[str] = []
         for answer in answers:
-            if (yield Laplace(answer, 2 * self.c / self.epsilon_2) >= self.threshold + rho):
+            if (yield Laplace(answer, self.scale) >= self.threshold + rho):
                 outputs.append(ABOVE)
                 if outputs.count(ABOVE) >= self.c:
                     break
@@ -99,7 +104,7 @@ class SVT1(Stopping):
 
     def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
         noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
-        noisy = noisy_answers(answers, 2 * self.c / self.epsilon_2, size, rng)
+        noisy = noisy_answers(answers, self.scale, size, rng)
         return as_symbols(until_stop(noisy >= noisy_threshold, self.c))
 
 
@@ -180,8 +185,8 @@ class SVT3(Stopping):
 
 
 @dataclass(frozen=True)
-class SVT4(Stopping):
-    """The noise of the answers forgets that c of them may be above, and the sign of their change.
+class SVT4(SVT1):
+    """SVT1 with noise of the answers that forgets that c of them may be above, and the sign of their change.
 
     Args:
         epsilon: > 0; a quarter of it for the threshold.
@@ -194,27 +199,17 @@ class SVT4(Stopping):
     Source: Lyu, Su and Li, Algorithm 4 (from Lee and Clifton, KDD 2014).
     """
 
+    threshold: float = 1.0
+
     @property
     def epsilon_1(self) -> float:
         """ε1 = ε/4, for the noise of the threshold."""
         return self.epsilon / 4
 
-    def run(self, answers: Any) -> Program:
-        rho = yield Laplace(0, 1 / self.epsilon_1)
-        outputs: list[str] = []
-        for answer in answers:
-            if (yield Laplace(answer, 1 / self.epsilon_2) >= self.threshold + rho):
-                outputs.append(ABOVE)
-                if outputs.count(ABOVE) >= self.c:
-                    break
-            else:
-                outputs.append(BELOW)
-        return padded(outputs, len(answers))
-
-    def bulk(self, answers: Any, size: int, rng: Generator) -> Outputs:
-        noisy_threshold = self.threshold + rng.laplace(0, 1 / self.epsilon_1, (size, 1))
-        noisy = noisy_answers(answers, 1 / self.epsilon_2, size, rng)
-        return as_symbols(until_stop(noisy >= noisy_threshold, self.c))
+    @property
+    def scale(self) -> float:
+        """Of the noise of the answers."""
+        return 1 / self.epsilon_2
 
 
 @dataclass(frozen=True)
@@ -269,6 +264,9 @@ class SVT6(OnAnswers):
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
+_VECTOR = "The dataset is the vector of true answers."
+_ABORTED = "After the stop the remaining answers are the symbol aborted, so that outputs have one length."
+
 SVT1.card = Card(
     name="SVT1",
     system="corpus",
@@ -280,7 +278,7 @@ SVT1.card = Card(
     output=SYMBOLIC,
     deviations=(
         "The dataset is the vector of true answers, and all answers have the same threshold.",
-        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        _ABORTED,
     ),
     variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
     known_bug=KnownBug(
@@ -292,19 +290,12 @@ SVT1.card = Card(
     ),
 )
 
-SVT2.card = Card(
+SVT2.card = replace(
+    SVT1.card,
     name="SVT2",
-    system="corpus",
     title="Sparse vector technique of Dwork and Roth's book",
-    paper=UNDERSTANDING_SVT,
     place="Algorithm 2",
-    claim="ε-DP for queries of sensitivity 1",
-    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-    output=SYMBOLIC,
-    deviations=(
-        "The dataset is the vector of true answers.",
-        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-    ),
+    deviations=(_VECTOR, _ABORTED),
     variants=("SVT1", "SVT3", "SVT4", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="",
@@ -313,19 +304,12 @@ SVT2.card = Card(
     ),
 )
 
-SVT3.card = Card(
+SVT3.card = replace(
+    SVT2.card,
     name="SVT3",
-    system="corpus",
     title="Sparse vector technique that prints the compared numbers",
-    paper=UNDERSTANDING_SVT,
     place="Algorithm 3",
-    claim="ε-DP for queries of sensitivity 1",
-    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
     output='k entries: the noisy answer where it is above, "below", or (after the stop) "aborted"',
-    deviations=(
-        "The dataset is the vector of true answers.",
-        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-    ),
     variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="noise used twice",
@@ -336,19 +320,11 @@ SVT3.card = Card(
     ),
 )
 
-SVT4.card = Card(
+SVT4.card = replace(
+    SVT2.card,
     name="SVT4",
-    system="corpus",
     title="Sparse vector technique with too little noise on the answers",
-    paper=UNDERSTANDING_SVT,
     place="Algorithm 4",
-    claim="ε-DP for queries of sensitivity 1",
-    inputs=f"{INPUTS}, a number c ≥ 1 of answers above",
-    output=SYMBOLIC,
-    deviations=(
-        "The dataset is the vector of true answers.",
-        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
-    ),
     variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="wrong noise scale",
@@ -357,16 +333,14 @@ SVT4.card = Card(
     ),
 )
 
-SVT5.card = Card(
+SVT5.card = replace(
+    SVT2.card,
     name="SVT5",
-    system="corpus",
     title="Sparse vector technique without noise on the answers",
-    paper=UNDERSTANDING_SVT,
     place="Algorithm 5",
-    claim="ε-DP for queries of sensitivity 1",
     inputs=INPUTS,
     output='k symbols, "above" or "below"',
-    deviations=("The dataset is the vector of true answers.",),
+    deviations=(_VECTOR,),
     variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
     known_bug=KnownBug(
         bug="missing noise",
@@ -377,16 +351,11 @@ SVT5.card = Card(
     ),
 )
 
-SVT6.card = Card(
+SVT6.card = replace(
+    SVT5.card,
     name="SVT6",
-    system="corpus",
     title="Sparse vector technique without a stop",
-    paper=UNDERSTANDING_SVT,
     place="Algorithm 6",
-    claim="ε-DP for queries of sensitivity 1",
-    inputs=INPUTS,
-    output='k symbols, "above" or "below"',
-    deviations=("The dataset is the vector of true answers.",),
     variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
     known_bug=KnownBug(
         bug="wrong noise scale",

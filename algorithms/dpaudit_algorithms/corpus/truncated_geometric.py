@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpaudit.language import (
     ANSWERS_L1,
@@ -84,13 +84,7 @@ class TruncatedGeometric(Mechanism):
 class TruncatedGeometricBase2(TruncatedGeometric):
     """GeoSample with k = ⌈log₂(2/ε)⌉: correct.
 
-    Args:
-        epsilon: in (0, 2].
-        n: ≥ 1, how many individuals are counted.
-
-    Raises:
-        ParameterError: a parameter outside its range.
-        DatasetError: from `run`: the dataset is not one count in {0, …, n}.
+    Args, Raises: as for `TruncatedGeometric`.
 
     Source: Balcer and Vadhan, Differential Privacy on Finite Computers (2017), GeoSample and its theorem.
     """
@@ -103,11 +97,6 @@ class TruncatedGeometricBase2(TruncatedGeometric):
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
-_PAPER = "Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396"
-_PLACE = "GeoSample and its theorem"
-_CLAIM = "ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is to make that at most ε"
-_INPUTS = "one count in {0, …, n}; epsilon in (0, 2], as published 0.1; n ≥ 1 individuals, as published 5"
-_OUTPUT = "a whole number in {0, …, n}"
 _UNIFORM = (
     "The draw of u from {1, …, d} and the search for the smallest z with F(z) ≥ u are one draw of z with probability "
     "(F(z) − F(z − 1))/d, computed from exact integers and rounded to doubles."
@@ -118,11 +107,11 @@ TruncatedGeometric.card = Card(
     name="TruncatedGeometric",
     system="corpus",
     title="Truncated geometric noise, natural logarithm",
-    paper=_PAPER,
-    place=_PLACE,
-    claim=_CLAIM,
-    inputs=_INPUTS,
-    output=_OUTPUT,
+    paper="Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396",
+    place="GeoSample and its theorem",
+    claim="ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is to make that at most ε",
+    inputs="one count in {0, …, n}; epsilon in (0, 2], as published 0.1; n ≥ 1 individuals, as published 5",
+    output="a whole number in {0, …, n}",
     deviations=(
         "The logarithm in k is read as natural, as in DP-Sniper's implementation, which states the privacy of what "
         "comes out, ln(1 + 2^−⌈ln(2/ε)⌉), correctly; the claim under test is the ε that was asked for.",
@@ -138,15 +127,10 @@ TruncatedGeometric.card = Card(
     ),
 )
 
-TruncatedGeometricBase2.card = Card(
+TruncatedGeometricBase2.card = replace(
+    TruncatedGeometric.card,
     name="TruncatedGeometricBase2",
-    system="corpus",
     title="Truncated geometric noise, binary logarithm",
-    paper=_PAPER,
-    place=_PLACE,
-    claim=_CLAIM,
-    inputs=_INPUTS,
-    output=_OUTPUT,
     deviations=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
     variants=("TruncatedGeometric",),
     known_bug=KnownBug(
