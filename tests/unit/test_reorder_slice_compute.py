@@ -12,14 +12,9 @@ import pytest
 from dpaudit.interpret import Law, law, sample
 from dpaudit.interpret.balls import probabilities
 from dpaudit.language import ADD_REMOVE_ONE, Claim, CutGeometric, DatasetError, Multiset, ParameterError
-from dpaudit_algorithms.half_spaces.reorder_slice_compute import (
-    Alarm,
-    Balance,
-    ReorderSliceCompute,
-    least_delta,
-    slice_composition,
-    unsynchronised,
-)
+from dpaudit_algorithms.half_spaces.reorder_slice_compute import ReorderSliceCompute
+from dpaudit_algorithms.half_spaces.reorder_slice_compute_theory import least_delta, slice_composition, unsynchronised
+from dpaudit_algorithms.half_spaces.slice_algorithms import Alarm, Balance
 from dpaudit_algorithms.half_spaces.sorters import (
     ByParity,
     Farthest,

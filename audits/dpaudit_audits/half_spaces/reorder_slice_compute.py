@@ -11,7 +11,8 @@ from dpaudit.language import ADD_REMOVE_ONE, Applied, Claim, Mechanism, Multiset
 from dpaudit.plans.plan import Case, Plan, Scope
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.half_spaces.reorder_slice_compute import Alarm, Balance, ReorderSliceCompute
+from dpaudit_algorithms.half_spaces.reorder_slice_compute import ReorderSliceCompute
+from dpaudit_algorithms.half_spaces.slice_algorithms import Alarm, Balance
 from dpaudit_algorithms.half_spaces.sorters import ByParity, Farthest, Largest, Listed, Smallest, Sorter
 from dpaudit_algorithms.interior_points.interior_point import Depth
 from dpaudit_audits.foundations.overclaiming import Overclaiming
