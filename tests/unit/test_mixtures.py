@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -31,18 +31,6 @@ READINGS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 
 
-def printed(learner: LearnHalf, S: Any) -> list[Hypothesis]:
-    """𝒢 in the order of its numbers: steps 5 to 8 read one collection after the other."""
-    public = tuple(x for x, _, p in S if p == "pub")
-    family = constr_half(public, learner.dimension, learner.supports, learner.empty_subset)
-    flipped = learner.private_label == 0
-    found = [] if learner.all_ones == "steps" else [Hypothesis(None, (), flipped)]
-    for j in range(1, learner.dimension + 1):
-        chosen = sorted(combinations(range(len(family.halfspaces)), j), key=lambda c: c[::-1])
-        found += [Hypothesis(tuple(family.halfspaces[i] for i in c), family.equations, flipped) for c in chosen]
-    return found
-
-
 def errors(g: Hypothesis, S: Any) -> int:
     return sum(g.label(x) != y for x, y, _ in S)
 
@@ -62,7 +50,7 @@ def records(d: int, most: int) -> Any:
 def test_numbers_errors_and_law_are_those_of_the_text(case: tuple[int, Any], reading: dict[str, Any]) -> None:
     d, S = case
     learner = LearnHalf(0.7, d, **reading)
-    expected = printed(learner, S)
+    expected = learner.printed(S)
     levels = learner.levels(S)
     assert levels.size == len(expected)
     if not expected:

@@ -15,7 +15,6 @@ from dpaudit.language import (
     Categorical,
     Claim,
     DatasetError,
-    Draw,
     Goal,
     Instance,
     Mechanism,
@@ -250,7 +249,10 @@ class AlgorithmB(Mechanism):
             for h in predicates:  # step 2(b)
                 table = tuple(h(x) for x in self.population.points)
                 F |= {(table, t), (tuple(1 - value for value in table), t)}
-        return self._choice(databases, tuple(sorted(F)))  # step 3
+        # step 3: (h*, t*) with probability ∝ exp((εn/2)·(h*(S_t*) − h*(D)))
+        n, where, labels = len(databases[0]), {x: i for i, x in enumerate(self.population.points)}, tuple(sorted(F))
+        scores = [sum(h[where[x]] for x in databases[t - 1]) - n * _mass(self.population, h) for h, t in labels]
+        return Scores([to_float(score) for score in scores], labels).softmax(self.epsilon / 2)
 
     def _split(self, records: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
         n, rest = divmod(len(records), self.parts)
@@ -259,13 +261,6 @@ class AlgorithmB(Mechanism):
         if not set(records) <= set(self.population.points):
             raise DatasetError("Every record must be a point of the population.")
         return [records[i * n : (i + 1) * n] for i in range(self.parts)]
-
-    def _choice(self, databases: Sequence[tuple[Any, ...]], F: tuple[tuple[Table, int], ...]) -> Draw:
-        """(h*, t*) with probability ∝ exp((εn/2)·(h*(S_t*) − h*(D)))."""
-        where = {x: i for i, x in enumerate(self.population.points)}
-        n = len(databases[0])
-        scores = [sum(table[where[x]] for x in databases[t - 1]) - n * _mass(self.population, table) for table, t in F]
-        return Scores([to_float(score) for score in scores], F).softmax(self.epsilon / 2)
 
 
 @dataclass(frozen=True)

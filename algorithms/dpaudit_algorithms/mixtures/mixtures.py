@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -127,8 +128,18 @@ class LearnHalf(Mechanism):
         return Claim(self.epsilon, relation=PRIVATE_ROWS)
 
     def run(self, S: Any) -> Any:
-        draw = self.chooser(S)  # steps 1 to 8
+        draw = self.chooser(S)  # steps 1 to 8: 𝒢, and the errors of its members
         return BOTTOM if draw is None else draw.spending(self.claim)  # steps 9 and 10
+
+    def printed(self, S: Any) -> list[Hypothesis]:
+        """𝒢 as steps 1 to 8 print it, one collection after the other; `levels` has the same without making them."""
+        public, flipped = public_points(S), not self.private_label  # steps 1 to 4
+        family = constr_half(public, self.dimension, self.supports, self.empty_subset)  # step 5
+        G = [Hypothesis(None, (), flipped)] if self.all_ones == "assumed" else []
+        for j in range(1, self.dimension + 1):  # step 8, in the order of the numbers
+            collections = sorted(combinations(range(len(family.halfspaces)), j), key=lambda c: c[::-1])
+            G += [Hypothesis(tuple(family.halfspaces[i] for i in c), family.equations, flipped) for c in collections]
+        return G
 
     def chooser(self, S: Any) -> LevelSoftmax | None:
         """The draw of step 9; None where 𝒢 is empty: without public points, if only step 8 makes it."""
