@@ -180,10 +180,10 @@ class AHighH(Mechanism):
     def run(self, S: Any) -> Program:
         left: Multiset = examples(S, self.dimension)  # S_0 ← S
         chosen: tuple[int, ...] = ()
-        for i in range(1, self.dimension):
-            angle, left = yield self.coordinate(i, chosen).on(left)
+        for i in range(1, self.dimension):  # for i = 1, 2, …, d − 1 do
+            angle, left = yield self.coordinate(i, chosen).on(left)  # φ*_i, S_i
             chosen = (*chosen, angle)
-        return chosen
+        return chosen  # h_{(φ*_1, …, φ*_{d−1})}
 
 
 @dataclass(frozen=True)
@@ -196,18 +196,16 @@ class _Coordinate(Mechanism):
 
     def run(self, S: Any) -> Program:
         whole, data = self.whole, self.whole.data(self.i, self.chosen)
-        S_H: tuple[int, ...] = yield data.on(S)
-        # MakeHighDimThrData
+        S_H: tuple[int, ...] = yield data.on(S)  # S_H ← MakeHighDimData(H_γ, S_{i−1}, i)
+        # S_Thr, S_C~ ← MakeHighDimThrData(ε, S_H, S_{i−1}, n_Thr, φ*_1, …, φ*_{i−1}), Algorithm 5:
+        Q = coordinate_quality(whole.sine, whole.dimension, S, self.chosen)  # line 1: Q(S, φ_i) for every φ_i
         more: int = yield CutGeometric(whole.share.epsilon, max(0, sum(S_H) - whole.C))
-        Q = coordinate_quality(whole.sine, whole.dimension, S, self.chosen)
-        kept, others = largest(Q, tuple(S_H), whole.C + more)  # max_C~(S_H), the rest
-        anchor = 0
-        if others is not None:
-            anchor = yield others  # φ′_i
-        size = len(Q)
-        place = yield whole.learner.on(labelled(Q, kept, anchor, whole.ties))
-        angle = (anchor + place) % size if whole.turned_back else place
-        return angle, self._without(S, data, {j for j, _ in kept})
+        kept, others = largest(Q, tuple(S_H), whole.C + more)  # line 2: max_C~(S_H), and the rest
+        anchor: int = 0 if others is None else (yield others)  # line 4: φ′_i
+        S_Thr = labelled(Q, kept, anchor, whole.ties)  # lines 3 and 5 to 9: φ*_i, and the labels of max_C~(S_H)
+        place = yield whole.learner.on(S_Thr)  # apply A_Thr with input S_Thr and get φ*_i
+        angle = (anchor + place) % len(Q) if whole.turned_back else place
+        return angle, self._without(S, data, {j for j, _ in kept})  # S_i ← S_{i−1} ∖ S_C~
 
     def _without(self, S: Multiset, data: MakeHighDimData, angles: set[int]) -> Multiset:
         """S_i: the examples that correspond to none of these angles."""

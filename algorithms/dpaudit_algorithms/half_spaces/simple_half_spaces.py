@@ -163,9 +163,10 @@ class ASimpleH(Mechanism):
         return MakeData(self._share, self.sine, self.angle, self.wrap, self.cap)
 
     def run(self, S: Any) -> Program:
-        S_H = yield self.make_data.on(S)
+        S_H = yield self.make_data.on(S)  # S_H ← MakeData(ε, H_γ, S)
+        # S_Thr ← MakeThrData(S_H, S, n_Thr)
         anchor, S_Thr = yield MakeThrData(self.sine, self.kept, self.ties).on((S_H, S))
-        place = yield self.learner.on(S_Thr)
+        place = yield self.learner.on(S_Thr)  # apply A_Thr with input S_Thr and get φ*
         return (anchor + place) % AngleGrid(self.sine).size if self.turned_back else place
 
 
