@@ -1791,7 +1791,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "M9",
         "RecConcave chooses from both families",
         "algorithms/dpaudit_algorithms/interior_points/rec_concave.py",
-        "B = yield self.a_dist.on(b_family)",
+        "B = yield self.a_dist.on(u_B)",
         "B = A",
         ("unit/test_rec_concave.py::test_two_calls_by_hand",),
     ),

@@ -16,28 +16,27 @@ from dpaudit.language import Given, Scores, Span, StepScores
 from dpaudit.language.distributions import plain
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
-from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected, _intervals
+from dpaudit_algorithms.interior_points.rec_concave import (
+    RecConcave,
+    RecConcaveCorrected,
+    _as_printed,
+    _families,
+    _lengths,
+    _padded,
+)
 from dpaudit_audits.interior_points.rec_concave import TWO_SPIKES, three_calls
 
 Pieces = list[tuple[int, float]]
 
 
 @pytest.mark.parametrize("T", [2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 40, 64, 65, 100])
-def test_vectorised_steps_are_the_definitions(T: int) -> None:
+def test_steps_in_pieces_are_the_printed_ones(T: int) -> None:
     r, alpha = 7.0, 0.3
     values = np.random.default_rng(T).integers(-5, 20, T + 1).astype(float)
-    log_T = (T - 1).bit_length()
-    end = 1 << log_T
-    Q = [*values.tolist(), *[min(0.0, values[T])] * (end - T)]
-    L = [max(min(Q[a : a + 2**j]) for a in range(end + 2 - 2**j)) for j in range(log_T + 1)]
-    L.append(min(0.0, L[-1]))
-    lengths, families = _intervals(Scores(values).steps, r, alpha)
-    assert lengths.values.tolist() == [min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)]
-    assert len(families) == log_T + 1
-    for k, (a_family, b_family) in enumerate(families):
-        K = 2**k
-        assert listed(a_family) == [max(Q[s : s + 8 * K]) for s in range(0, end + 1, 8 * K)]
-        assert listed(b_family) == [max(Q[s : s + 8 * K]) for s in range(4 * K, end + 1, 8 * K)]
+    printed, printed_families = _as_printed(values.tolist(), r, alpha)
+    padded = _padded(Scores(values).steps)
+    assert _lengths(padded, r, alpha).values.tolist() == printed
+    assert [(listed(u_A), listed(u_B)) for u_A, u_B in _families(padded)] == printed_families
 
 
 def listed(scores: StepScores) -> list[float]:

@@ -27,6 +27,7 @@ from dpaudit.language import (
     step_scores,
 )
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_concave_theory import iterated_log
 
 _PLACE = "§6.4, Theorem 6.14(2)"
 
@@ -102,12 +103,10 @@ class InteriorPointByRecConcave(Mechanism):
         epsilon, delta = self.epsilon / (3 * N), self.delta / (3 * N)
         return kind(self.size - 1, DepthFrom0(self.size), r, self.alpha, epsilon, delta, N, self.base)
 
+    @property
     def _logs(self) -> float:
         """log…log T, N times."""
-        iterated = float(self.size - 1)
-        for _ in range(self.calls):
-            iterated = log2(iterated)
-        return iterated
+        return iterated_log(self.size - 1, self.calls)
 
     @property
     def _unit(self) -> float:
@@ -116,13 +115,13 @@ class InteriorPointByRecConcave(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Theorem 6.14(2), solved for the least β."""
-        beta = 6 * self.calls / self.delta * 2 ** (self._logs() - -(-records // 2) / self._unit)
+        beta = 6 * self.calls / self.delta * 2 ** (self._logs - -(-records // 2) / self._unit)
         return (UtilityClaim(InteriorPoint(), 1 - beta, _PLACE),) if beta < 1 else ()
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """The least n whose promise ⌈n/2⌉ is enough for β."""
-        r = math.ceil(self._unit * (log2(6 * self.calls / (self.beta * self.delta)) + self._logs()))
+        r = math.ceil(self._unit * (log2(6 * self.calls / (self.beta * self.delta)) + self._logs))
         formula = "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)"
         return (SampleSize(2 * r - 1, formula, "an interior point with probability 1 − β", _PLACE),)
 

@@ -16,34 +16,25 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
-    Draw,
     Given,
     Mechanism,
     ParameterError,
     Program,
     Quality,
-    SampleSize,
     Scores,
     Span,
     StepScores,
     Symmetry,
-    UtilityClaim,
     cached,
     ceil_log2,
     checks,
-    exp,
-    exp2,
-    log,
-    log2,
 )
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
-from dpaudit_algorithms.foundations.goals import BETA, PromiseKept, all_but
-
-_PRINTED_BASE = 32
+from dpaudit_algorithms.interior_points.rec_concave_theory import RecConcaveCorrectedTheory, RecConcaveTheory
 
 
 @dataclass(frozen=True)
-class _RecConcave(Mechanism):
+class _RecConcave(RecConcaveTheory):
     """What both versions share: everything but A_dist."""
 
     T: checks.Natural
@@ -90,54 +81,27 @@ class _RecConcave(Mechanism):
             N=None if self.N is None else self.N - 1,
         )
 
-    @property
-    def _unclear(self) -> float:
-        """The least β at which the promise makes A_dist's gaps large enough, where that is a demand of its own."""
-        return 0.0
-
-    @property
-    def _places(self) -> tuple[str, str]:
-        return "§6.4, Lemma 6.13", "§6.4, Theorem 6.14(2)"
-
-    @property
-    def _formula(self) -> str:
-        return "8^N·(4/(αε))·(log(32/(βδ)) + log^⌈N⌉(T))"
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 6.13 and Theorem 6.14(2), each with the least β that the promise r affords, whatever the records."""
-        N, T = self.calls, max(1, self.T)
-        if self.base > _PRINTED_BASE or self.alpha > 0.5 or self.promise <= 0:
-            return ()
-        # r ≥ 8^N·(4/(αε))·(log(32/(βδ)) + log^⌈N⌉(T)), with failure 2βN
-        given = self.promise * self.alpha * self.epsilon / (1 << 3 * N)
-        lemma = max(32 / self.delta * _half_to(given / 4 - rounded_logs(T, N)), self._unclear)
-        # r ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log … log T), where the theorem's ε and δ are 3N times those of a step
-        theorem = max(2 / self.delta * _half_to(given / 12 - iterated_log(T, N)), 2 * N * self._unclear)
-        goal = PromiseKept(self.quality, self.promise, self.alpha)
-        failures = zip((2 * N * lemma, theorem), self._places, strict=True)
-        return tuple(UtilityClaim(goal, all_but(failure), place) for failure, place in failures if failure < 1)
-
-    def least_promise(self, beta: float) -> float:
-        """The r from which Lemma 6.13 lets it fail with probability at most 2·beta·N.
-
-        Raises:
-            ParameterError: beta outside (0, 1).
-        """
-        checks.probability("beta", beta, open_ends=True)
-        logs = log2(32 / (beta * self.delta)) + rounded_logs(max(1, self.T), self.calls)
-        return (1 << 3 * self.calls) * 4 / (self.alpha * self.epsilon) * logs
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The promise r of Lemma 6.13 for a failure of 0.05; a quality that counts records needs as many records."""
-        return (
-            SampleSize(
-                math.ceil(self.least_promise(BETA / (2 * self.calls))),
-                f"{self._formula}, β = {BETA:g}/(2N)",
-                f"Q ≥ (1 − α)·r with probability at least {1 - BETA:g}, where so much is promised: r",
-                self._places[0],
-            ),
-        )
+    def run(self, S: Any) -> Program:
+        Q = self.quality(S)
+        _check_range(Q, self.T)
+        # 1. T ≤ 32 or N = 1: the exponential mechanism
+        if self.base >= self.T or self.N == 1:
+            return Q.softmax(self.epsilon / 2).spending(Claim(self.epsilon))
+        # 2. Q(S, i) = min{0, Q(S, T)} for T < i ≤ T′
+        padded = _padded(Q.steps)
+        # 3, 4. L(S, j), and q(S, j) = min(L(S, j) − (1 − α)r, r − L(S, j + 1)), for 0 ≤ j ≤ log T′
+        q = _lengths(padded, self.promise, self.alpha)
+        # 5, 6. k ← RecConcave on {0, …, log T′} with q, the promise R = (α/2)·r, and 1/4
+        k = yield self.next_level.on(q)
+        K = 1 << k
+        # 7, 8. u(S, I) = max Q(S, i) over i ∈ I, for the A_i and for the B_i, of length 8K
+        u_A, u_B = _families(padded)[k]
+        # 9. A_dist twice
+        A = yield self.a_dist.on(u_A)
+        B = yield self.a_dist.on(u_B)
+        # 10. the exponential mechanism on A ∪ B
+        chosen = Q.only(_union(A, B, K, self.T))
+        return chosen.softmax(self.epsilon / 2).spending(Claim(self.epsilon)) if chosen.size else 0
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """With one call, all those of the quality, as for the exponential mechanism.
@@ -147,28 +111,6 @@ class _RecConcave(Mechanism):
         """
         found = self.quality.symmetries(domain)
         return found if self.calls == 1 else tuple(symmetry for symmetry in found if symmetry.output is None)
-
-    def run(self, S: Any) -> Program | Draw:
-        Q = self.quality(S)
-        if Q.size != self.T + 1:
-            raise DatasetError(f"The quality gives {Q.size} scores; the range [0, {self.T}] needs {self.T + 1}.")
-        if Q.steps.starts[0] != 0 or Q.steps.stops[-1] != self.T + 1:
-            raise DatasetError(f"The solutions that RecConcave scores are 0, …, {self.T}; give them these numbers.")
-        if self.base >= self.T or self.N == 1:  # step 1
-            return Q.softmax(self.epsilon / 2).spending(Claim(self.epsilon))
-        return self._recurse(Q)
-
-    def _recurse(self, Q: AnyScores) -> Program:
-        lengths, families = _intervals(Q.steps, self.promise, self.alpha)  # steps 2–5, and 7, 8 for every K
-        k = yield self.next_level.on(lengths)  # step 6
-        a_family, b_family = families[k]
-        A = yield self.a_dist.on(a_family)  # step 9
-        B = yield self.a_dist.on(b_family)
-        K = 1 << k
-        chosen = Q.only(_union(A, B, K, self.T))
-        if not chosen.size:
-            return 0
-        return chosen.softmax(self.epsilon / 2).spending(Claim(self.epsilon))  # step 10
 
 
 @dataclass(frozen=True)
@@ -203,7 +145,7 @@ class RecConcave(_RecConcave):
 
 
 @dataclass(frozen=True)
-class RecConcaveCorrected(_RecConcave):
+class RecConcaveCorrected(RecConcaveCorrectedTheory, _RecConcave):
     """RecConcave with `ADistCorrected` in step 9: then the proof of Lemma 6.11 holds as it is printed.
 
     Every interval's quality is 1-sensitive (Observation 6.10), so that each of the at most three mechanisms of a
@@ -224,84 +166,64 @@ class RecConcaveCorrected(_RecConcave):
     Source: Stemmer's thesis, section 6.4, algorithm RecConcave, with step 9 mended.
     """
 
-    def least_promise(self, beta: float) -> float:
-        """The r from which it fails with probability at most 2·beta·N: the printed one, or the one above if greater.
-
-        Raises:
-            ParameterError: beta outside (0, 1).
-        """
-        printed = super().least_promise(beta)
-        if self.calls == 1:
-            return printed
-        clear = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
-        return max(printed, (1 << 3 * (self.calls - 1)) / (3 * self.alpha) * clear)
-
-    @property
-    def _unclear(self) -> float:
-        if self.calls == 1:
-            return 0.0
-        clear = 3 * self.alpha * self.promise / (1 << 3 * (self.calls - 1))
-        return exp(min(700.0, -self.epsilon / 2 * (clear - 2))) / self.delta
-
-    @property
-    def _places(self) -> tuple[str, str]:
-        return "§6.4, Lemma 6.13, mended", "§6.4, Theorem 6.14(2), mended"
-
-    @property
-    def _formula(self) -> str:
-        return f"max({super()._formula}, (8^{{N−1}}/(3α))·(2 + (2/ε)·ln(1/(βδ))))"
-
     @property
     def a_dist(self) -> Mechanism:
         """A_dist with noise for a gap that moves by 2."""
         return ADistCorrected(self.epsilon, self.delta, Given())
 
 
-def rounded_logs(T: int, times: int) -> int:
-    """log^⌈N⌉(T): ⌈log₂ ·⌉ applied N times to T ≥ 1; 0 stays 0."""
-    for _ in range(times):
-        T = ceil_log2(max(1, T))
-    return T
+def _as_printed(
+    Q: Sequence[float], r: float, alpha: float
+) -> tuple[list[float], list[tuple[list[float], list[float]]]]:
+    """Steps 2 to 4, 7 and 8 as printed, score by score; `_padded`, `_lengths` and `_families` do them in pieces.
 
-
-def iterated_log(T: float, times: int) -> float:
-    """log₂ applied N times to T ≥ 1; it stops where there is no logarithm."""
-    for _ in range(times):
-        if T <= 0:
-            break
-        T = log2(T)
-    return T
-
-
-def _half_to(power: float) -> float:
-    """2^−power, large but finite where that overflows."""
-    return exp2(min(1000.0, -power))
-
-
-@cached(maxsize=64)
-def _intervals(Q: StepScores, r: float, alpha: float) -> tuple[Scores, tuple[tuple[StepScores, StepScores], ...]]:
-    """Steps 2 to 5 and 8, in time and memory of log T times the number of pieces of Q.
+    Args:
+        Q: Q(S, 0), …, Q(S, T), T ≥ 1.
 
     Returns:
         q(S, ·) on {0, …, log T′}, and for every K = 2^k the qualities u(S, ·) of the A_i and of the B_i.
     """
+    T, log_T = len(Q) - 1, ceil_log2(len(Q) - 1)
+    Q = [*Q, *[min(0.0, Q[T])] * (2**log_T - T)]  # 2
+    L = [max(min(Q[a : a + 2**j]) for a in range(len(Q) - 2**j + 1)) for j in range(log_T + 1)]  # 3
+    L.append(min(0.0, L[log_T]))
+    q = [min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)]  # 4
+    families = []
+    for K in (2**k for k in range(log_T + 1)):
+        A, B = ([Q[a : a + 8 * K] for a in range(first, len(Q), 8 * K)] for first in (0, 4 * K))  # 7
+        families.append(([*map(max, A)], [*map(max, B)]))  # 8
+    return q, families
+
+
+@cached(maxsize=64)
+def _padded(Q: StepScores) -> StepScores:
+    """Step 2: Q on [0, T′]."""
+    return Q.extended((1 << ceil_log2(Q.size - 1)) + 1, min(0.0, Q.values.tolist()[-1]))
+
+
+@cached(maxsize=64)
+def _lengths(Q: StepScores, r: float, alpha: float) -> Scores:
+    """Steps 3 and 4: q(S, ·) on {0, …, log T′}, in time and memory of the pieces of Q."""
     log_T = ceil_log2(Q.size - 1)
-    padded = Q.extended((1 << log_T) + 1, min(0.0, Q.values.tolist()[-1]))  # step 2
-    # step 3: L(j), the best that an interval of length 2^j has throughout
+    # L(j), the best that an interval of length 2^j has throughout
     best = [-math.inf] * (log_T + 1)
-    for score, length in _lengths_above(padded):
+    for score, length in _lengths_above(Q):
         j = length.bit_length() - 1
         best[j] = max(best[j], score)
     L = [*accumulate(reversed(best), max)][::-1]
     L.append(min(0.0, L[log_T]))
-    q = [min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)]  # step 4
-    # steps 7, 8: maxima over aligned blocks of 4K; A_i joins blocks 2i and 2i + 1, B_i blocks 2i + 1 and 2i + 2
-    blocks = padded.joined().joined()
-    families = []
-    for _ in range(log_T + 1):
+    return Scores([min(L[j] - (1 - alpha) * r, r - L[j + 1]) for j in range(log_T + 1)])
+
+
+@cached(maxsize=64)
+def _families(Q: StepScores) -> tuple[tuple[StepScores, StepScores], ...]:
+    """Steps 7 and 8: for every K = 2^k the qualities u(S, ·) of the A_i and of the B_i, in log T times the pieces."""
+    # maxima over aligned blocks of 4K; A_i joins blocks 2i and 2i + 1, B_i blocks 2i + 1 and 2i + 2
+    blocks, families = Q.joined().joined(), []
+    for _ in range(ceil_log2(Q.size - 1) + 1):
         families.append((blocks.joined(), blocks.without_first().joined()))
         blocks = blocks.joined()
-    return Scores(q), tuple(families)
+    return tuple(families)
 
 
 def _lengths_above(Q: StepScores) -> list[tuple[float, int]]:
@@ -331,6 +253,13 @@ def _union(A: Any, B: Any, K: int, T: int) -> list[Span]:
             parts.append(Span(first, stop))
         reached = start + 8 * K
     return parts
+
+
+def _check_range(Q: AnyScores, T: int) -> None:
+    if Q.size != T + 1:
+        raise DatasetError(f"The quality gives {Q.size} scores; the range [0, {T}] needs {T + 1}.")
+    if Q.steps.starts[0] != 0 or Q.steps.stops[-1] != T + 1:
+        raise DatasetError(f"The solutions that RecConcave scores are 0, …, {T}; give them these numbers.")
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---

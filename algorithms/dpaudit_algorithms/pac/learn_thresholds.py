@@ -39,7 +39,8 @@ from dpaudit.language import (
     step_scores,
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
-from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected, iterated_log
+from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
+from dpaudit_algorithms.interior_points.rec_concave_theory import iterated_log
 from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError, Thresholds
 
 MOST_STEPS = 40
