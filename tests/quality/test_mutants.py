@@ -191,10 +191,10 @@ class FirstThatAgrees(LearnThresholdsCorrected):
 
 @dataclass(frozen=True)
 class LastStepWithoutNoise(RecPrefixLevel):
-    """Step 8 compares the count of step 7 itself."""
+    """Step 8 compares the count of step 7 itself, for |X| above the base case."""
 
-    def _recurse(self, S: Multiset) -> Program:
-        k, bits = self.trim, self.bits
+    def run(self, dataset: Any) -> Program:
+        S, k, bits = Multiset.of(dataset), self.trim, self.bits
         lengths = RandomPairing(S.smallest(len(S) - 2 * k), CommonPrefix(bits))
         length = min((yield lengths.then(self.next_level.on)) + 1, bits)
         L = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, length)).on(S)

@@ -17,27 +17,21 @@ from dpaudit.language import (
     DatasetError,
     Draw,
     FloatArray,
-    InteriorPoint,
     Laplace,
-    Mechanism,
     Multiset,
     ParameterError,
     Program,
     Quality,
     RandomPairing,
-    SampleSize,
     Scores,
     Softmax,
-    UtilityClaim,
     ceil_log2,
     checks,
     log,
     log_star,
 )
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
-from dpaudit_algorithms.foundations.goals import DeepPoint, all_but
-
-_PRINTED_BASE = 32
+from dpaudit_algorithms.interior_points.rec_prefix_theory import RecPrefixLevelTheory, RecPrefixTheory
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ class Agreements(Quality):
 
 
 @dataclass(frozen=True)
-class RecPrefixLevel(Mechanism):
+class RecPrefixLevel(RecPrefixLevelTheory):
     """The recursive algorithm RecPrefix, with the parameters of one level and Lemma 7.16's claim.
 
     Args:
@@ -120,67 +114,36 @@ class RecPrefixLevel(Mechanism):
         """The recursive call of step 4: same parameters, on X′ = {0, …, b}."""
         return RecPrefixLevel(self.bits + 1, self.epsilon, self.delta, self.beta, self.k, self.base)
 
-    @property
-    def least(self) -> float:
-        """(1540/ε)·ln(4/(βεδ)), the number of records that Lemma 7.14 asks of every call."""
-        return 1540 / self.epsilon * self._log
-
-    @property
-    def _log(self) -> float:
-        return log(4 / (self.beta * self.epsilon * self.delta))
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 7.14 with probability 1 − 3βN, where every call gets the records that it asks for."""
-        size = records
-        for _ in range(self.calls - 1):
-            size = max(0, size - 2 * self.trim) // 2
-        if self.k is not None or self.base > _PRINTED_BASE or size < self.least:
-            return ()
-        place = "§7.3.2, Lemma 7.14"
-        return (UtilityClaim(DeepPoint(self.trim), all_but(3 * self.beta * self.calls), place),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Observation 7.13."""
-        records = (1 << log_star(self.size)) * 2312 / self.epsilon * self._log
-        return (
-            SampleSize(
-                max(0, math.ceil(records)),
-                "2^{log*|X|}·(2312/ε)·ln(4/(βεδ))",
-                "every call gets the (1540/ε)·ln(4/(βεδ)) records for which Lemma 7.14 holds",
-                "§7.3.2, Observation 7.13",
-            ),
-        )
-
-    def run(self, dataset: Any) -> Program | Draw:
+    def run(self, dataset: Any) -> Program:
         S = Multiset.of(dataset)
         _check_records(S, self.size)
-        if self.size <= self.base:  # step 1
+        # 1. |X| ≤ 32: the exponential mechanism with q(S, x) = min(#{x_j ≥ x}, #{x_j ≤ x})
+        if self.size <= self.base:
             return Softmax(_depths(S, self.size), self.epsilon / 2).spending(Claim(self.epsilon))
-        return self._recurse(S)
-
-    def _recurse(self, S: Multiset) -> Program:
+        # 2. Y: the n − 2k smallest, in random order
         k, bits = self.trim, self.bits
-        # steps 2, 3: shuffle the n − 2k smallest and pair them; a bijection between the shuffles of neighbours
-        # makes S′ of neighbours neighbours, so this spends nothing
-        lengths = RandomPairing(S.smallest(len(S) - 2 * k), CommonPrefix(bits)).spending(Claim(0.0))
-        z = yield lengths.then(self.next_level.on)  # step 4
+        Y = S.smallest(len(S) - 2 * k)
+        # 3. S′: the lengths of the common prefixes of y_{2j−1} and y_{2j}; a bijection between the shuffles of
+        # neighbours makes S′ of neighbours neighbours, so this spends nothing
+        lengths = RandomPairing(Y, CommonPrefix(bits)).spending(Claim(0.0))
+        # 4. z ← RecPrefix(S′)
+        z = yield lengths.then(self.next_level.on)
         length = min(z + 1, bits)
-        L = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, length)).on(S)  # step 5
-        if L is BOTTOM:
-            L = 0
-        L0 = L << (bits - length)  # step 6
+        # 5. L: a prefix of z + 1 bits with many agreements, by the choosing mechanism
+        L = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, length)).on(S)
+        # 6. L0 = L0…0, L1 = L1…1
+        L0 = (0 if L is BOTTOM else L) << (bits - length)
         L1 = min(L0 + (1 << (bits - length)) - 1, self.size - 1)
         if L0 == L1:
             return L0  # steps 7 and 8 choose between equals
-        big = Laplace(S.at_least(L1), 1 / self.epsilon).spending(Claim(self.epsilon))  # step 7
-        if (yield big >= 3 * k / 2):  # step 8
-            return L1
-        return L0
+        # 7. big^ = #{x_j ≥ L1} + Lap(1/ε)
+        big = Laplace(S.at_least(L1), 1 / self.epsilon).spending(Claim(self.epsilon))
+        # 8. L1 if big^ ≥ 3k/2, else L0
+        return L1 if (yield big >= 3 * k / 2) else L0
 
 
 @dataclass(frozen=True)
-class RecPrefix(Mechanism):
+class RecPrefix(RecPrefixTheory):
     """RecPrefix as Theorem 7.8 executes it: with β/(3·log*|X|), ε/(2·log*|X|), δ/(2·log*|X|) at every level.
 
     Success with probability 1 − β needs n ≥ (18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ)) records. At large ε that
@@ -228,27 +191,6 @@ class RecPrefix(Mechanism):
         t = self.levels
         return RecPrefixLevel(
             self.size, self.epsilon / (2 * t), self.delta / (2 * t), self.beta / (3 * t), self.k, self.base
-        )
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 7.8(2): an interior point with probability 1 − β, from its number of records on."""
-        (size,) = self.sample_sizes
-        if self.k is not None or self.base > _PRINTED_BASE or records < size.records:
-            return ()
-        return (UtilityClaim(InteriorPoint(), all_but(self.beta), size.place),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Theorem 7.8."""
-        t = self.levels
-        records = 18500 / self.epsilon * (1 << t) * t * log(4 * t / (self.beta * self.epsilon * self.delta))
-        return (
-            SampleSize(
-                max(1, math.ceil(records)),
-                "(18500/ε)·2^{log*|X|}·log*|X|·ln(4·log*|X|/(βεδ))",
-                "an interior point with probability at least 1 − β",
-                "§7.3.2, Theorem 7.8(2)",
-            ),
         )
 
     def run(self, S: Any) -> Draw:
