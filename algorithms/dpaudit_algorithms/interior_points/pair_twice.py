@@ -11,7 +11,6 @@ from dpaudit.language import (
     THESIS,
     Card,
     Claim,
-    DatasetError,
     Draw,
     Mechanism,
     Multiset,
@@ -21,7 +20,7 @@ from dpaudit.language import (
     checks,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
-from dpaudit_algorithms.interior_points.rec_prefix import CommonPrefix
+from dpaudit_algorithms.interior_points.rec_prefix import CommonPrefix, check_records
 
 ONCE, EVERY_LEVEL = "once", "every level"
 
@@ -81,9 +80,7 @@ class PairTwice(Mechanism):
 
     def run(self, dataset: Any) -> Draw:
         S = Multiset.of(dataset)
-        for x in S.values[:1] + S.values[-1:]:
-            if isinstance(x, bool) or not isinstance(x, int) or not 0 <= x < self.size:
-                raise DatasetError(f"The records must be whole numbers in 0, …, {self.size - 1}, not {x!r}.")
+        check_records(S, self.size)
         if not self.levels:
             return self.inner.on(S)
         if self.shuffle == ONCE:  # step 1, then step 2 for t = 1, …, levels

@@ -116,7 +116,7 @@ class RecPrefixLevel(RecPrefixLevelTheory):
 
     def run(self, dataset: Any) -> Program:
         S = Multiset.of(dataset)
-        _check_records(S, self.size)
+        check_records(S, self.size)
         # 1. |X| ≤ 32: the exponential mechanism with q(S, x) = min(#{x_j ≥ x}, #{x_j ≤ x})
         if self.size <= self.base:
             return Softmax(_depths(S, self.size), self.epsilon / 2).spending(Claim(self.epsilon))
@@ -222,7 +222,12 @@ def _depths(S: Multiset, size: int) -> FloatArray:
     return depths
 
 
-def _check_records(S: Multiset, size: int) -> None:
+def check_records(S: Multiset, size: int) -> None:
+    """Whole numbers in 0, …, size − 1.
+
+    Raises:
+        DatasetError: another record.
+    """
     for value in S.values[:1] + S.values[-1:]:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
             raise DatasetError(f"The records must be whole numbers in 0, …, {size - 1}, not {value!r}.")

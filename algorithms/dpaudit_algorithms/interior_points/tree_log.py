@@ -16,7 +16,6 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
-    Draw,
     Mechanism,
     Multiset,
     ParameterError,
@@ -30,7 +29,7 @@ from dpaudit.language import (
     log_star,
 )
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
-from dpaudit_algorithms.interior_points.rec_prefix import Agreements
+from dpaudit_algorithms.interior_points.rec_prefix import Agreements, check_records
 
 TREE_LOG = "Kaplan, Ligett, Mansour, Naor and Stemmer, Privately Learning Thresholds (COLT 2020)"
 
@@ -100,30 +99,33 @@ class TreeLog(Mechanism):
         """The recursive call of step 6, on the levels {0, …, ⌈log₂|X|⌉}."""
         return replace(self, size=self.bits + 1, t=self.trim)
 
-    def run(self, dataset: Any) -> Program | Draw:
+    def run(self, dataset: Any) -> Program:
         S = Multiset.of(dataset)
         if len(S) > self.n:
             raise DatasetError(f"The dataset may have at most n = {self.n:,} records, not {len(S):,}.")
-        for value in S.values[:1] + S.values[-1:]:
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < self.size:
-                raise DatasetError(f"The records must be whole numbers in 0, …, {self.size - 1}, not {value!r}.")
-        if self.size <= self.base:  # step 1
+        check_records(S, self.size)
+        # 1. |X| = O(1): the exponential mechanism on X
+        if self.size <= self.base:
             return self._among(range(self.size), S)
-        return self._recurse(S)
-
-    def _recurse(self, S: Multiset) -> Program:
+        # 2. Ŝ: S without its t greatest and t smallest records
         t, bits = self.trim, self.bits
-        trimmed = _trimmed(S, t)  # step 2
-        w = _weights(trimmed, bits)  # step 3: a node of level ℓ is a number of ℓ bits
-        path = [0]  # step 4
+        trimmed = _trimmed(S, t)
+        # 3. w(v): the records of Ŝ under v; a node of level ℓ is a number of ℓ bits
+        w = _weights(trimmed, bits)
+        # 4. a random path from the root, to a leaf or to weight t: child b with probability ∝ exp(ε·w(v_b))
+        path = [0]
         while len(path) <= bits and w(len(path) - 1, path[-1]) > t:
             left, right = (w(len(path), 2 * path[-1] + b) for b in (0, 1))
             b = int(left == 0) if left == 0 or right == 0 else (yield Scores([left, right]).softmax(self.epsilon))
             path.append(2 * path[-1] + b)
-        D = _levels(tuple(w(level, v) for level, v in enumerate(path)), len(S) - 3 * t)  # step 5
-        level = min((yield self.next_level.on(D)), bits)  # step 6
-        v = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, level)).on(trimmed)  # step 7
-        return self._among(_leaves(0 if v is BOTTOM else v, bits - level, self.size), S)  # steps 8, 9
+        # 5. D: every level as often as weight leaves the path there
+        D = _levels(tuple(w(level, v) for level, v in enumerate(path)), len(S) - 3 * t)
+        # 6. ℓ* ← TreeLog(D)
+        level = min((yield self.next_level.on(D)), bits)
+        # 7. v*: a node of level ℓ* with much weight, by the choosing mechanism
+        v = yield ChoosingMechanism(self.beta, self.epsilon, self.delta, Agreements(bits, level)).on(trimmed)
+        # 8, 9. the outer and inner leaves under v*: the exponential mechanism among them
+        return self._among(_leaves(0 if v is BOTTOM else v, bits - level, self.size), S)
 
     def _among(self, points: Iterable[int], S: Multiset) -> Softmax:
         """The exponential mechanism over some points with min(#≤, #≥)."""
