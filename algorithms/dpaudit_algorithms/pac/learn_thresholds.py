@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,24 +24,15 @@ from dpaudit.language import (
     ParameterError,
     Quality,
     Realised,
-    SampleSize,
     StepScores,
     Symmetry,
-    UtilityClaim,
-    as_written,
     checks,
     exchanges,
-    exp,
-    exp2,
-    log,
-    log2,
     log_star,
     step_scores,
 )
-from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.interior_points.rec_concave_theory import iterated_log
-from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError, Thresholds
+from dpaudit_algorithms.pac.learn_thresholds_theory import LearnThresholdsCorrectedTheory, LearnThresholdsTheory
 
 MOST_STEPS = 40
 """Steps of scores of which the replaced example is looked for at every two."""
@@ -104,7 +95,7 @@ class _Mirrored:
 
 
 @dataclass(frozen=True)
-class _LearnThresholds(Mechanism):
+class _LearnThresholds(LearnThresholdsTheory):
     """What both versions share: everything but which RecConcave they use."""
 
     size: Annotated[int, checks.least(2)] = 2**16
@@ -129,7 +120,18 @@ class _LearnThresholds(Mechanism):
         """N, log*|X| without a choice."""
         return log_star(self.size) if self.N is None else self.N
 
-    def _of_one_call(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+    @abstractmethod
+    def rec_concave(self, promise: float, alpha: float, epsilon: float, delta: float) -> Mechanism:
+        """The mechanism of step 3, for the consistency."""
+
+    def run(self, S: Any) -> Draw:
+        # 1. α̂ = α/2, ε̂ = ε/(3N), δ̂ = δ/(3N)
+        alpha, epsilon, delta = self.alpha / 2, self.epsilon / (3 * self.depth), self.delta / (3 * self.depth)
+        # 2. Q(S, j) = |{i : c_j(x_i) = y_i}|, which is `Consistency`
+        # 3, 4. k ← RecConcave on {0, …, |X| − 1} with Q and the promise n
+        return self.rec_concave(float(len(S)), alpha, epsilon, delta).on(S)
+
+    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """None but where RecConcave makes one call, which is the exponential mechanism on the consistency.
 
         Then that has the consistency's reflection; and an example (0, y) adds the same to all scores, whatever y,
@@ -140,61 +142,6 @@ class _LearnThresholds(Mechanism):
             return ()
         at_0 = [record for record in domain if record[0] == 0]
         return (*Consistency(self.size).symmetries(domain), *exchanges("exchange of labels at 0", at_0))
-
-    def sample_size(self, beta: float) -> int:
-        """n ≥ 8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|, N times), log to base 2.
-
-        Raises:
-            ParameterError: beta outside (0, 1).
-        """
-        checks.probability("beta", beta, open_ends=True)
-        logs = log2(12 * self.depth / (as_written(beta) * self.delta)) + iterated_log(self.size, self.depth)
-        return math.ceil((1 << 3 * self.depth) * 72 * self.depth / (self.alpha * self.epsilon) * logs)
-
-    def _least_beta(self, records: int) -> float:
-        """The β that so many records afford, by the printed sample size."""
-        given = records * self.alpha * self.epsilon / ((1 << 3 * self.depth) * 72 * self.depth)
-        power = given - iterated_log(self.size, self.depth)
-        return 12 * self.depth / self.delta * exp2(min(1000.0, -power))
-
-    @property
-    def _place(self) -> str:
-        return "§6.5, Theorem 6.17"
-
-    @property
-    def _formula(self) -> str:
-        return "8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|)"
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 6.17, with the least β that so many records afford.
-
-        On examples labelled by a threshold: empirical error ≤ α/2 with probability 1 − β/2, as its proof has it for
-        every sample; and where they are drawn from a distribution, generalisation error ≤ α with probability 1 − β.
-        """
-        beta = self._least_beta(records)
-        if self.base > 32 or beta >= 1:
-            return ()
-        concepts = Thresholds(self.size)
-        return (
-            UtilityClaim(EmpiricalError(concepts, self.alpha / 2), all_but(beta / 2), f"{self._place}, its proof"),
-            UtilityClaim(GeneralisationError(concepts, self.alpha), all_but(beta), self._place),
-        )
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Theorem 6.17's number of examples, at β = 0.05."""
-        return (
-            SampleSize(
-                self.sample_size(BETA),
-                f"{self._formula}, N times log, β = {BETA:g}",
-                f"(α, β)-PAC: generalisation error ≤ α with probability at least {1 - BETA:g}",
-                self._place,
-            ),
-        )
-
-    def _shares(self) -> tuple[float, float, float]:
-        """α̂ = α/2, ε̂ = ε/(3N), δ̂ = δ/(3N)."""
-        return self.alpha / 2, self.epsilon / (3 * self.depth), self.delta / (3 * self.depth)
 
 
 @dataclass(frozen=True)
@@ -221,20 +168,15 @@ class LearnThresholds(_LearnThresholds):
 
     log_base: float = 2.0
 
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of the exponential mechanism on the consistency, where RecConcave makes one call."""
-        return self._of_one_call(domain)
-
-    def run(self, S: Any) -> Draw:
-        alpha, epsilon, delta = self._shares()  # step 1
-        Q = Consistency(self.size)  # step 2
-        return RecConcave(  # steps 3, 4
-            self.size - 1, Q, float(len(S)), alpha, epsilon, delta, self.depth, self.base, self.log_base
-        ).on(S)
+    def rec_concave(self, promise: float, alpha: float, epsilon: float, delta: float) -> Mechanism:
+        """RecConcave as printed."""
+        return RecConcave(
+            self.size - 1, Consistency(self.size), promise, alpha, epsilon, delta, self.depth, self.base, self.log_base
+        )
 
 
 @dataclass(frozen=True)
-class LearnThresholdsCorrected(_LearnThresholds):
+class LearnThresholdsCorrected(LearnThresholdsCorrectedTheory, _LearnThresholds):
     """LearnThresholds with `RecConcaveCorrected`: then Theorem 6.14 gives (ε, δ) as printed.
 
     The sample size is the greatest of the printed one; of (8/α)·ln(4/β), which Lemma 3.19 (generalisation) asks for
@@ -251,43 +193,11 @@ class LearnThresholdsCorrected(_LearnThresholds):
     Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds, with RecConcave's step 9 mended.
     """
 
-    def sample_size(self, beta: float) -> int:
-        """The greatest of the three numbers of records above.
-
-        Raises:
-            ParameterError: beta outside (0, 1).
-        """
-        N, printed = self.depth, super().sample_size(beta)
-        clear = 2 + 6 * N / self.epsilon * log(12 * N**2 / (as_written(beta) * self.delta)) if N > 1 else 0.0
-        others = max(8 / self.alpha * log(4 / as_written(beta)), (2 << 3 * (N - 1)) / (3 * self.alpha) * clear)
-        return max(printed, math.ceil(others))
-
-    def _least_beta(self, records: int) -> float:
-        N, found = self.depth, [super()._least_beta(records), 4 * exp(-self.alpha * records / 8)]
-        if N > 1:
-            clear = 3 * self.alpha * records / (2 << 3 * (N - 1))
-            found.append(12 * N**2 / self.delta * exp(min(500.0, -self.epsilon / (6 * N) * (clear - 2))))
-        return max(found)
-
-    @property
-    def _place(self) -> str:
-        return "§6.5, Theorem 6.17, mended"
-
-    @property
-    def _formula(self) -> str:
-        clear = ", (2·8^{N−1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ)))" if self.depth > 1 else ""
-        return f"max({super()._formula}, (8/α)·ln(4/β){clear})"
-
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of the exponential mechanism on the consistency, where RecConcave makes one call."""
-        return self._of_one_call(domain)
-
-    def run(self, S: Any) -> Draw:
-        alpha, epsilon, delta = self._shares()  # step 1
-        Q = Consistency(self.size)  # step 2
-        return RecConcaveCorrected(  # steps 3, 4
-            self.size - 1, Q, float(len(S)), alpha, epsilon, delta, self.depth, self.base
-        ).on(S)
+    def rec_concave(self, promise: float, alpha: float, epsilon: float, delta: float) -> Mechanism:
+        """RecConcave with the mended A_dist."""
+        return RecConcaveCorrected(
+            self.size - 1, Consistency(self.size), promise, alpha, epsilon, delta, self.depth, self.base
+        )
 
 
 def _examples(left: AnyScores, right: AnyScores) -> list[tuple[int, int]]:
