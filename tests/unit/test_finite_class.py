@@ -12,7 +12,8 @@ from exact_pairs import exact_epsilon
 from dpaudit.interpret import law, sample
 from dpaudit.language import Mechanism, Multiset, ParameterError, Trial
 from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Points, Thresholds, Truth
-from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected, NoBadSample, lemma_3_2
+from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
+from dpaudit_algorithms.pac.finite_class_theory import NoBadSample, lemma_3_2
 
 QUARTER = GeneralisationError(Thresholds(2), 0.25)
 

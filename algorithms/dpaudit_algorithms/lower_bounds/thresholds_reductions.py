@@ -16,19 +16,18 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     Draw,
-    InteriorPoint,
     Mechanism,
     Multiset,
     ParameterError,
     Program,
-    SampleSize,
-    UtilityClaim,
     as_written,
     checks,
-    log2,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
-from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError, Thresholds
+from dpaudit_algorithms.lower_bounds.thresholds_reductions_theory import (
+    InteriorPointFromThresholdsTheory,
+    ThresholdsFromInteriorPointTheory,
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class _Reduction(Mechanism):
 
 
 @dataclass(frozen=True)
-class ThresholdsFromInteriorPoint(_Reduction):
+class ThresholdsFromInteriorPoint(_Reduction, ThresholdsFromInteriorPointTheory):
     """Lemma 7.22(1) as its proof has it: an interior point of the greatest n/2 examples of label 1 and the least n/2
     of label 0 is a threshold that labels at most n/2 of all examples wrongly.
 
@@ -76,39 +75,6 @@ class ThresholdsFromInteriorPoint(_Reduction):
 
     Source: Stemmer's thesis, section 7.5, Lemma 7.22(1) and Theorem 7.21(1).
     """
-
-    @property
-    def records(self) -> int:
-        """n/(2α), rounded up."""
-        return math.ceil(Fraction(self.n) / (2 * as_written(self.alpha)))
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 7.22(1) and Theorem 7.21(1)."""
-        thresholds, found = Thresholds(self.high + 1), []
-        empirical, general = (size.records for size in self.sample_sizes)
-        if records >= empirical:
-            goal = EmpiricalError(thresholds, self.alpha)
-            found.append(UtilityClaim(goal, 1 - self.beta, "§7.5, Lemma 7.22(1)"))
-        if records >= general:
-            error = GeneralisationError(thresholds, 2 * self.alpha)
-            found.append(UtilityClaim(error, max(0.0, 1 - 2 * self.beta), "§7.5, Theorem 7.21(1)"))
-        return tuple(found)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Of the empirical learner, and of the PAC learner that it then is (Lemma 7.18 with β′ = β)."""
-        logs = math.ceil(4 * log2(2 / self.beta) / self.alpha)
-        return (
-            SampleSize(
-                self.records, "n/(2α)", "empirical error ≤ α with probability 1 − β", "§7.5, Lemma 7.22(1)"
-            ),
-            SampleSize(
-                max(self.records, logs),
-                "max{n/(2α), 4·log(2/β)/α}",
-                "generalisation error ≤ 2α with probability 1 − 2β",
-                "§7.5, Theorem 7.21(1)",
-            ),
-        )
 
     def run(self, D: Any) -> Draw:
         return self.inner.on(_nearest(Multiset.of(D), self.n, self.low, self.high, 0))
@@ -147,7 +113,7 @@ class ThresholdsFromInteriorPointCorrected(ThresholdsFromInteriorPoint):
 
 
 @dataclass(frozen=True)
-class InteriorPointFromThresholds(_Reduction):
+class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory):
     """Lemma 7.22(2) as its proof has it: a threshold that labels the smaller half of the records with 1 and the
     greater half with 0, up to α of a padded dataset, is an interior point.
 
@@ -185,37 +151,6 @@ class InteriorPointFromThresholds(_Reduction):
         """How many the learner gets: n/(shrink·α), rounded up to n and an even number of pads."""
         least = math.ceil(Fraction(self.n) / (self.shrink * as_written(self.alpha)))
         return least + (least - self.n) % 2
-
-    @property
-    def misses_count(self) -> bool:
-        """Whether ⌊n/2⌋ wrong labels are more than α of the examples, on which the proof rests."""
-        return self.n // 2 > as_written(self.alpha) * self.examples
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 7.22(2); nothing for the odd n ≤ 3 and the roundings where ⌊n/2⌋ misses are within α."""
-        if records != self.n or self.n < 2 or (self.shrink == 3 and not self.misses_count):
-            return ()
-        place = "§7.5, Lemma 7.22(2)" if self.shrink == 3 else 'lecture notes, "Learning Thresholds with DP"'
-        return (UtilityClaim(InteriorPoint(), 1 - self.beta, place),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """n for a learner of n/(3α) examples; 27αm for a PAC learner of m."""
-        pac = math.ceil(Fraction(self.examples, 9))
-        return (
-            SampleSize(
-                self.n,
-                f"{self.shrink}·α·m, m = {self.examples} examples of the empirical learner",
-                "an interior point with probability 1 − β",
-                "§7.5, Lemma 7.22(2)",
-            ),
-            SampleSize(
-                math.ceil(27 * as_written(self.alpha) * pac),
-                f"27·α·n, n = {pac} examples of a PAC learner",
-                "an interior point with probability 1 − β, from a PAC learner on a subsample of 9n (Lemma 7.20)",
-                "§7.5, Theorem 7.21(2)",
-            ),
-        )
 
     def run(self, dataset: Any) -> Program | Draw:
         return self.inner.on(_halves(self._records(dataset), self.examples, self.low, self.high))

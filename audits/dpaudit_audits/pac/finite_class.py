@@ -12,7 +12,8 @@ from dpaudit.language import Mechanism, Multiset, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
-from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected, NoBadSample
+from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
+from dpaudit_algorithms.pac.finite_class_theory import NoBadSample
 
 Learner = FiniteClassLearner | FiniteClassLearnerCorrected
 BAD = 251
