@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import sys
 import time
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
@@ -52,7 +51,7 @@ from dpaudit.results.plots import OutputPlot
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
-from dpaudit.subjects.user_errors import blamed, described, sentence
+from dpaudit.subjects.user_errors import described, sentence
 
 PAIRS_EXAMINED = 8
 """Pairs of a search on which every call must fail before a function is said to fail always."""
@@ -320,7 +319,7 @@ def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionReco
         MechanismError: every call fails, also on other pairs where they are to be searched for.
     """
     *tried, last = job.case.pairs[: 1 if job.records is None else PAIRS_EXAMINED]
-    with runner.limited(), blamed(job.target.name):
+    with runner.guarded(job.target.name):
         for pair in tried:
             with contextlib.suppress(MechanismError):
                 return examine(job.target, pair, runs=job.runs, seed=request.seed)
@@ -443,7 +442,7 @@ def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow],
     if found.crashed or found.cut_short:
         return [], None
     try:
-        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+        with runner.guarded(job.target.name):
             return ledger_rows(job, found)
     except DpauditError:
         return [], None

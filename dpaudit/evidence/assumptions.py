@@ -15,7 +15,7 @@ import sys
 import sysconfig
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import copysign
@@ -574,7 +574,7 @@ def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> Assumptio
         for at in range(CALLS):
             own = SeedSequence([seed, 0x5A4E, side, at])
             try:
-                with _global_seeds(own, 0), redirect_stdout(sys.stderr):
+                with _global_seeds(own, 0):
                     outputs = canonical(function(copied(dataset), default_rng(own), size))
             except Exception:
                 return None
@@ -630,7 +630,7 @@ def _called(target: Target, dataset: Any, seed: SeedSequence, word: int) -> _Cal
     rng, records = default_rng(seed), copied(dataset)
     before, state = fingerprint(records), str(rng.bit_generator.state)
     subject: Any = target.subject
-    with _global_seeds(seed, word), redirect_stdout(sys.stderr):
+    with _global_seeds(seed, word):
         if not target.vectorised:
             outcome = canonical(target.outcome(records, rng))
         else:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
@@ -26,7 +24,7 @@ from dpaudit.plans.plan import Scope
 from dpaudit.results.model import ExactEvidence, Proof
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.user_errors import blamed
+from dpaudit.subjects.user_errors import guarded
 
 _ROUNDED = rounded_note(())[:40]
 SHOWN_EXHAUSTIVE = 3
@@ -92,7 +90,7 @@ def _compare(
 ) -> ExactEvidence:
     """The laws of a pair; to `failing` goes a failure where there are nothing but failures, and None elsewhere."""
     assert job.target.mechanism is not None
-    with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+    with guarded(job.target.name):
         comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
     if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
         found.notes.append(REAL_NOISE)

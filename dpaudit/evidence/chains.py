@@ -6,9 +6,7 @@ for neighbours; otherwise runs estimate, and what they suggest is tested on fres
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +36,7 @@ from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
 from dpaudit.results.refutation import ROUNDING, refutes
 from dpaudit.results.stream import Progress
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.user_errors import blamed
+from dpaudit.subjects.user_errors import guarded
 
 COMPARED = 800
 """Pairs whose laws are compared for one chain, at most; fewer where laws are large."""
@@ -121,7 +119,7 @@ def _has_law(job: Job, runner: Runner, found: Findings) -> bool:
         return False
     for pair in walk.starts:
         try:
-            with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+            with runner.guarded(job.target.name):
                 needed(Subject(mechanism, pair), walk.claims[0], found.laws)
         except MechanismError:
             continue
@@ -191,7 +189,7 @@ class _Laws(_Search):
             dear = 0
             claim, subject = self.walk.claims[len(chain) - 1], Subject(self.mechanism, chain.pair)
             try:
-                with self.runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(self.job.target.name):
+                with self.runner.guarded(self.job.target.name):
                     score = needed(subject, claim, self.found.laws)
                     if len(chain) == len(self.walk.claims) and self.tight != self.stated:
                         sharp = needed(subject, self.shaded, self.found.laws)
@@ -220,7 +218,7 @@ class _Laws(_Search):
         over = self.sharpest is not None and self.sharpest[0] > tight.epsilon * (1 + ROUNDING)
         if over and self.sharpest is not None and self.score(chain, 1) <= stated.epsilon * (1 + ROUNDING):
             chain = replace(self.sharpest[1], source="found")
-        with contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+        with guarded(job.target.name):
             links = [look(self.mechanism, pair, single, laws)[1] for pair in chain.links]
             _, ends, event = look(self.mechanism, chain.pair, stated, laws)
             against_tight = ends if tight == stated else look(self.mechanism, chain.pair, tight, laws)[1]

@@ -6,9 +6,7 @@ with too small a key, a counter, an attribute that is set once) shows in copies 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
 
 from numpy.random import SeedSequence
 
@@ -21,6 +19,7 @@ from dpaudit.language.distributions import plain
 from dpaudit.outputs.canonical import likeness
 from dpaudit.plans.registry import ALGORITHMS, CORPUS, names
 from dpaudit.subjects.target import Target
+from dpaudit.subjects.user_errors import guarded
 
 SAMPLES = 200
 """Of each dataset, drawn in both orders."""
@@ -67,7 +66,7 @@ def refuse_state(copies: Callable[[], Target] | None, pair: Pair, comparison: Co
         for dataset in (pair.right, pair.left):
             mechanism = copies().mechanism
             assert isinstance(mechanism, Mechanism)
-            with redirect_stdout(sys.stderr):
+            with guarded(name):
                 laws.append(law(mechanism, dataset, path_limit=PATHS))
         alone = Comparison(*align(*laws[::-1]))
     except Exception:

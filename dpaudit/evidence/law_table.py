@@ -47,7 +47,7 @@ from dpaudit.results.stream import Progress
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosure import outward
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner, packed, unpacked
-from dpaudit.subjects.user_errors import blamed
+from dpaudit.subjects.user_errors import guarded
 
 Floats = FloatArray
 Ints = IntArray
@@ -132,11 +132,11 @@ def _table(
     if key in _LATEST:
         return _LATEST[key]
     datasets = tuple(relation.scope(domain, scope.records, ordered=scope.ordered))
-    with contextlib.redirect_stdout(sys.stderr), blamed(name):
+    with guarded(name):
         action = declared(mechanism, relation, domain) if scope.reduced else Action()
     if action.symmetries:
         yield Progress(0, len(datasets), f"confirming {' and '.join(action.names)}", None)
-    with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+    with runner.guarded(name):
         caches = LawCache(doubles), LawCache(doubles)
         action, tried = confirmed(mechanism, action, datasets, name, caches[0])
         seen = order_seen(mechanism, datasets, caches[1])
@@ -151,7 +151,7 @@ def _table(
     done = 0
     try:
         for i, part in kept.parts.items():
-            with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+            with runner.guarded(name):
                 same = _agrees(mechanism, part, firsts[slice(*chunks[i])], doubles)
             if not same:
                 kept.refuse("its probabilities are not those of this program")
@@ -172,7 +172,7 @@ def _table(
         if not moves_all(action, there):
             datasets, action = tuple(firsts), Action()
             orbits = Orbits.of(datasets, action)
-        with blamed(name):
+        with guarded(name):
             return replace(_joined(datasets, orbits, action, known, there, doubles), complete=False)
     except NotOnExact:
         kept.drop()
@@ -185,7 +185,7 @@ def _table(
         # some laws have spans, and those that symmetries were confirmed on had none
         kept.drop()
         return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
-    with blamed(name):
+    with guarded(name):
         table = _joined(datasets, orbits, action, list(range(len(firsts))), ordered, doubles)
     if table.differing and not doubles:
         # those of exact numbers are not what an attacker sees
@@ -211,13 +211,13 @@ def _parts(
         ahead = (time.monotonic() - begun) / max(1, done) * rest
         if runner.jobs > 1 and rest > 1 and ahead > WORTH_A_POOL:
             break
-        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(name):
+        with runner.guarded(name):
             part = _laws(mechanism, chunk, cache)
         yield part
         done += 1
     else:
         return
-    with blamed(name):
+    with guarded(name):
         payload = packed(mechanism)
     pool = runner.parallel(return_as="generator", pre_dispatch="2*n_jobs", timeout=runner.left)
     work = iter(pool(delayed(_pickled)(payload, chunk, doubles) for chunk in chunks[done:]))

@@ -30,7 +30,7 @@ from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson
 from dpaudit.subjects.runner import Runner, Unit
 from dpaudit.subjects.target import Target
-from dpaudit.subjects.user_errors import blamed, described, sentence
+from dpaudit.subjects.user_errors import described, sentence
 
 PARTS = 4
 """Batches of runs on one source of inputs, between which progress is told."""
@@ -201,7 +201,7 @@ def _attempt(
     exact = None
     if job.case.exact:
         yield Progress(0, 1, f"exact law, {what}", None)
-        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.name):
+        with runner.guarded(job.name):
             try:
                 exact = exactly(trial)
             except NotEnumerableError as error:

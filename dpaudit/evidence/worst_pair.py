@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +27,6 @@ from dpaudit.plans.job import Job, SearchSpec
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.user_errors import blamed
 
 WORST = 0x3057
 """Marks the search's own stream of random numbers."""
@@ -151,7 +148,7 @@ class _Search:
             key = terrain.key(item)
             if key not in known:
                 self.tried += 1
-                with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(self.job.target.name):
+                with runner.guarded(self.job.target.name):
                     made = subject(item)
                     known[key] = -math.inf if made is None else self.score(made)
             return known[key]
@@ -286,7 +283,7 @@ def _smaller(job: Job, subject: Subject, search: _Search, runner: Runner, found:
     """A pair of fewer records, or simpler ones, that still refutes."""
 
     def refutes(pair: Pair) -> bool:
-        with runner.limited(), contextlib.redirect_stdout(sys.stderr), blamed(job.target.name):
+        with runner.guarded(job.target.name):
             return search.score(replace(subject, pair=pair)) > job.claim.epsilon * (1 + 1e-9)
 
     try:

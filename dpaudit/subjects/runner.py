@@ -22,7 +22,7 @@ from numpy.random import SeedSequence
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
 from dpaudit.subjects.target import Target
-from dpaudit.subjects.user_errors import StopNow, blamed, unheard
+from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
 
 WORTH_A_POOL = 3.0
@@ -99,7 +99,7 @@ class Runner:
 
     def _pooled(self, target: Target, units: Sequence[Unit]) -> Iterator[Outputs]:
         pool = self.parallel(return_as="generator", timeout=self.left, pre_dispatch="2*n_jobs")
-        with blamed(target.name):
+        with guarded(target.name):
             payload = packed(target)
         work = iter(pool(delayed(_run_pickled)(payload, unit) for unit in units))
         for _ in units:
@@ -132,6 +132,17 @@ class Runner:
 
         # around the timer: what the supervisor is told must not be interrupted either
         with until(left), _timer(left):
+            yield
+
+    @contextlib.contextmanager
+    def guarded(self, name: str) -> Iterator[None]:
+        """Run somebody else's code within the time limit.
+
+        Raises:
+            TimeLimitError: the limit came.
+            MechanismError: as `user_errors.guarded`.
+        """
+        with self.limited(), guarded(name):
             yield
 
 

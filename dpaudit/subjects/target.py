@@ -28,7 +28,7 @@ from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
 from dpaudit.subjects.stated import is_portable
-from dpaudit.subjects.user_errors import blamed, described, sentence
+from dpaudit.subjects.user_errors import described, guarded, sentence
 from dpaudit.supervision import importing
 
 _Made = TypeVar("_Made")
@@ -79,7 +79,7 @@ class Target:
             MechanismError: it raised.
             OutputError: what it returned cannot be counted.
         """
-        with contextlib.redirect_stdout(sys.stderr), blamed(self.name):
+        with guarded(self.name):
             if isinstance(self.subject, Mechanism):
                 return sample(self.subject, dataset, size, seed=seed)
             return self._call(self.subject, dataset, size, seed)

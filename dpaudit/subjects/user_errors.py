@@ -1,4 +1,4 @@
-"""A crash of somebody else's code, as one sentence that names whose it is."""
+"""The guard around somebody else's code: where what it prints goes, and its crash as one sentence that names it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from dpaudit.errors import DpauditError, MechanismError
 from dpaudit.outputs.failures import described, one_line
 
-__all__ = ["StopNow", "blamed", "described", "one_line", "sentence", "unheard"]
+__all__ = ["StopNow", "described", "guarded", "one_line", "sentence", "unheard"]
+
 
 class StopNow(BaseException):
     """The time limit came; not an `Exception`, so that an `except Exception` on the way does not swallow it."""
@@ -32,14 +33,20 @@ def sentence(text: str) -> str:
 
 
 @contextlib.contextmanager
-def blamed(name: str) -> Iterator[None]:
-    """Whatever is raised inside is the fault of `name`, even `sys.exit()`; an interrupt is nobody's.
+def guarded(name: str) -> Iterator[None]:
+    """Run somebody else's code: what it prints goes to stderr, and what it raises, even `sys.exit()`, is its own error.
+
+    `Runner.guarded` does the same within the time limit.
+
+    Args:
+        name: of the code, for the message.
 
     Raises:
         MechanismError: anything was raised that is neither a `DpauditError` nor an interrupt.
     """
     try:
-        yield
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
     except (DpauditError, KeyboardInterrupt, StopNow):
         raise
     except SystemExit as error:
