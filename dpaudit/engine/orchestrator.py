@@ -30,7 +30,7 @@ from dpaudit.plans.alpha_shares import of_night, shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.command import command_line
 from dpaudit.plans.contest import recorded, timed
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
@@ -51,6 +51,7 @@ from dpaudit.results.plots import OutputPlot
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
 
 PAIRS_EXAMINED = 8
@@ -230,7 +231,7 @@ def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
 def _started(job: Job | UtilityJob) -> AuditStarted:
     if isinstance(job, UtilityJob):
         return AuditStarted(job.name, job.case.label, job.claim, 1, job.replay)
-    return AuditStarted(job.target.name, job.case.label, str(job.claim), 1, job.replay)
+    return AuditStarted(job.target.name, job.label, str(job.claim), 1, job.replay)
 
 
 def _audit(work: Work, request: Request, runner: Runner) -> Steps:
@@ -241,18 +242,19 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         night = max((carried.night for carried in request.carried.values()), default=1)
         return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
     found = Findings(notes=[work.note] if work.note else [])
-    if request.call_seconds is not None and job.target.mechanism is not None:
+    if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
         found.notes.append(OF_FUNCTIONS_ALONE)
     try:
-        if job.tests and job.case.pairs:
+        if job.tests and job.pairs:
             # before the search: a function that fails in every call, or keeps its answers, is told at once
             found.assumptions = _examined(job, request, runner)
-        if job.spec is not None:
-            job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
-        elif job.walk is not None:
-            job = yield from chains.find_chain(job, runner, found, seed=request.seed)
-        elif job.records is not None:
-            job = yield from search.find_pairs(job, runner, found, seed=request.seed)
+        match job:
+            case WorstCaseSearch():
+                job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+            case GroupChains():
+                job = yield from chains.find_chain(job, runner, found, seed=request.seed)
+            case PairSearch():
+                job = yield from search.find_pairs(job, runner, found, seed=request.seed)
         yield from by_law(job, found, runner)
         if job.tests and refutation(found.assumptions) is None:
             yield from _sampled(job, request, work, found, runner)
@@ -271,11 +273,11 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
 
 
 def _sampled(
-    job: Job, request: Request, work: Work, found: Findings, runner: Runner
+    job: PrivacyJob, request: Request, work: Work, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
-    counted = job.case.bits or request.bits
-    if not found.assumptions and job.case.pairs:
+    counted = job.bits or request.bits
+    if not found.assumptions and job.pairs:
         found.assumptions = _examined(job, request, runner)
         if refutation(found.assumptions) is not None:
             return
@@ -287,7 +289,7 @@ def _sampled(
     fresh = started(job.target, found.assumptions)
     try:
         spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
-        if state.refuted and job.records is not None:
+        if state.refuted and isinstance(job, PairSearch):
             yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
         yield from sampled.certify(
             job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
@@ -312,13 +314,13 @@ def _sampled(
         found.notes += search.described_exceptions(out.best.pair, request.data)
 
 
-def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionRecord]:
+def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[AssumptionRecord]:
     """The assumptions that a few calls test, on the first pair on which not every call fails.
 
     Raises:
         MechanismError: every call fails, also on other pairs where they are to be searched for.
     """
-    *tried, last = job.case.pairs[: 1 if job.records is None else PAIRS_EXAMINED]
+    *tried, last = job.pairs[: PAIRS_EXAMINED if isinstance(job, PairSearch) else 1]
     with runner.guarded(job.target.name):
         for pair in tried:
             with contextlib.suppress(MechanismError):
@@ -326,7 +328,7 @@ def _examined(job: Job, request: Request, runner: Runner) -> list[AssumptionReco
         return examine(job.target, last, runs=job.runs, seed=request.seed)
 
 
-def _limits(job: Job, out: sampled.Collected) -> list[str]:
+def _limits(job: PrivacyJob, out: sampled.Collected) -> list[str]:
     """What these runs could not have seen."""
     best = out.best
     delta = job.claim.delta
@@ -338,7 +340,7 @@ def _limits(job: Job, out: sampled.Collected) -> list[str]:
     ]
 
 
-def _result(job: Job, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
+def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
     verdict, kind, reason = decide(job, found, request)
     collected = found.collected
     state = collected.sequential if collected is not None and collected.sequential.runs else None
@@ -354,21 +356,21 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner, work: W
         pair, event = weighed.pair, weighed.event
     elif state is not None:
         pair = pair_record(state.strongest.pair, job.claim)
-    elif job.case.pairs:
-        pair = pair_record(job.case.pairs[0], job.claim)
+    elif job.pairs:
+        pair = pair_record(job.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, course = _ledger(job, found, runner)
     # counts and laws stand in one picture where they are of one pair
     counted = weighed if worst is None or (best is not None and found.worst_pair == best.pair) else None
     pictured = worst is not None or weighed is not None
-    drawing = _drawing(job, found)
+    drawing, card = _drawing(job, found), job.target.card
     return Audit(
         name=job.target.name,
-        case=job.case.label,
-        mechanism=repr(job.target.subject) if job.target.mechanism is not None else job.target.name,
-        title=job.card.title if job.card is not None else job.target.name,
+        case=job.label,
+        mechanism=job.target.shown,
+        title=card.title if card is not None else job.target.name,
         source=job.target.source,
-        deviations=list(job.card.deviations) if job.card is not None else [],
+        deviations=list(card.deviations) if card is not None else [],
         verdict=verdict,
         evidence=kind,
         reason=reason,
@@ -391,7 +393,7 @@ def _result(job: Job, request: Request, found: Findings, runner: Runner, work: W
         output_plot=_outputs(found),
         bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
-        notes=found.notes + ([job.case.note] if job.case.note else []),
+        notes=found.notes + ([job.note] if job.note else []),
         crashed=found.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
@@ -438,7 +440,7 @@ def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
     )
 
 
-def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
+def _ledger(job: PrivacyJob, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
     if found.crashed or found.cut_short:
         return [], None
     try:
@@ -448,11 +450,11 @@ def _ledger(job: Job, found: Findings, runner: Runner) -> tuple[list[LedgerRow],
         return [], None
 
 
-def _drawing(job: Job, found: Findings) -> Drawing | None:
-    if job.case.drawing is None or found.crashed:
+def _drawing(job: PrivacyJob, found: Findings) -> Drawing | None:
+    if job.drawing is None or found.crashed:
         return None
     try:
-        return pictures.drawing(job.case.drawing, found)
+        return pictures.drawing(job.drawing, found)
     except Exception as error:
         # the verdict stands without its picture
         if os.environ.get("DPAUDIT_TRACEBACK"):

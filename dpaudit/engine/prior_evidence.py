@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.errors import UsageError
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import Carried, Request
 from dpaudit.results.model import Result, SequentialEvidence
 from dpaudit.subjects.code_key import NoKeyError, code_key
+from dpaudit.subjects.target import FunctionTarget
 
 _LARGEST = 1e9
 """Logarithms are cut here: an e-value of 0 or infinity is carried over too, and not forgotten."""
@@ -31,7 +32,7 @@ class CarryKey:
     unknown: str | None = None
 
 
-def carry_key(job: Job, *, bits: bool) -> CarryKey:
+def carry_key(job: PrivacyJob, *, bits: bool) -> CarryKey:
     """Of a case: this mechanism, as its code and parameters are now, against this claim.
 
     Pairs do not matter: any pair refutes the claim.
@@ -46,12 +47,13 @@ def carry_key(job: Job, *, bits: bool) -> CarryKey:
         return CarryKey(secrets.token_hex(8), str(error))
     claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]
     # calls that may take only so long have other outcomes
-    limit = [] if job.target.call_seconds is None else [job.target.call_seconds]
-    text = json.dumps([job.target.name, code, claim, bits or job.case.bits, *limit])
+    seconds = job.target.call_seconds if isinstance(job.target, FunctionTarget) else None
+    limit = [] if seconds is None else [seconds]
+    text = json.dumps([job.target.name, code, claim, bits or job.bits, *limit])
     return CarryKey(hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
-def carry_keys(jobs: Sequence[Job], request: Request, *, only: str | None = None) -> dict[str, CarryKey]:
+def carry_keys(jobs: Sequence[PrivacyJob], request: Request, *, only: str | None = None) -> dict[str, CarryKey]:
     """The keys of all cases that are tested by sampling, by replay id.
 
     Args:
@@ -120,7 +122,7 @@ def untouched(request: Request, key: str) -> SequentialEvidence | None:
     )
 
 
-def carry_notes(jobs: Sequence[Job], request: Request, keys: Mapping[str, CarryKey]) -> dict[str, str]:
+def carry_notes(jobs: Sequence[PrivacyJob], request: Request, keys: Mapping[str, CarryKey]) -> dict[str, str]:
     """What is to be said where evidence was given and only some of it is carried over: a note by replay id.
 
     Args:

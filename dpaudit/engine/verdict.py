@@ -10,7 +10,7 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.sampled import Collected
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import GroupChains, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.request import Request
 from dpaudit.results.model import EvidenceKind, SampledEvidence, Verdict
 from dpaudit.results.refutation import refutes, tolerance
@@ -29,7 +29,7 @@ POSSIBLE_RUNS = 10**12
 """No remedy names more runs than this."""
 
 
-def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
+def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
     """The verdict, what it was made from, and why (for INCONCLUSIVE: what to do).
 
     A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
@@ -78,11 +78,11 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     if found.scope_done:
         return Verdict.PASS, kind, _proof(found, claim)
     if best is None and not found.exact:
-        remedy = "raise --runs" if job.case.pairs else "give --pair, or --data with --size"
+        remedy = "raise --runs" if job.pairs else "give --pair, or --data with --size"
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
-    if found.exact and job.spec is not None:
+    if found.exact and isinstance(job, WorstCaseSearch):
         return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
-    if found.exact and job.walk is not None:
+    if found.exact and isinstance(job, GroupChains):
         return Verdict.PASS, kind, "The ends of the worst chain that a search walked keep the claim: not a proof."
     if found.exact and kind is EvidenceKind.EXACT:
         return Verdict.PASS, kind, (
@@ -104,15 +104,15 @@ def decide(job: Job, found: Findings, request: Request) -> tuple[Verdict, Eviden
     )
 
 
-def _kind(job: Job, found: Findings) -> EvidenceKind:
+def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
     """Exact only where no pair rests on its runs alone."""
     if found.scope_done:
         return EvidenceKind.EXHAUSTIVE if found.proof is None or found.proof.certain else EvidenceKind.EXACT
-    every = found.exact and len(found.exact) >= len(job.case.pairs)
+    every = found.exact and len(found.exact) >= len(job.pairs)
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
-def _blind(job: Job, best: SampledEvidence) -> str | None:
+def _blind(job: PrivacyJob, best: SampledEvidence) -> str | None:
     """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
     claim = job.claim
     if claim.delta >= 1:
@@ -142,7 +142,7 @@ def _unread(collected: Collected) -> str | None:
     )
 
 
-def _weak(job: Job, collected: Collected, request: Request) -> str | None:
+def _weak(job: PrivacyJob, collected: Collected, request: Request) -> str | None:
     """The remedy when these samples would not have refuted a violation that is large: then nothing was tested.
 
     A violation of ε* is taken to be on an event of probability ½ on one dataset and e^−ε*/2 on the other, as that of a

@@ -21,7 +21,7 @@ from functools import partial
 from math import copysign
 from pathlib import Path
 from types import MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import cloudpickle
 import cloudpickle.cloudpickle as internals
@@ -46,8 +46,9 @@ from dpaudit.subjects.call_time import BY_THE_CLOCK
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
-from dpaudit.subjects.target import Target, copied
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target, copied
 
+_Target = TypeVar("_Target", MechanismTarget, FunctionTarget)
 SEEDS = 2
 """Generators that a function is called with on each dataset, in two orders."""
 AT_ONCE = 32
@@ -124,7 +125,7 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
     Raises:
         MechanismError: it raises in every call.
     """
-    if target.mechanism is not None:
+    if isinstance(target, MechanismTarget):
         return _of_mechanism(target, pair, seed=seed)
     fresh = copies(target)
     if not is_reproducible(target.subject):
@@ -152,7 +153,7 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
     return records
 
 
-def _of_mechanism(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
+def _of_mechanism(target: MechanismTarget, pair: Pair, *, seed: int) -> list[AssumptionRecord]:
     fresh = copies(target) if is_examined(target) else None
     if fresh is None:
         return []
@@ -168,7 +169,7 @@ def _of_mechanism(target: Target, pair: Pair, *, seed: int) -> list[AssumptionRe
 
 
 def _seeded(
-    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], seed: int
+    fresh: Callable[[], FunctionTarget], pair: Pair, forth: dict[tuple[int, int], _Call], seed: int
 ) -> AssumptionRecord:
     """Whether the generator that it is given is all its randomness."""
     if not any(call.used for call in forth.values()):
@@ -186,7 +187,7 @@ def _seeded(
 
 def started(target: Target, records: Sequence[AssumptionRecord]) -> FreshProcess | None:
     """A process in which calls of a function can be repeated; None where that would not test anything."""
-    if target.call_seconds is not None:
+    if isinstance(target, FunctionTarget) and target.call_seconds is not None:
         # the clock decides which calls take too long, and another process has another one
         return None
     known = {record.name: record for record in records}
@@ -491,7 +492,7 @@ def _on_lattice(values: FloatArray) -> bool:
     return bool(np.median(error) < 1e-3 and np.quantile(error, 0.9) < 0.01)
 
 
-def _refuse_if_always_failing(target: Target, pair: Pair, seed: int) -> None:
+def _refuse_if_always_failing(target: FunctionTarget, pair: Pair, seed: int) -> None:
     calls = _played(target, pair, [(side, SEEDS + at) for at in range(FAILED_CALLS) for side in (0, 1)], seed)
     outcomes = [] if calls is None else [call.outcome for call in calls.values()]
     failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
@@ -515,8 +516,8 @@ def only_failures(outcomes: Any) -> Raised | None:
 
 
 def _influence(
-    fresh: Callable[[], Target], pair: Pair, forth: dict[tuple[int, int], _Call], back: dict[tuple[int, int], _Call],
-    seed: int,
+    fresh: Callable[[], FunctionTarget], pair: Pair, forth: dict[tuple[int, int], _Call],
+    back: dict[tuple[int, int], _Call], seed: int,
 ) -> AssumptionRecord:
     """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
     one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
@@ -562,20 +563,19 @@ def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
     return None
 
 
-def _shared_noise(target: Target, pair: Pair, runs: int, seed: int) -> AssumptionRecord | None:
+def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> AssumptionRecord | None:
     """Refuted where the outputs of one call are more alike, or less, than those of several calls.
 
     The test of Kruskal and Wallis, on what numbers can be read in the outputs and on whether one is the most frequent.
     """
     size = min(max(runs // (4 * CALLS), AT_ONCE), MOST_AT_ONCE)
-    function: Any = target.subject
     for side, dataset in enumerate((pair.left, pair.right)):
         calls = []
         for at in range(CALLS):
             own = SeedSequence([seed, 0x5A4E, side, at])
             try:
                 with _global_seeds(own, 0):
-                    outputs = canonical(function(copied(dataset), default_rng(own), size))
+                    outputs = canonical(target.subject(copied(dataset), default_rng(own), size))
             except Exception:
                 return None
             if not isinstance(outputs, tuple) or len(outputs) != size:
@@ -609,7 +609,7 @@ def _columns(outcomes: Sequence[Hashable]) -> list[FloatArray]:
 
 
 def _played(
-    target: Target, pair: Pair, plan: Sequence[tuple[int, int]], seed: int, *, word: int = 0
+    target: FunctionTarget, pair: Pair, plan: Sequence[tuple[int, int]], seed: int, *, word: int = 0
 ) -> dict[tuple[int, int], _Call] | None:
     """Calls in this order, by (dataset, number of the seed); None where a copy fails and the function would not.
 
@@ -626,16 +626,15 @@ def _played(
     return calls
 
 
-def _called(target: Target, dataset: Any, seed: SeedSequence, word: int) -> _Call:
+def _called(target: FunctionTarget, dataset: Any, seed: SeedSequence, word: int) -> _Call:
     rng, records = default_rng(seed), copied(dataset)
     before, state = fingerprint(records), str(rng.bit_generator.state)
-    subject: Any = target.subject
     with _global_seeds(seed, word):
         if not target.vectorised:
             outcome = canonical(target.outcome(records, rng))
         else:
             try:
-                output = subject(records, rng, AT_ONCE)
+                output = target.subject(records, rng, AT_ONCE)
             except (DpauditError, MemoryError):
                 raise
             except Exception as error:
@@ -659,7 +658,7 @@ def _global_seeds(seed: SeedSequence, word: int) -> Iterator[None]:
         np.random.set_state(kept_numpy)  # noqa: NPY002
 
 
-def copies(target: Target) -> Callable[[], Target] | None:
+def copies(target: _Target) -> Callable[[], _Target] | None:
     """Makes copies of a function in the state in which it is now, with globals of their own; None where none can be."""
     if not target.portable:
         return None

@@ -19,11 +19,12 @@ from dpaudit.evidence.sweep import exceeds, sweep
 from dpaudit.interpret import LawCache
 from dpaudit.language import Mechanism
 from dpaudit.outputs.canonical import Raised
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.results.model import ExactEvidence, Proof
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import guarded
 
 _ROUNDED = rounded_note(())[:40]
@@ -31,21 +32,21 @@ SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
 
 
-def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+def by_law(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     """Compare the case's pairs, then every pair of its scope, by exact laws or densities; `found` is filled on the way.
 
     Raises:
         NotEnumerableError: there is no law, and nothing else to go by.
         TimeLimitError: the limit came; what was found until then stands.
     """
-    mechanism = job.target.mechanism
-    if mechanism is None or not job.case.exact or job.black_box:
+    target = job.target
+    if not isinstance(target, MechanismTarget) or not job.exact or job.black_box:
         return
-    before = copies(job.target) if is_examined(job.target) else None
-    yield from _every(job, found, runner)
+    before = copies(target) if is_examined(target) else None
+    yield from _every(job, target.subject, found, runner)
     if found.worst_pair is not None and isinstance(found.comparison, Comparison):
         try:
-            refuse_state(before, found.worst_pair, found.comparison, job.target.name)
+            refuse_state(before, found.worst_pair, found.comparison, target.name)
         except MechanismError:
             # what was computed is of no one mechanism
             found.exact.clear()
@@ -54,17 +55,19 @@ def by_law(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
             raise
 
 
-def _every(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+def _every(
+    job: PrivacyJob, mechanism: Mechanism, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
     cache = found.laws
     failing: list[Raised | None] = []
     try:
-        for pair in job.case.pairs:
+        for pair in job.pairs:
             with runner.limited():
-                exact = _compare(job, pair, cache, found, failing)
+                exact = _compare(job, mechanism, pair, cache, found, failing)
             found.exact.append(exact)
-            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.case.pairs)}", None)
+            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.pairs)}", None)
     except NotEnumerableError as error:
-        if (job.case.scope is not None and not job.scope_unasked) or not job.tests:
+        if isinstance(job, ExhaustiveDomain) or not job.tests:
             raise
         found.notes.append(f"No exact law: {error}")
         return
@@ -73,25 +76,25 @@ def _every(job: Job, found: Findings, runner: Runner) -> Generator[Event, None, 
         found.exact.clear()
         found.worst = found.comparison = found.worst_pair = found.delta = found.chain = None
         raise always_fails(job.target.name, next(one for one in failing if one is not None))
-    if job.case.scope is None or (job.scope_unasked and any(one.by_density for one in found.exact)):
-        found.notes += _failures(found)
-        return
-    try:
-        yield from _exhaust(job, cache, found, runner)
-        found.notes += _failures(found)
-    except (NotEnumerableError, MechanismError) as error:
-        if not job.scope_unasked:
-            raise
-        found.notes.append(f"Not every pair of {job.case.scope} could be compared by exact laws: {error}")
+    match job:
+        case ExhaustiveDomain():
+            yield from _exhaust(job, mechanism, job.scope, cache, found, runner)
+        case PairSearch(small=Scope() as small) if not any(one.by_density for one in found.exact):
+            try:
+                yield from _exhaust(job, mechanism, small, cache, found, runner)
+            except (NotEnumerableError, MechanismError) as error:
+                found.notes.append(f"Not every pair of {small} could be compared by exact laws: {error}")
+                return
+    found.notes += _failures(found)
 
 
 def _compare(
-    job: Job, pair: Pair, cache: LawCache, found: Findings, failing: list[Raised | None] | None = None
+    job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, found: Findings,
+    failing: list[Raised | None] | None = None,
 ) -> ExactEvidence:
     """The laws of a pair; to `failing` goes a failure where there are nothing but failures, and None elsewhere."""
-    assert job.target.mechanism is not None
     with guarded(job.target.name):
-        comparison, exact, event = look(job.target.mechanism, pair, job.claim, cache)
+        comparison, exact, event = look(mechanism, pair, job.claim, cache)
     if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
         found.notes.append(REAL_NOISE)
     if failing is not None:
@@ -118,16 +121,15 @@ def _failures(found: Findings) -> list[str]:
     return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(sorted(parts))}."] if parts else []
 
 
-def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+def _exhaust(
+    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+) -> Generator[Event, None, None]:
     """Every pair of the scope; only the worst are kept in the result."""
-    scope, mechanism = job.case.scope, job.target.mechanism
-    assert scope is not None
-    assert mechanism is not None
     swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
     if not swept.complete:
         # a violation stands though the time ran out before the last pair
         if swept.worst is not None and exceeds(swept.worst, job.claim):
-            found.exact.append(_compare(job, swept.worst.pair, cache, found))
+            found.exact.append(_compare(job, mechanism, swept.worst.pair, cache, found))
         raise TimeLimitError("The time limit ran out")
     found.enumerated = swept.pairs
     found.scope_done = True
@@ -150,7 +152,7 @@ def _exhaust(job: Job, cache: LawCache, found: Findings, runner: Runner) -> Gene
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
-            found.exact.append(_compare(job, pair, cache, found))
+            found.exact.append(_compare(job, mechanism, pair, cache, found))
     # the pair that needs the largest δ at the claimed ε may be another one
     found.delta = max(found.delta or 0.0, swept.delta)
     if found.refuted_by_scope:
@@ -164,7 +166,7 @@ def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
 
 
 def _smallest(
-    job: Job, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """The violating pair of fewest records, where fewer than the scope's are enough."""
     for records in range(1, scope.records):
@@ -177,7 +179,7 @@ def _smallest(
             continue
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             with runner.limited():
-                found.exact.append(_compare(job, swept.worst.pair, cache, found))
+                found.exact.append(_compare(job, mechanism, swept.worst.pair, cache, found))
             found.notes.append(
                 f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
                 f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "

@@ -30,12 +30,13 @@ from dpaudit.interpret import LawCache, law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Claim, Mechanism
 from dpaudit.language.distributions import plain
-from dpaudit.plans.job import Job, Walk
+from dpaudit.plans.job import GroupChains
 from dpaudit.results import model
 from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
 from dpaudit.results.refutation import ROUNDING, refutes
 from dpaudit.results.stream import Progress
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import guarded
 
 COMPARED = 800
@@ -62,7 +63,9 @@ CHAIN = 0xC4A1
 """Marks the walk's own stream of random numbers."""
 
 
-def find_chain(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+def find_chain(
+    job: GroupChains, runner: Runner, found: Findings, *, seed: int
+) -> Generator[Progress, None, GroupChains]:
     """The job with the ends of the worst chain that was found; `found.chain` holds its links.
 
     Where the exact law of a link refutes the claim for neighbours although the ends keep that for groups, it is the
@@ -72,11 +75,12 @@ def find_chain(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         NotEnumerableError: no chain of that length was found on which the mechanism runs.
         MechanismError: it fails on all of them.
     """
-    assert job.walk is not None
-    walk = job.walk
-    search: _Search = _Laws(job, runner, found) if _has_law(job, runner, found) else _Runs(job, runner, found, seed)
+    mechanism = _with_law(job, runner, found)
+    search: _Search = (
+        _Runs(job, runner, found, seed) if mechanism is None else _Laws(job, mechanism, runner, found)
+    )
     try:
-        yield from _walk(search, walk, default_rng([seed, CHAIN, len(walk.claims)]))
+        yield from _walk(search, job, default_rng([seed, CHAIN, len(job.claims)]))
     except TimeLimitError:
         if search.best is None:
             raise
@@ -85,11 +89,11 @@ def find_chain(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         if search.crash is not None:
             raise search.crash
         raise NotEnumerableError(
-            f"No chain of {len(walk.claims)} neighbours was found on which {job.target.name} runs; name other records "
+            f"No chain of {len(job.claims)} neighbours was found on which {job.target.name} runs; name other records "
             "with --data, or fewer --groups."
         )
     chain = search.best
-    if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in walk.starts):
+    if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in job.starts):
         chain = replace(chain, source="found")
     found.notes.append(
         f"A search compared {search.what} on the ends of {search.compared:,} chains of up to {len(chain)} neighbours; "
@@ -111,29 +115,28 @@ def concluded(chain: model.Chain | None, verdict: Verdict) -> model.Chain | None
     return replace(chain, exceeded=True, tight_exceeded=True, named=1 + int(np.argmax(estimates)))
 
 
-def _has_law(job: Job, runner: Runner, found: Findings) -> bool:
-    """Whether the first starting pair that the mechanism accepts can be compared by laws or densities."""
-    mechanism, walk = job.target.mechanism, job.walk
-    assert walk is not None
-    if mechanism is None or job.black_box or not job.case.exact:
-        return False
-    for pair in walk.starts:
+def _with_law(job: GroupChains, runner: Runner, found: Findings) -> Mechanism | None:
+    """The mechanism, if the first starting pair that it accepts can be compared by laws or densities."""
+    if not isinstance(job.target, MechanismTarget) or job.black_box or not job.exact:
+        return None
+    mechanism = job.target.subject
+    for pair in job.starts:
         try:
             with runner.guarded(job.target.name):
-                needed(Subject(mechanism, pair), walk.claims[0], found.laws)
+                needed(Subject(mechanism, pair), job.claims[0], found.laws)
         except MechanismError:
             continue
         except NotEnumerableError:
-            return False
-        return True
-    return False
+            return None
+        return mechanism
+    return None
 
 
 @dataclass
 class _Search(ABC):
     """What a walk has looked at, and the worst chain of the wanted length."""
 
-    job: Job
+    job: GroupChains
     runner: Runner
     found: Findings
     compared: int = 0
@@ -149,18 +152,12 @@ class _Search(ABC):
         """What the ends need, against the claim for so many links; −∞ where the mechanism does not take them."""
 
     @abstractmethod
-    def settled(self, chain: Chain) -> Job:
+    def settled(self, chain: Chain) -> GroupChains:
         """The job of the chain, every link of which is looked at."""
-
-    @property
-    def walk(self) -> Walk:
-        """What is walked."""
-        assert self.job.walk is not None
-        return self.job.walk
 
     def progress(self) -> Progress:
         """Where it stands."""
-        what = f"walking chains of {len(self.walk.claims)} neighbours, {self.compared:,} compared"
+        what = f"walking chains of {len(self.job.claims)} neighbours, {self.compared:,} compared"
         return Progress(min(self.spent, self.most), self.most, what, None)
 
 
@@ -169,13 +166,12 @@ class _Laws(_Search):
 
     what = "exact laws"
 
-    def __init__(self, job: Job, runner: Runner, found: Findings) -> None:
+    def __init__(self, job: GroupChains, mechanism: Mechanism, runner: Runner, found: Findings) -> None:
         super().__init__(job, runner, found)
-        assert job.target.mechanism is not None
-        self.mechanism: Mechanism = job.target.mechanism
+        self.mechanism = mechanism
         self.known: dict[Hashable, float] = {}
-        self.stated = self.walk.claims[-1]
-        self.tight = self.walk.claims[0].chained(len(self.walk.claims))
+        self.stated = self.job.claims[-1]
+        self.tight = self.job.claims[0].chained(len(self.job.claims))
         # where all of δ is on what the other side lacks, its rounding alone would need an infinite ε
         shade = min(1.0, self.tight.delta * (1 + ROUNDING))
         self.shaded = replace(self.tight, delta=shade)
@@ -187,11 +183,11 @@ class _Laws(_Search):
         if key not in self.known:
             self.compared += 1
             dear = 0
-            claim, subject = self.walk.claims[len(chain) - 1], Subject(self.mechanism, chain.pair)
+            claim, subject = self.job.claims[len(chain) - 1], Subject(self.mechanism, chain.pair)
             try:
                 with self.runner.guarded(self.job.target.name):
                     score = needed(subject, claim, self.found.laws)
-                    if len(chain) == len(self.walk.claims) and self.tight != self.stated:
+                    if len(chain) == len(self.job.claims) and self.tight != self.stated:
                         sharp = needed(subject, self.shaded, self.found.laws)
                         if self.sharpest is None or sharp > self.sharpest[0]:
                             self.sharpest = sharp, chain
@@ -213,8 +209,8 @@ class _Laws(_Search):
         except NotEnumerableError:
             return 0
 
-    def settled(self, chain: Chain) -> Job:
-        job, laws, single, stated, tight = self.job, self.found.laws, self.walk.claims[0], self.stated, self.tight
+    def settled(self, chain: Chain) -> GroupChains:
+        job, laws, single, stated, tight = self.job, self.found.laws, self.job.claims[0], self.stated, self.tight
         over = self.sharpest is not None and self.sharpest[0] > tight.epsilon * (1 + ROUNDING)
         if over and self.sharpest is not None and self.score(chain, 1) <= stated.epsilon * (1 + ROUNDING):
             chain = replace(self.sharpest[1], source="found")
@@ -252,8 +248,8 @@ class _Laws(_Search):
                 f"the claim for neighbours, {single}, from which a claim for groups follows."
             )
             pair = replace(chain.links[named - 1], source="found")
-            return replace(job, claim=single, case=replace(job.case, claim=single, pairs=(pair,), runs=0), tests=0)
-        return replace(job, case=replace(job.case, pairs=(chain.pair,), runs=0), tests=0)
+            return replace(job, claim=single, pairs=(pair,), runs=0)
+        return replace(job, pairs=(chain.pair,), runs=0)
 
 
 class _Runs(_Search):
@@ -261,7 +257,7 @@ class _Runs(_Search):
 
     what = "runs"
 
-    def __init__(self, job: Job, runner: Runner, found: Findings, seed: int) -> None:
+    def __init__(self, job: GroupChains, runner: Runner, found: Findings, seed: int) -> None:
         super().__init__(job, runner, found, most=ESTIMATES)
         self.seed = seed
         self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
@@ -269,14 +265,14 @@ class _Runs(_Search):
     def score(self, chain: Chain, effort: int) -> float:
         self.spent += effort
         try:
-            return self._estimate(chain.pair, self.walk.claims[len(chain) - 1], effort)
+            return self._estimate(chain.pair, self.job.claims[len(chain) - 1], effort)
         except (MechanismError, OutputError) as error:
             # it may ask for more records than a dataset has; others are tried before that is the result
             self.crash = error
             return -math.inf
 
-    def settled(self, chain: Chain) -> Job:
-        single, stated = self.walk.claims[0], self.walk.claims[-1]
+    def settled(self, chain: Chain) -> GroupChains:
+        single, stated = self.job.claims[0], self.job.claims[-1]
         links = [
             ChainLink(
                 pair_record(pair, single), None, None, estimate=max(0.0, self._estimate(pair, single, LINK_RUNS))
@@ -296,7 +292,7 @@ class _Runs(_Search):
             walked=self.compared,
             links=links,
         )
-        return replace(self.job, case=replace(self.job.case, pairs=(chain.pair,)))
+        return replace(self.job, pairs=(chain.pair,))
 
     def _estimate(self, pair: Pair, claim: Claim, effort: int) -> float:
         """A lower estimate of ε; where it is 0, how far the event's frequencies are from a violation, below 0."""
@@ -309,7 +305,7 @@ class _Runs(_Search):
         return estimate(self.job, sides, claim, seed=self.seed).height
 
 
-def _walk(search: _Search, walk: Walk, rng: Random) -> Generator[Progress, None, None]:
+def _walk(search: _Search, walk: GroupChains, rng: Random) -> Generator[Progress, None, None]:
     """Chains of one link, the best of them by another one, and so on; then other chains of the last length."""
     single, links = walk.claims[0].relation, len(walk.claims)
     begun = [chain_between(pair, single) for pair in walk.starts]
@@ -345,7 +341,7 @@ def _best(
         width=WIDTH, patience=PATIENCE, stop=lambda: search.spent >= limit,
     ):
         best = [scored.item for scored in state.best if scored.score > -math.inf]
-        if best and terrain.links == len(search.walk.claims):
+        if best and terrain.links == len(search.job.claims):
             search.best = best[0]
         yield search.progress()
     return best

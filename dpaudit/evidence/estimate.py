@@ -14,7 +14,7 @@ from dpaudit.adversary.events.learner import Learner
 from dpaudit.evidence.sampling import GROWTH, Sides, batches, draw
 from dpaudit.evidence.sequential import MOST_EPSILON, grid, stake
 from dpaudit.language import Claim
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.stats import clopper_pearson, eprocess
 from dpaudit.stats.betting import Bets
 from dpaudit.subjects.runner import Runner
@@ -43,7 +43,7 @@ class Estimate:
         return self.epsilon if self.epsilon > 0 else self.gap - 1
 
 
-def estimate(job: Job, sides: Sides, claim: Claim, *, seed: int) -> Estimate:
+def estimate(job: PrivacyJob, sides: Sides, claim: Claim, *, seed: int) -> Estimate:
     """What these runs say of a pair.
 
     Args:
@@ -80,7 +80,7 @@ class Tried:
 
 
 def try_refuting(
-    job: Job,
+    job: PrivacyJob,
     pair: Pair,
     runs: int,
     runner: Runner,

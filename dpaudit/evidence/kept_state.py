@@ -14,11 +14,10 @@ from dpaudit.adversary import Pair
 from dpaudit.errors import NondeterministicMechanismError
 from dpaudit.evidence.exact import PATHS, Comparison
 from dpaudit.interpret import Outputs, align, law
-from dpaudit.language import Mechanism
 from dpaudit.language.distributions import plain
 from dpaudit.outputs.canonical import likeness
 from dpaudit.plans.registry import ALGORITHMS, CORPUS, names
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget, Target
 from dpaudit.subjects.user_errors import guarded
 
 SAMPLES = 200
@@ -29,13 +28,13 @@ CLOSE = 1e-9
 
 def is_examined(target: Target) -> bool:
     """Whether to look for state: in all mechanisms but those of installed catalogues, whose tests do that."""
-    if target.mechanism is None:
+    if isinstance(target, FunctionTarget):
         return False
     catalogues = {where.partition(".")[0] for group in (ALGORITHMS, CORPUS) for where in names(group).values()}
-    return type(target.mechanism).__module__.partition(".")[0] not in catalogues
+    return type(target.subject).__module__.partition(".")[0] not in catalogues
 
 
-def played(copy: Target, pair: Pair, *, swapped: bool, seed: int) -> list[Outputs] | None:
+def played(copy: MechanismTarget, pair: Pair, *, swapped: bool, seed: int) -> list[Outputs] | None:
     """Samples of both datasets of a pair, the same in either order; None where the copy does not run."""
     drawn: list[Outputs] = []
     try:
@@ -47,7 +46,9 @@ def played(copy: Target, pair: Pair, *, swapped: bool, seed: int) -> list[Output
     return drawn[::-1] if swapped else drawn
 
 
-def refuse_state(copies: Callable[[], Target] | None, pair: Pair, comparison: Comparison, name: str) -> None:
+def refuse_state(
+    copies: Callable[[], MechanismTarget] | None, pair: Pair, comparison: Comparison, name: str
+) -> None:
     """Compare the output distributions of a pair with those of two copies, each of which has run on nothing else.
 
     Args:
@@ -64,10 +65,8 @@ def refuse_state(copies: Callable[[], Target] | None, pair: Pair, comparison: Co
     laws = []
     try:
         for dataset in (pair.right, pair.left):
-            mechanism = copies().mechanism
-            assert isinstance(mechanism, Mechanism)
             with guarded(name):
-                laws.append(law(mechanism, dataset, path_limit=PATHS))
+                laws.append(law(copies().subject, dataset, path_limit=PATHS))
         alone = Comparison(*align(*laws[::-1]))
     except Exception:
         # a copy that does not run shows nothing

@@ -10,9 +10,11 @@ from dpaudit.errors import DpauditError
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, pair_record
 from dpaudit.evidence.findings import Findings
 from dpaudit.interpret import Entry, Spent, grouped, ledger, spending
-from dpaudit.plans.job import Job
+from dpaudit.language import Mechanism
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import LedgerRow, Spending
 from dpaudit.stats import hockey_stick
+from dpaudit.subjects.target import MechanismTarget
 
 RUNS = 4
 """Runs of which the dearest is shown."""
@@ -20,21 +22,21 @@ _VALUE, _NAME = 24, 60
 """Most characters of what a draw gave, and of what it is called."""
 
 
-def ledger_rows(job: Job, found: Findings) -> tuple[list[LedgerRow], Spending | None]:
+def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Spending | None]:
     """The tree, depth first, and which course of draws it is of; nothing where there is no tree.
 
     On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
     laws it is the dearest of a few sampled runs on the first pair, with claims alone.
     """
-    mechanism = job.target.mechanism
-    pairs = [pair for pair in (found.worst_pair, *job.case.pairs) if pair is not None]
-    if mechanism is None or not pairs:
+    pairs = [pair for pair in (found.worst_pair, *job.pairs) if pair is not None]
+    if not isinstance(job.target, MechanismTarget) or not pairs:
         return [], None
+    mechanism = job.target.subject
     try:
         dearest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
     except DpauditError:
         return [], None
-    spent = _spent(job, found)
+    spent = _spent(mechanism, job, found)
     if spent is None or not spent.parts:
         return (_rows(dearest, 0) if dearest.parts else []), None
     assert found.worst is not None
@@ -46,15 +48,15 @@ def ledger_rows(job: Job, found: Findings) -> tuple[list[LedgerRow], Spending | 
     return _spent_rows(spent, 0), Spending(pair, found.worst.direction, spent.share)
 
 
-def _spent(job: Job, found: Findings) -> Spent | None:
+def _spent(mechanism: Mechanism, job: PrivacyJob, found: Findings) -> Spent | None:
     """The course to the worst event, of the dataset on which it is likelier."""
     worst, pair = found.worst, found.worst_pair
-    if worst is None or pair is None or job.target.mechanism is None:
+    if worst is None or pair is None:
         return None
     sides = (pair.left, pair.right) if worst.direction == LEFT_RIGHT else (pair.right, pair.left)
     try:
         return spending(
-            job.target.mechanism, *sides, found.worst_event.marks, leak=worst.epsilon is None, claim=job.claim,
+            mechanism, *sides, found.worst_event.marks, leak=worst.epsilon is None, claim=job.claim,
             group=job.claim.relation.size, cache=found.laws, path_limit=PATHS,
         )
     except DpauditError:

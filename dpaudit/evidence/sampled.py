@@ -14,7 +14,7 @@ from dpaudit.evidence.sampling import CERTIFY, draw
 from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, stake
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.plans.alpha_shares import LOOKS
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import EventRecord, SampledEvidence
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson, power, score_test
@@ -62,7 +62,7 @@ class Collected:
 
 
 def certify(
-    job: Job, state: Sequential, runner: Runner, out: Collected, *, seed: int, spent: int, certify: bool
+    job: PrivacyJob, state: Sequential, runner: Runner, out: Collected, *, seed: int, spent: int, certify: bool
 ) -> Generator[Progress, None, None]:
     """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
@@ -89,7 +89,7 @@ def certify(
             return
 
 
-def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool) -> Witness:
+def _frozen(job: PrivacyJob, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool) -> Witness:
     """The event to certify: that of the bit patterns where they count and show more.
 
     Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
@@ -107,7 +107,7 @@ def _frozen(job: Job, state: Sequential, track: Track, budget: int, tests: int, 
 
 
 def _count(
-    job: Job, state: Sequential, track: Track, witness: Witness, runner: Runner, out: Collected, *, seed: int,
+    job: PrivacyJob, state: Sequential, track: Track, witness: Witness, runner: Runner, out: Collected, *, seed: int,
     spent: int, tests: int, certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
     """Fresh runs on both sides, batch by batch, up to the look at which the certificate is done.
@@ -187,7 +187,7 @@ def _with(witness: Witness, x: int, y: int, runs: int) -> Witness:
     return replace(witness, x=witness.x + x, n=witness.n + runs, y=witness.y + y, m=witness.m + runs)
 
 
-def _rates(job: Job, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
+def _rates(job: PrivacyJob, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
     """Of the certified event, and of the learned one on which a violation of the claim shows best.
 
     Upper limits at 95 %: point estimates would promise too much. The certified event is the one that the mechanism
@@ -202,7 +202,9 @@ def _rates(job: Job, track: Track, last: tuple[int, int, int], alpha: float) -> 
     return (clopper_pearson.upper(y, n, alpha=0.05), *(() if best is None else (float(others[best]),)))
 
 
-def _weigh(job: Job, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float) -> SampledEvidence:
+def _weigh(
+    job: PrivacyJob, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float
+) -> SampledEvidence:
     n, x, y = last
     claim = job.claim
     epsilon = min(claim.epsilon, MOST_EPSILON)

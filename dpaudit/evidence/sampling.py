@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
 from dpaudit.interpret import Outputs, Tally
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.subjects.runner import Runner, Unit
 
 SEARCH, LEARN, SHRINK, CERTIFY = range(4)
@@ -37,7 +37,7 @@ def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
 
 
 def draw(
-    job: Job, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
+    job: PrivacyJob, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
     noted: Callable[[Unit, Outputs], None] | None = None,
 ) -> Sides:
     """`runs` fresh runs on each side.
@@ -50,7 +50,7 @@ def draw(
         TimeLimitError: the limit came before all were done.
         MechanismError, OutputError: as `Target.runs`.
     """
-    key = zlib.crc32(f"{job.target.name}/{job.case.label}".encode())
+    key = zlib.crc32(f"{job.target.name}/{job.label}".encode())
     chunk = job.target.chunk or runs
     sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
     # both sides of a part follow each other, so that a pool works on both

@@ -20,8 +20,7 @@ from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
 from dpaudit.plans.alpha_shares import learning_runs
-from dpaudit.plans.job import Job
-from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS
+from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
 from dpaudit.results.stream import Progress
 from dpaudit.stats.betting import Bets
 from dpaudit.subjects.runner import Runner
@@ -33,9 +32,8 @@ SHRINK_ERROR = 0.01
 SHRINK_TESTS = 60
 
 
-def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, PairSearch]:
     """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
-    assert job.records is not None
     least = max(LEAST_RUNS, job.runs // ESTIMATES)
     counter = 0
     crashes: list[str] = []
@@ -53,7 +51,7 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
         found.searched += 2 * runs
         return estimate(job, sides, job.claim, seed=seed).epsilon
 
-    best = list(job.case.pairs)
+    best = list(job.pairs)
     search = climb(
         best, score, Pairs.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
         stop=lambda: found.searched >= 2 * least * ESTIMATES,
@@ -70,7 +68,7 @@ def find_pairs(job: Job, runner: Runner, found: Findings, *, seed: int) -> Gener
     if crashes:
         found.notes.append(f"On {len(crashes):,} estimates of the search the mechanism failed, as in: {crashes[0]}")
     kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
-    return replace(job, case=replace(job.case, pairs=kept))
+    return replace(job, pairs=kept)
 
 
 def described_exceptions(pair: Pair, data: str) -> list[str]:
@@ -88,7 +86,7 @@ def described_exceptions(pair: Pair, data: str) -> list[str]:
 
 
 def shrink_strongest(
-    job: Job, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
+    job: PairSearch, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
 ) -> Generator[Progress, None, None]:
     """Put the smallest pair that still seems to refute in the place of the one that did.
 

@@ -16,13 +16,14 @@ from dpaudit.evidence.sampling import LEARN, Sides, batches, draw
 from dpaudit.interpret import Outputs
 from dpaudit.language.relation import plain_records
 from dpaudit.plans.alpha_shares import Shares, learning_runs
-from dpaudit.plans.job import Job
+from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import Carried
 from dpaudit.results.stream import Progress
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.betting import Bets
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
 
 BITS_RUNS = 4_000
 """Runs a side on which the bit patterns of doubles are looked at: what leaks there shows at once."""
@@ -155,7 +156,9 @@ class Sequential:
         return max(own, float(track.bits_process.log_values[self.at])) if self.counted else own
 
 
-def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carried | None, key: str = "") -> Sequential:
+def begin(
+    job: PrivacyJob, shares: Shares, *, seed: int, counted: bool, carried: Carried | None, key: str = ""
+) -> Sequential:
     """The state before the first run."""
     claim = min(job.claim.epsilon, MOST_EPSILON)
     epsilons, at = grid(claim, job.runs, job.claim.delta)
@@ -168,7 +171,7 @@ def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carrie
             Learner(bits=True, seed=seed),
             Bets(epsilons, job.claim.delta, at=at),
         )
-        for index, pair in enumerate(job.case.pairs)
+        for index, pair in enumerate(job.pairs)
     ]
     state = Sequential(tracks, shares, counted, carried, epsilons, at, np.zeros(len(epsilons)), key=key)
     state.peaks = state._values()
@@ -176,7 +179,7 @@ def begin(job: Job, shares: Shares, *, seed: int, counted: bool, carried: Carrie
 
 
 def explore(
-    job: Job, state: Sequential, runner: Runner, *, seed: int, certify: bool
+    job: PrivacyJob, state: Sequential, runner: Runner, *, seed: int, certify: bool
 ) -> Generator[Progress, None, int]:
     """Batches on every pair, each bet on the event that all batches before it taught; the runs a side and pair.
 
@@ -207,7 +210,7 @@ def explore(
     return done
 
 
-def _bet(track: Track, sides: Sides, job: Job) -> None:
+def _bet(track: Track, sides: Sides, job: PrivacyJob) -> None:
     """Stake on what earlier batches taught, and only then learn from this one."""
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     if track.runs:
@@ -229,9 +232,9 @@ def stake(process: Bets, witness: Witness, sides: Sides) -> tuple[int, int]:
     return x, y
 
 
-def log_ratio(job: Job, pair: Pair) -> Callable[[FloatArray], FloatArray] | None:
+def log_ratio(job: PrivacyJob, pair: Pair) -> Callable[[FloatArray], FloatArray] | None:
     """ln(density on the left : on the right) of outputs, where the mechanism knows it and may tell."""
-    density = getattr(job.target.mechanism, "log_density", None)
+    density = getattr(job.target.subject, "log_density", None) if isinstance(job.target, MechanismTarget) else None
     if density is None or job.black_box:
         return None
     left, right = plain_records(pair.left), plain_records(pair.right)

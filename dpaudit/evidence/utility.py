@@ -29,7 +29,7 @@ from dpaudit.results.refutation import misses
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson
 from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
 
 PARTS = 4
@@ -213,7 +213,7 @@ def _attempt(
     hits = done = 0
     try:
         key = _key(job)
-        target = Target(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
+        target = MechanismTarget(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [
             Unit((), size, SeedSequence([seed, key, number, 0, 0, 0, part])) for part, size in enumerate(sizes) if size

@@ -23,7 +23,7 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.symmetries import order_seen
 from dpaudit.interpret import LawCache, of_one_kind
 from dpaudit.language import Claim, Mechanism, Quality, Staircase
-from dpaudit.plans.job import Job, SearchSpec
+from dpaudit.plans.job import WorstCaseSearch
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.runner import Runner
@@ -52,55 +52,55 @@ class Subject:
     pair: Pair
 
 
-def find_worst(job: Job, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, Job]:
+def find_worst(
+    job: WorstCaseSearch, runner: Runner, found: Findings, *, seed: int
+) -> Generator[Progress, None, WorstCaseSearch]:
     """The job with the pair of the largest exact ε at the claimed δ that was found, and the mechanism that it is for.
 
     Raises:
         NotEnumerableError: the mechanism has no law, or looks at the order of records and `ordered` was not asked for.
         MechanismError: it fails on every pair.
     """
-    assert job.spec is not None
-    spec = job.spec
-    search = _Search(job, spec.seek.compared)
+    search = _Search(job, job.mode.compared)
     try:
-        if spec.seek.scores:
-            yield from _by_scores(job, spec, search, runner, seed)
+        if job.mode.scores:
+            yield from _by_scores(job, search, runner, seed)
         else:
-            yield from _by_records(job, spec, search, runner, seed)
+            yield from _by_records(job, search, runner, seed)
     except TimeLimitError:
         found.notes.append("The time limit ended the search.")
     if search.best is None:
         if search.crash is not None:
             raise search.crash
-        whose = "that datasets have" if spec.seek.realised else "whose laws could be compared"
+        whose = "that datasets have" if job.mode.realised else "whose laws could be compared"
         raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
     epsilon, subject = search.best
     sides = (subject.pair.left, subject.pair.right)
-    seen = None if spec.seek.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
+    seen = None if job.mode.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
     if seen is not None:
         # counts that are one record apart may be rows that are many apart
         raise NotEnumerableError(f"The order of records matters to {job.target.name}: search with --ordered.")
-    what = "score vectors" if spec.seek.scores else "pairs"
+    what = "score vectors" if job.mode.scores else "pairs"
     found.notes.append(
         f"A search compared the exact laws of {search.compared:,} {what}, in {search.climbs:,} "
         f"climb{'s' if search.climbs > 1 else ''}; there may be worse ones."
     )
     quality = getattr(subject.mechanism, "quality", None)
-    if spec.seek.scores and isinstance(quality, Staircase):
+    if job.mode.scores and isinstance(quality, Staircase):
         found.notes.append(f"Scores on one side → on the other: {quality}.")
-        found.notes.append(_realised(job, spec, quality, epsilon))
-    if epsilon > job.claim.epsilon and not spec.seek.scores and len(subject.pair.left) <= SHRUNK_RECORDS:
-        yield Progress(search.compared, spec.seek.compared, "looking for a smaller pair that refutes", epsilon)
+        found.notes.append(_realised(job, quality, epsilon))
+    if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= SHRUNK_RECORDS:
+        yield Progress(search.compared, job.mode.compared, "looking for a smaller pair that refutes", epsilon)
         subject = _smaller(job, subject, search, runner, found)
-    case = replace(job.case, mechanism=subject.mechanism, pairs=(replace(subject.pair, source="found"),))
-    return replace(job, case=case, target=replace(job.target, subject=subject.mechanism))
+    target = replace(job.target, subject=subject.mechanism)
+    return replace(job, target=target, pairs=(replace(subject.pair, source="found"),))
 
 
 @dataclass
 class _Search:
     """What has been compared, and the best of it."""
 
-    job: Job
+    job: WorstCaseSearch
     most: int
     compared: int = 0
     tried: int = 0
@@ -199,48 +199,46 @@ def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> flo
 
 
 def _by_records(
-    job: Job, spec: SearchSpec, search: _Search, runner: Runner, seed: int
+    job: WorstCaseSearch, search: _Search, runner: Runner, seed: int
 ) -> Generator[Progress, None, None]:
     """Over pairs of datasets: by counts, or record by record where their order matters."""
-    assert job.records is not None
-    relation, seek, records = job.claim.relation, spec.seek, job.records
+    relation, seek, records = job.claim.relation, job.mode, job.records
     rng = default_rng([seed, WORST])
     terrain: Pairs | Crowds
     if seek.ordered:
         terrain = Pairs(relation, records, seek.records)
-        starts = [*spec.starts, *starting_pairs(relation, records, seek.records, rng)]
+        starts = [*job.starts, *starting_pairs(relation, records, seek.records, rng)]
     else:
-        most = max([seek.records, *(len(side) for pair in spec.starts for side in (pair.left, pair.right))])
+        most = max([seek.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
         terrain = Crowds(relation, records, most)
-        starts = [*spec.starts, *terrain.starts(rng)]
+        starts = [*job.starts, *terrain.starts(rng)]
 
     def again(number: int) -> list[Pair]:
         fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
         # every other climb goes on from the best; the others begin elsewhere
         return [search.best[1].pair, *fresh] if search.best is not None and number % 2 else fresh
 
-    starts = _some(starts, len(spec.starts), search, rng)
+    starts = _some(starts, len(job.starts), search, rng)
     yield from search.run(
-        starts, terrain, lambda pair: Subject(job.case.mechanism, pair), again, runner, seed
+        starts, terrain, lambda pair: Subject(job.target.subject, pair), again, runner, seed
     )
 
 
 def _by_scores(
-    job: Job, spec: SearchSpec, search: _Search, runner: Runner, seed: int
+    job: WorstCaseSearch, search: _Search, runner: Runner, seed: int
 ) -> Generator[Progress, None, None]:
     """Over pairs of score vectors that differ by at most 1 for every solution."""
-    mechanism: Any = job.case.mechanism
+    mechanism: Any = job.target.subject
     own: Quality = mechanism.quality
-    assert job.records is not None
-    dataset = spec.starts[0].left if spec.starts else (job.records.extremes[0],)
-    terrain = Staircases(own(dataset).size, finest=1.0 if spec.seek.realised else 0.125)
+    dataset = job.starts[0].left if job.starts else (job.records.extremes[0],)
+    terrain = Staircases(own(dataset).size, finest=1.0 if job.mode.realised else 0.125)
     rng = default_rng([seed, WORST])
-    given = [own] if isinstance(own, Staircase) else [terrain.between(own(p.left), own(p.right)) for p in spec.starts]
+    given = [own] if isinstance(own, Staircase) else [terrain.between(own(p.left), own(p.right)) for p in job.starts]
     given = [one for one in given if one is not None]
     starts = _some([*given, *terrain.starts(rng)], len(given), search, rng)
 
     def subject(quality: Staircase) -> Subject | None:
-        if spec.seek.realised and (spec.natural is None or spec.natural.realised(*quality.sides) is None):
+        if job.mode.realised and (job.natural is None or job.natural.realised(*quality.sides) is None):
             return None
         return Subject(replace(mechanism, quality=quality), SCORED)
 
@@ -259,9 +257,9 @@ def _some(starts: list[Any], given: int, search: _Search, rng: Random) -> list[A
     return starts[:given] + others[: max(1, search.most // STARTS)]
 
 
-def _realised(job: Job, spec: SearchSpec, quality: Staircase, epsilon: float) -> str:
+def _realised(job: WorstCaseSearch, quality: Staircase, epsilon: float) -> str:
     """Whether two datasets have these scores; that they do is computed, not believed."""
-    natural = spec.natural
+    natural = job.natural
     if natural is None:
         return "No quality of datasets is known here that could have these scores."
     name = type(natural).__name__
@@ -271,7 +269,7 @@ def _realised(job: Job, spec: SearchSpec, quality: Staircase, epsilon: float) ->
         return str(error)
     if datasets is None:
         return f"No two neighbouring datasets have these scores under {name}; another 1-sensitive quality has them."
-    mechanism: Any = job.case.mechanism
+    mechanism: Any = job.target.subject
     exact = needed(Subject(replace(mechanism, quality=natural), Pair(*datasets)), job.claim)
     return (
         f"Two datasets of {len(datasets[0]):,} records have these scores under {name}: {datasets[0]!r} and "
@@ -279,7 +277,9 @@ def _realised(job: Job, spec: SearchSpec, quality: Staircase, epsilon: float) ->
     )
 
 
-def _smaller(job: Job, subject: Subject, search: _Search, runner: Runner, found: Findings) -> Subject:
+def _smaller(
+    job: WorstCaseSearch, subject: Subject, search: _Search, runner: Runner, found: Findings
+) -> Subject:
     """A pair of fewer records, or simpler ones, that still refutes."""
 
     def refutes(pair: Pair) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from numpy.random import default_rng
 
@@ -14,10 +12,11 @@ from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.pair import as_multisets
 from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
-from dpaudit.language import Claim, Multiset
+from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.options import DEFAULT_RUNS
-from dpaudit.plans.job import Job, Walk
+from dpaudit.plans.job import ExhaustiveDomain, GroupChains, Job, PairSearch
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
+from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
 
 LARGE = 2_000
@@ -39,19 +38,19 @@ def all_jobs(request: Request) -> list[Job]:
     return with_own_ids(job for of in targets for job in _walks(of, request, request.groups))
 
 
-def _walks(jobs: list[Job], request: Request, most: int) -> list[Job]:
+def _walks(jobs: list[Job], request: Request, most: int) -> list[GroupChains]:
     """The first case about neighbours, for groups of 2, …, `most`; its mechanism's other cases give pairs as well."""
     first = next((job for job in jobs if job.claim.relation.size == 1), jobs[0])
-    name, claim, mechanism = first.target.name, first.claim, first.target.mechanism
+    name, claim, subject = first.target.name, first.claim, first.target.subject
     _refuse(name, claim)
-    same = [job for job in jobs if mechanism is None or job.target.mechanism == mechanism]
-    pairs = [pair for job in same for pair in job.case.pairs]
-    domains = [job.scope.domain for job in same if job.scope is not None]
-    records = parse_records(request.data) if request.data is not None else _records(pairs, domains)
-    counted = next((not job.scope.ordered for job in same if job.scope is not None), False)
+    same = [job for job in jobs if not isinstance(subject, Mechanism) or job.target.subject == subject]
+    pairs = [pair for job in same for pair in job.pairs]
+    scopes = [scope for job in same if (scope := _scope(job)) is not None]
+    records = parse_records(request.data) if request.data is not None else _records(pairs, scopes)
+    counted = bool(scopes) and not scopes[0].ordered
     counted = isinstance(pairs[0].left, Multiset) if pairs else counted
     sizes = [len(side) for pair in pairs for side in (pair.left, pair.right)]
-    sizes += [job.scope.records for job in same if job.scope is not None]
+    sizes += [scope.records for scope in scopes]
     size = max(sizes, default=0)
     if claim.relation.kind == "replace-one" and most > size:
         where = f"--size is {request.size or size}; raise --size" if request.data is not None else (
@@ -62,22 +61,32 @@ def _walks(jobs: list[Job], request: Request, most: int) -> list[Job]:
     claims: tuple[Claim, ...] = (claim,)
     begin = len(pairs[0].left) if pairs else size
     for k in range(2, most + 1):
-        stated = claim_of_group(mechanism, claim, k)
+        stated = claim_of_group(subject, claim, k)
         claims = (*claims, stated)
         rng = default_rng([request.seed, 0x9A125, k])
         groups = (1, k) if begin <= LARGE else ()
         tried = [pair for group in groups for pair in starting_pairs(claim.relation.group(group), records, begin, rng)]
         starts = (*pairs, *(_alike(tried) if counted else tried))
         label = f"group of {k}, by a chain"
-        runs = request.runs or first.case.runs or DEFAULT_RUNS
-        case = replace(first.case, label=label, claim=stated, pairs=(), scope=None, runs=runs, note="")
         found.append(
-            replace(
-                first, case=case, claim=stated, expected=None, tests=1, records=None, scope_unasked=False,
-                replay=replay_id(request, first.target, label), walk=Walk(claims, starts, records),
+            GroupChains(
+                target=first.target, label=label, claim=stated, replay=replay_id(request, first.target, label),
+                runs=request.runs or first.runs or DEFAULT_RUNS, exact=first.exact, black_box=first.black_box,
+                bits=first.bits, drawing=first.drawing, claims=claims, starts=starts, records=records,
             )
         )
     return found
+
+
+def _scope(job: Job) -> Scope | None:
+    """The finite domain of a job, where it has one."""
+    match job:
+        case ExhaustiveDomain():
+            return job.scope
+        case PairSearch():
+            return job.small
+        case _:
+            return None
 
 
 def _refuse(name: str, claim: Claim) -> None:
@@ -102,11 +111,11 @@ def _refuse(name: str, claim: Claim) -> None:
         )
 
 
-def _records(pairs: list[Pair], domains: list[tuple[Any, ...]]) -> Records:
+def _records(pairs: list[Pair], scopes: list[Scope]) -> Records:
     """The records that occur in pairs and scopes."""
     sides = [side for pair in pairs for side in (pair.left, pair.right)]
     values = [v for side in sides for v in (side.values if isinstance(side, Multiset) else side)]
-    different = dict.fromkeys((*values, *(v for domain in domains for v in domain)))
+    different = dict.fromkeys((*values, *(v for scope in scopes for v in scope.domain)))
     try:
         return SampledFrom(tuple(sorted(different)))
     except TypeError:

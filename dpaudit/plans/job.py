@@ -1,39 +1,120 @@
-"""A case made ready to be audited: what to run, on which pairs, against which claim."""
+"""Audits of privacy made ready: what to run against which claim, and where the pairs come from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.language import Card, Claim, Quality
-from dpaudit.plans.plan import Case, Scope
+from dpaudit.language import Claim, Quality
+from dpaudit.plans.plan import Scope, Seen
 from dpaudit.plans.request import WorstCaseMode
+from dpaudit.results.drawing import Drawing
 from dpaudit.results.model import Verdict
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import MechanismTarget, Target
+
+TESTS_OF_FOUND_PAIRS = 3
+"""How many of the pairs that a search found are bet on and certified."""
 
 
-@dataclass(frozen=True)
-class SearchSpec:
-    """Where the worst pair is searched for by exact laws.
+@dataclass(frozen=True, kw_only=True)
+class PrivacyJob:
+    """What every audit of privacy has; the kinds below say where its pairs come from.
 
     Args:
-        seek: what was asked for.
+        target: what is audited.
+        label: what the case is called, unique among the cases of a name.
+        claim: to test.
+        replay: id of the audit.
+        expected: the verdict that the catalogue expects; None for none.
+        runs: samples of each dataset and pair, at most; 0 for an audit by exact output distributions alone.
+        pairs: to compare and to sample; a search puts there what it found.
+        exact: whether exact output distributions and densities are used where there are any.
+        black_box: whether the mechanism's output distributions and its density are left alone.
+        bits, note, drawing: as of a `Case`.
+    """
+
+    target: Target
+    label: str
+    claim: Claim
+    replay: str
+    expected: Verdict | None = None
+    runs: int = 0
+    pairs: tuple[Pair, ...] = ()
+    exact: bool = True
+    black_box: bool = False
+    bits: bool = False
+    note: str = ""
+    drawing: Callable[[Seen], Drawing | None] | None = None
+
+    @property
+    def tests(self) -> int:
+        """Pairs that go to certification; each spends one share of α."""
+        return len(self.pairs) if self.runs else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenPairs(PrivacyJob):
+    """The claim is tested on pairs that somebody gave."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairSearch(PrivacyJob):
+    """Pairs are searched for by samples, beginning with `pairs`.
+
+    Args:
+        records: what records are.
+        small: all datasets of these records where they are few: they are enumerated besides, although nobody asked for
+            it, and where that fails samples remain.
+    """
+
+    records: Records
+    small: Scope | None = None
+
+    @property
+    def tests(self) -> int:
+        """Of what it begins with, and of what it finds."""
+        return min(super().tests, TESTS_OF_FOUND_PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExhaustiveDomain(PrivacyJob):
+    """Every pair of a finite domain is compared by exact output distributions; `pairs` are looked at first.
+
+    Args:
+        scope: the domain.
+    """
+
+    target: MechanismTarget
+    scope: Scope
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstCaseSearch(PrivacyJob):
+    """The worst pair is searched for by exact output distributions.
+
+    Args:
+        mode: what was asked for.
+        records: what records are.
         starts: pairs to begin with, besides those that the search makes itself.
         natural: the quality whose datasets may realise scores.
     """
 
-    seek: WorstCaseMode
+    target: MechanismTarget
+    mode: WorstCaseMode
+    records: Records
     starts: tuple[Pair, ...] = ()
     natural: Quality | None = None
 
 
-@dataclass(frozen=True)
-class Walk:
-    """Where chains of neighbours are walked to datasets k steps apart.
+@dataclass(frozen=True, kw_only=True)
+class GroupChains(PrivacyJob):
+    """Chains of neighbours are walked to datasets k steps apart.
 
     Args:
-        claims: those for groups of 1, …, k.
+        claims: those for groups of 1, …, k; the last is the one to test.
         starts: pairs to begin with.
         records: what records are.
         most: records of a dataset, at most; None for as many as it takes.
@@ -44,36 +125,10 @@ class Walk:
     records: Records
     most: int | None = None
 
-
-@dataclass(frozen=True)
-class Job:
-    """A case made ready: what to run, on which pairs, against which claim."""
-
-    target: Target
-    case: Case
-    claim: Claim
-    card: Card | None
-    expected: Verdict | None
-    tests: int
-    """Pairs that go to certification; each spends one share of α."""
-    replay: str
-    records: Records | None = None
-    """What records are, where pairs are searched for."""
-    black_box: bool = False
-    """Whether the mechanism's law and density are left alone."""
-    scope_unasked: bool = False
-    """Whether the scope is enumerated on the auditor's own account: where that fails, runs remain."""
-    spec: SearchSpec | None = None
-    """Where the worst pair is searched for by exact laws."""
-    walk: Walk | None = None
-    """Where the pair is to be the ends of a chain."""
-
     @property
-    def runs(self) -> int:
-        """Runs a side and pair at most."""
-        return self.case.runs
+    def tests(self) -> int:
+        """The ends of the worst chain."""
+        return 1 if self.runs else 0
 
-    @property
-    def scope(self) -> Scope | None:
-        """What is enumerated."""
-        return self.case.scope
+
+Job: TypeAlias = GivenPairs | PairSearch | ExhaustiveDomain | WorstCaseSearch | GroupChains

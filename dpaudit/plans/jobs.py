@@ -17,11 +17,11 @@ from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
-from dpaudit.language import REPLACE_ONE, Card, Claim, Mechanism, Multiset, Quality, Staircase
+from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, Quality, Staircase
 from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.contest import Contest, bouts
-from dpaudit.plans.job import Job, SearchSpec
+from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, Job, PairSearch, WorstCaseSearch
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, Request, VerifyMode, Versus, WorstCaseMode
@@ -29,16 +29,15 @@ from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_clai
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.call_time import refuse_without_timer
 from dpaudit.subjects.stated import stated_notes
-from dpaudit.subjects.target import Target, function_target, instantiate, with_parameters
+from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, with_parameters
 
 MOST_DOMAIN = 10_000
 """Different records of a scope; of more there are too many pairs, however few records a dataset has."""
 MOST_UNASKED = 1_000
 """Sequences of described records that are enumerated though nobody asked for it; some seconds at most."""
+WORST_PAIR = "the worst pair of a search"
 MOST_CHANGED = 10_000
 """Records in which the datasets of a pair that is searched for may differ."""
-TESTS_OF_FOUND_PAIRS = 3
-"""How many of the pairs that a search found are bet on and certified."""
 
 
 def jobs_of(request: Request) -> list[Job]:
@@ -64,10 +63,10 @@ def jobs_of(request: Request) -> list[Job]:
     unknown = set(request.parameters) - changed
     if unknown:
         key = min(unknown)
-        first = next((job.target.mechanism for job in jobs if job.target.mechanism is not None), None)
-        if first is None:
+        mechanisms = [job.target.subject for job in jobs if isinstance(job.target, MechanismTarget)]
+        if not mechanisms:
             raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
-        with_parameters(first, {key: request.parameters[key]})
+        with_parameters(mechanisms[0], {key: request.parameters[key]})
     return with_own_ids(jobs)
 
 
@@ -83,14 +82,13 @@ def contest_of(versus: Versus) -> Contest:
 
 def _versus_jobs(request: Request, versus: Versus) -> list[Job]:
     """The privacy of every algorithm of a comparison, at every size."""
-    jobs = []
+    jobs: list[Job] = []
     for bout in bouts(contest_of(versus), versus):
         if bout.privacy is None or bout.privacy.tested is None:
             continue
         case = replace(bout.privacy, runs=_runs(request, bout.privacy))
-        card = case.mechanism.card
-        target = Target(bout.entrant, card.source if card is not None else "", case.mechanism)
-        jobs.append(_job(request, target, case, bout.privacy.tested, card, None))
+        target = MechanismTarget(bout.entrant, _source(case.mechanism, ""), case.mechanism)
+        jobs.append(_of_case(request, target, case, bout.privacy.tested, None))
     return jobs
 
 
@@ -119,9 +117,8 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
         claim = tested_claim(request, claim, name)
         expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
         made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
-        card = mechanism.card
-        target = Target(name, card.source if card is not None else type(mechanism).__module__, mechanism)
-        yield _job(request, target, made, claim, card, expected)
+        target = MechanismTarget(name, _source(mechanism, type(mechanism).__module__), mechanism)
+        yield _of_case(request, target, made, claim, expected)
 
 
 def _scope_jobs(
@@ -129,13 +126,11 @@ def _scope_jobs(
 ) -> Iterable[Job]:
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
-    card = None
     if in_catalogue(target):
         assert isinstance(target, str)
         name = registry.canonical_name(target)
         mechanism, scope = _small(request, every, name)
-        card = mechanism.card
-        source = card.source if card is not None else type(mechanism).__module__
+        source = _source(mechanism, type(mechanism).__module__)
         if request.parameters:
             mechanism = with_parameters(mechanism, request.parameters)
             changed |= set(request.parameters)
@@ -147,7 +142,6 @@ def _scope_jobs(
                 f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
                 "can be computed."
             )
-        card = mechanism.card
         scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
     scope = replace(scope, reduced=every.symmetries)
     claim = tested_claim(request, mechanism.claim, name)
@@ -157,8 +151,12 @@ def _scope_jobs(
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
         stated = claim_of_group(mechanism, claim, k)
-        case = Case(label, mechanism, claim=stated, runs=0, scope=scope)
-        yield _job(request, Target(name, source, mechanism), case, stated, card, None)
+        of_group = MechanismTarget(name, source, mechanism)
+        _refuse_divergence(name, stated)
+        yield ExhaustiveDomain(
+            target=of_group, label=label, claim=stated, replay=replay_id(request, of_group, label),
+            black_box=request.black_box, scope=scope,
+        )
 
 
 def _worst_case_job(
@@ -187,7 +185,7 @@ def _worst_case_job(
             mechanism, scope = _small(request, seek, name)
             values = scope.domain
         records: Records = SampledFrom(values) if request.data is None else parse_records(request.data)
-        natural, source = plan.natural, mechanism.card.source if mechanism.card is not None else ""
+        natural, source = plan.natural, _source(mechanism, "")
         if request.parameters:
             mechanism = with_parameters(mechanism, request.parameters)
             changed |= set(request.parameters)
@@ -205,14 +203,21 @@ def _worst_case_job(
     if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
         raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
     claim = tested_claim(request, mechanism.claim, name)
-    case = Case("the worst pair of a search", mechanism, claim=claim, runs=0)
-    job = _job(request, Target(name, source, mechanism), case, claim, mechanism.card, None)
     quality = getattr(mechanism, "quality", None) if seek.scores else None
     if isinstance(quality, Staircase):
         quality = natural(quality.stop) if natural is not None else None
     if seek.realised and (quality is None or type(quality).realised is Quality.realised):
         raise UsageError(f"Which scores datasets can have is not worked out for {name}; leave --realised out.")
-    return replace(job, records=records, spec=SearchSpec(seek, starts, quality))
+    searched = MechanismTarget(name, source, mechanism)
+    return WorstCaseSearch(
+        target=searched, label=WORST_PAIR, claim=claim, replay=replay_id(request, searched, WORST_PAIR),
+        black_box=request.black_box, mode=seek, records=records, starts=starts, natural=quality,
+    )
+
+
+def _source(mechanism: Mechanism, other: str) -> str:
+    """The paper and theorem of a mechanism's card; something else where it has none."""
+    return other if mechanism.card is None else mechanism.card.source
 
 
 def _small(request: Request, every: VerifyMode | WorstCaseMode, name: str) -> tuple[Mechanism, Scope]:
@@ -262,16 +267,15 @@ def _domain(request: Request, every: VerifyMode | WorstCaseMode) -> tuple[Any, .
 
 def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
     subject, name, source = resolved(request, given)
+    target: Target
     changed |= _fitting(request, subject)
     if isinstance(subject, Mechanism):
-        own, card = subject.claim, subject.card
-        target = Target(name, source, subject)
+        target = MechanismTarget(name, source, subject)
     else:
-        own, card = own_claim(subject), None
         if request.call_seconds is not None:
             refuse_without_timer()
         target = function_target(subject, name, getattr(subject, "source", source), request.call_seconds)
-    claim = tested_claim(request, own, name)
+    claim = tested_claim(request, own_claim(subject), name)
     if request.game is not None:
         return _played(request, Play.parse(request.game), subject, name, changed)
     if not _given(request):
@@ -280,14 +284,17 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
             "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
         )
     pairs = _pairs_wanted(request, claim)
-    mechanism = subject if isinstance(subject, Mechanism) else _NoMechanism()
-    scope = _small_scope(request, claim) if isinstance(subject, Mechanism) else None
-    case = Case(
-        _label(request), mechanism, pairs, claim, _runs(request, None),
-        exact=isinstance(subject, Mechanism), scope=scope,
+    _refuse_unrelated(name, pairs, claim)
+    label = _label(request)
+    job = GivenPairs(
+        target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
+        pairs=pairs, black_box=request.black_box,
         note="" if isinstance(subject, Mechanism) else stated_notes(subject),
     )
-    return replace(_job(request, target, case, claim, card, None), scope_unasked=scope is not None)
+    if request.data is None:
+        return job
+    small = _small_scope(request, claim, request.data) if isinstance(subject, Mechanism) else None
+    return PairSearch(**vars(job), records=parse_records(request.data), small=small)
 
 
 def _label(request: Request) -> str:
@@ -303,19 +310,20 @@ def _played(
         changed |= set(request.parameters)
     game = play.against(subject, name)
     claim = tested_claim(request, game.claim, name)
-    label, has_law = f"game {play.name}:{play.n}", isinstance(subject, Mechanism)
-    case = Case(label, game, (play.pair,), claim, _runs(request, None), exact=has_law)
-    card = game.card
-    target = Target(name, card.source if card is not None else "", game)
-    return _job(request, target, case, claim, card, None)
+    label, target = f"game {play.name}:{play.n}", MechanismTarget(name, _source(game, ""), game)
+    _refuse_unrelated(name, (play.pair,), claim)
+    return GivenPairs(
+        target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
+        pairs=(play.pair,), exact=isinstance(subject, Mechanism), black_box=request.black_box,
+    )
 
 
-def _small_scope(request: Request, claim: Claim) -> Scope | None:
+def _small_scope(request: Request, claim: Claim, data: str) -> Scope | None:
     """All sequences of the described records, where these are few: then they are enumerated besides."""
-    if request.data is None or request.black_box or claim.rho is not None or not claim.relation.of_records:
+    if request.black_box or claim.rho is not None or not claim.relation.of_records:
         return None
     size = request.size or DEFAULT_SIZE
-    domain = parse_records(request.data).every(MOST_UNASKED)
+    domain = parse_records(data).every(MOST_UNASKED)
     if domain is None or len(domain) < 2 or len(domain) ** size > MOST_UNASKED:
         return None
     return Scope(domain, size, ordered=True)
@@ -324,13 +332,6 @@ def _small_scope(request: Request, claim: Claim) -> Scope | None:
 def _fitting(request: Request, subject: Any) -> set[str]:
     """The parameters that a subject has taken."""
     return set(request.parameters) if isinstance(subject, Mechanism) else set()
-
-
-class _NoMechanism(Mechanism):
-    """Stands in a case whose subject is a function; it is never run."""
-
-    def run(self, dataset: Any) -> Any:
-        raise AssertionError("a function's case holds no mechanism")
 
 
 def _given(request: Request) -> bool:
@@ -367,38 +368,59 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _job(
-    request: Request, target: Target, case: Case, claim: Claim, card: Card | None, expected: Verdict | None
-) -> Job:
-    for pair in case.pairs:
+def _of_case(
+    request: Request, target: MechanismTarget, case: Case, claim: Claim, expected: Verdict | None
+) -> GivenPairs | PairSearch | ExhaustiveDomain:
+    """A case of a plan, or the request's pairs in its place."""
+    _refuse_unrelated(target.name, case.pairs, claim)
+    given = GivenPairs(
+        target=target, label=case.label, claim=claim, replay=replay_id(request, target, case.label), expected=expected,
+        runs=case.runs, pairs=case.pairs, exact=case.exact, black_box=request.black_box, bits=case.bits,
+        note=case.note, drawing=case.drawing,
+    )
+    if case.scope is not None:
+        _refuse_divergence(target.name, claim)
+        return ExhaustiveDomain(**vars(given), scope=case.scope)
+    return given if request.data is None else PairSearch(**vars(given), records=parse_records(request.data))
+
+
+def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
+    """Refuse pairs that the claim says nothing about.
+
+    Raises:
+        PairError: one is no pair of the claim's relation.
+    """
+    for pair in pairs:
         try:
             pair.distance(claim.relation)
         except PairError as error:
-            raise PairError(str(error) if pair.source == "given" else f"{target.name}: {error}") from None
-    if case.scope is not None and claim.rho is not None:
+            raise PairError(str(error) if pair.source == "given" else f"{name}: {error}") from None
+
+
+def _refuse_divergence(name: str, claim: Claim) -> None:
+    """Refuse a claim that no finite number of comparisons at one (ε, δ) proves.
+
+    Raises:
+        UsageError: it is of zCDP.
+    """
+    if claim.rho is not None:
         raise UsageError(
-            f"{target.name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
+            f"{name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
             "name --epsilon and --delta."
         )
-    searched = request.data is not None and request.every is None
-    records = parse_records(request.data) if searched and request.data is not None else None
-    pairs = len(case.pairs) if records is None else min(len(case.pairs), TESTS_OF_FOUND_PAIRS)
-    tests = pairs if case.runs else 0
-    replay = replay_id(request, target, case.label)
-    return Job(target, case, claim, card, expected, tests, replay, records, request.black_box)
 
 
-def claim_of_group(mechanism: Mechanism | None, claim: Claim, k: int) -> Claim:
-    """The claim for groups of k: what the mechanism states of them, where the claim for neighbours is its own.
+def claim_of_group(subject: Mechanism | Callable[..., Any], claim: Claim, k: int) -> Claim:
+    """The claim for groups of k: what a mechanism states of them, where the claim for neighbours is its own.
 
     Raises:
         UsageError: it states one under another relation.
     """
-    own = mechanism.group_claim(k) if mechanism is not None and mechanism.claim == claim and k > 1 else None
+    own = subject.group_claim(k) if isinstance(subject, Mechanism) and subject.claim == claim and k > 1 else None
     stated = claim.group(k) if own is None else own
     if stated.relation != claim.relation.group(k):
         raise UsageError(
-            f"group_claim({k}) of {mechanism!r} is under {stated.relation.name}; make it one under "
+            f"group_claim({k}) of {subject!r} is under {stated.relation.name}; make it one under "
             f"{claim.relation.group(k).name}."
         )
     return stated

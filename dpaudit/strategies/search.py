@@ -33,15 +33,13 @@ from dpaudit.language.relation import plain_records
 from dpaudit.options import DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.alpha_shares import learning_runs
-from dpaudit.plans.job import Job
-from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS
-from dpaudit.plans.plan import Case
+from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs, PrivacyJob
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import AuditStarted, Event, Progress
 from dpaudit.strategies.datasets import exceptional_records, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import Target, function_target, instantiate, load_object
+from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, load_object
 
 DEFAULT_EXAMPLES = 500
 """Pairs that a search may estimate."""
@@ -110,12 +108,13 @@ def find_pairs(
     claim = claim.under(relation) if claim.relation != relation else claim
     pairs = _pairs(data, relation, size)
     target = _target(f, call_seconds)
-    subject = target.mechanism if target.mechanism is not None else _NoMechanism()
-    case = Case("a search by Hypothesis", subject, (), claim, whole("runs", runs, least=1))
-    job, runner = Job(target, case, claim, None, None, 0, ""), Runner(seconds=seconds)
+    job = GivenPairs(
+        target=target, label="a search by Hypothesis", claim=claim, replay="", runs=whole("runs", runs, least=1)
+    )
+    runner = Runner(seconds=seconds)
     search = _Search(job, runner, seed, examples, tell)
     if tell is not None:
-        tell(AuditStarted(target.name, case.label, str(claim), examples))
+        tell(AuditStarted(target.name, job.label, str(claim), examples))
     # a profile for continuous integration may have no database
     database = hypothesis.settings().database if key is not None else None
     if database is None or key is None:
@@ -169,7 +168,7 @@ class _Search:
     """
 
     def __init__(
-        self, job: Job, runner: Runner, seed: int, examples: int, tell: Callable[[Event], object] | None = None
+        self, job: PrivacyJob, runner: Runner, seed: int, examples: int, tell: Callable[[Event], object] | None = None
     ) -> None:
         self.job, self.runner, self.seed, self.examples, self.tell = job, runner, seed, examples, tell
         self.least = max(LEAST_RUNS, job.runs // examples)
@@ -360,13 +359,6 @@ class _Under(ExampleDatabase):
         return hashlib.sha256(self._key + key).digest()
 
 
-class _NoMechanism(Mechanism):
-    """Stands in the case of a function; it is never run."""
-
-    def run(self, dataset: Any) -> Any:
-        raise AssertionError("a function's case holds no mechanism")
-
-
 def _settings(
     examples: int, database: ExampleDatabase | None, phases: tuple[Phase, ...]
 ) -> hypothesis.settings:
@@ -407,7 +399,7 @@ def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None 
     if isinstance(f, type) and issubclass(f, Mechanism):
         return _target(instantiate(f, {}))
     if isinstance(f, Mechanism):
-        return Target(f.name, "", f)
+        return MechanismTarget(f.name, "", f)
     if not callable(f):
         raise UsageError(f"{f!r} is a {type(f).__name__}; dpaudit checks functions and mechanisms.")
     return function_target(f, getattr(f, "__name__", type(f).__name__), "python", call_seconds)

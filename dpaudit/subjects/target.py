@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import cloudpickle
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
-from dpaudit.language import Mechanism
+from dpaudit.language import Card, Mechanism
 from dpaudit.language.relation import plain_records
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
@@ -40,52 +40,88 @@ FUNCTION_FORMS = "f(dataset, rng) → one output, or f(dataset, rng, size) → t
 
 
 @dataclasses.dataclass(frozen=True)
-class Target:
-    """A mechanism or function under audit.
+class MechanismTarget:
+    """A mechanism in dpaudit's language under audit; it has output distributions, a ledger and a card.
 
     Args:
         name: as in reports.
-        source: paper and theorem, or where the function is defined.
-        subject: a `Mechanism`, or a function of the forms above.
-        vectorised: whether the function takes a size.
+        source: paper and theorem, or where the mechanism is defined.
+        subject: the mechanism.
     """
 
     name: str
     source: str
-    subject: Mechanism | Callable[..., Any]
-    vectorised: bool = False
-    call_seconds: float | None = None
-    """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
+    subject: Mechanism
+    portable: ClassVar[bool] = True
+    chunk: ClassVar[None] = None
 
     @property
-    def mechanism(self) -> Mechanism | None:
-        """The mechanism, for what only mechanisms have: laws, ledgers, cards."""
-        return self.subject if isinstance(self.subject, Mechanism) else None
+    def shown(self) -> str:
+        """The mechanism with its parameters, for reports."""
+        return repr(self.subject)
 
     @property
-    def chunk(self) -> int | None:
-        """Most runs of one unit of work; None where runs share executions."""
-        return 5_000 if self.mechanism is None and not self.vectorised else None
-
-    @property
-    def portable(self) -> bool:
-        """Whether it can be run in worker processes."""
-        return self.mechanism is not None or is_portable(self.subject)
+    def card(self) -> Card | None:
+        """What is known of it beside its program."""
+        return self.subject.card
 
     def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
-        """`size` independent outputs; what the subject prints goes to stderr.
+        """`size` independent outputs; what the mechanism prints goes to stderr.
 
         Raises:
             MechanismError: it raised.
             OutputError: what it returned cannot be counted.
         """
         with guarded(self.name):
-            if isinstance(self.subject, Mechanism):
-                return sample(self.subject, dataset, size, seed=seed)
-            return self._call(self.subject, dataset, size, seed)
+            return sample(self.subject, dataset, size, seed=seed)
 
-    def _call(self, function: Callable[..., Any], dataset: Any, size: int, seed: SeedSequence) -> Outputs:
-        rng, tally, first = default_rng(seed), Tally(), Tally()
+
+@dataclasses.dataclass(frozen=True)
+class FunctionTarget:
+    """A function under audit, of which only samples are known.
+
+    Args:
+        name: as in reports.
+        source: where the function is defined.
+        subject: a function of one of the forms above.
+        vectorised: whether the function takes a size.
+    """
+
+    name: str
+    source: str
+    subject: Callable[..., Any]
+    vectorised: bool = False
+    call_seconds: float | None = None
+    """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
+    card: ClassVar[None] = None
+
+    @property
+    def shown(self) -> str:
+        """What reports call the function."""
+        return self.name
+
+    @property
+    def chunk(self) -> int | None:
+        """Most samples of one unit of work; None where samples share a call."""
+        return None if self.vectorised else 5_000
+
+    @property
+    def portable(self) -> bool:
+        """Whether it can be run in worker processes."""
+        return is_portable(self.subject)
+
+    def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+        """`size` independent outputs; what the function prints goes to stderr.
+
+        Raises:
+            MechanismError: it raised for all samples at once.
+            OutputError: what it returned cannot be counted.
+        """
+        with guarded(self.name):
+            return self._runs(dataset, size, default_rng(seed))
+
+    def _runs(self, dataset: Any, size: int, rng: Generator) -> Outputs:
+        tally, first = Tally(), Tally()
         if self.vectorised:
             rows = self._rows(self._several(copied(dataset), rng, size), size)
             tally.add_many(rows)
@@ -94,30 +130,24 @@ class Target:
             return tally.outputs()
         for number in range(size):
             # counted at once: the function may use the same object for its next output
-            output = self.once(dataset, rng)
+            output = self.outcome(copied(dataset), rng)
             tally.add(output, 1)
             if number < FIRST:
                 first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
-    def once(self, dataset: Any, rng: Generator) -> Any:
-        """One output of a function that takes no size.
+    def outcome(self, records: Any, rng: Generator) -> Any:
+        """One output of a function that takes no size, on these very records.
 
         Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
 
         Raises:
             DpauditError: the function is an adapter, and refuses the dataset.
         """
-        assert not isinstance(self.subject, Mechanism)
-        return self.outcome(copied(dataset), rng)
-
-    def outcome(self, records: Any, rng: Generator) -> Any:
-        """As `once`, on these very records."""
-        function: Any = self.subject
         try:
             if self.call_seconds is None:
-                return function(records, rng)
-            return called_within(self.call_seconds, lambda: function(records, rng))
+                return self.subject(records, rng)
+            return called_within(self.call_seconds, lambda: self.subject(records, rng))
         except (DpauditError, MemoryError):
             raise
         except Exception as error:
@@ -129,9 +159,8 @@ class Target:
         Raises:
             MechanismError: it raised; that cannot be told to be one sample's.
         """
-        function: Any = self.subject
         try:
-            return function(records, rng, size)
+            return self.subject(records, rng, size)
         except (DpauditError, MemoryError, RecursionError):
             raise
         except Exception as error:
@@ -151,9 +180,13 @@ class Target:
         return drawn.copy() if isinstance(drawn, np.ndarray) else drawn
 
 
+Target: TypeAlias = MechanismTarget | FunctionTarget
+"""What is audited."""
+
+
 def function_target(
     function: Callable[..., Any], name: str, source: str, call_seconds: float | None = None
-) -> Target:
+) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
 
     Raises:
@@ -167,7 +200,7 @@ def function_target(
     except (TypeError, ValueError):
         raise UsageError(f"{name} has no readable signature; wrap it as {FUNCTION_FORMS}.") from None
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return Target(name, source, function, call_seconds=call_seconds)
+        return FunctionTarget(name, source, function, call_seconds=call_seconds)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
@@ -180,7 +213,7 @@ def function_target(
             f"{name} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
             "f(dataset, rng) to have such calls counted, or leave --call-time out."
         )
-    return Target(name, source, function, vectorised, call_seconds)
+    return FunctionTarget(name, source, function, vectorised, call_seconds)
 
 
 def load_object(text: str) -> tuple[Any, str]:

@@ -16,7 +16,7 @@ from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.interpret import Outputs
 from dpaudit.results.model import Audit
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import FunctionTarget
 
 
 def outputs_of(values: Sequence[Any]) -> Outputs:
@@ -24,7 +24,7 @@ def outputs_of(values: Sequence[Any]) -> Outputs:
     if not len(values):
         return Outputs({}, np.empty(0))
     given = iter(values)
-    target = Target("given", "", lambda dataset, rng: next(given))
+    target = FunctionTarget("given", "", lambda dataset, rng: next(given))
     return target.runs([], len(values), SeedSequence(0))
 
 

@@ -78,7 +78,7 @@ def test_evidence_is_called_exact_only_where_every_pair_is() -> None:
     request = Request((SometimesReal(),), pair=((0,), (1,)), runs=2_000)
     (job,) = jobs_of(request)
     pairs = (Pair((0,), (1,), "one", "given"), Pair((2,), (3,), "other", "given"))
-    job = replace(job, case=replace(job.case, pairs=pairs), tests=2, scope_unasked=False)
+    job = replace(job, pairs=pairs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orchestrator, "all_jobs", lambda _: [job])
         (found,) = orchestrator.run(request).audits

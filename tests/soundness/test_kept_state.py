@@ -12,7 +12,7 @@ from dpaudit.evidence.kept_state import is_examined
 from dpaudit.interpret import law
 from dpaudit.language import Bernoulli, Claim, Mechanism, Multiplicity
 from dpaudit.results.model import Verdict
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import FunctionTarget, MechanismTarget
 from dpaudit_algorithms.foundations.a_dist import ADist
 
 SUBJECTS = '''
@@ -109,9 +109,9 @@ def test_a_cache_of_a_function_of_the_dataset_does_no_harm(file: str) -> None:
 
 
 def test_installed_catalogues_are_left_to_their_tests() -> None:
-    assert not is_examined(Target("ADist", "", ADist(1.0, 0.1, Multiplicity((0, 1)))))
-    assert is_examined(Target("Endless", "", Endless()))
-    assert not is_examined(Target("f", "", lambda data, rng: 0))
+    assert not is_examined(MechanismTarget("ADist", "", ADist(1.0, 0.1, Multiplicity((0, 1)))))
+    assert is_examined(MechanismTarget("Endless", "", Endless()))
+    assert not is_examined(FunctionTarget("f", "", lambda data, rng: 0))
 
 
 class Endless(Mechanism):

@@ -21,7 +21,7 @@ from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats import clopper_pearson, power, score_test
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import FunctionTarget
 
 PAIR = ((0,), (1,))
 ALPHA = 0.01
@@ -34,7 +34,7 @@ def audit(target: Any, *, pairs: tuple[Any, ...] = (), **more: Any) -> Audit:
         return orchestrator.run(request).audits[0]
     (job,) = jobs_of(request)
     made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
-    job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
+    job = replace(job, pairs=made)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orchestrator, "all_jobs", lambda _: [job])
         return orchestrator.run(request).audits[0]
@@ -101,7 +101,7 @@ def test_outputs_of_every_kind_are_counted_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Event, "count", noted)
-        patch.setattr(Target, "chunk", 100)
+        patch.setattr(FunctionTarget, "chunk", 100)
         found = audit(watched, epsilon=2.0, certify=True, runs=runs)
     assert found.runs == 2 * runs
     (counts,) = found.sampled
@@ -113,7 +113,7 @@ def test_outputs_of_every_kind_are_counted_once() -> None:
 @pytest.mark.parametrize("certify", [False, True])
 def test_no_state_of_a_generator_is_used_twice(monkeypatch: pytest.MonkeyPatch, certify: bool) -> None:
     """Both datasets, both phases, all batches, parts of a batch and several pairs: all samples are independent."""
-    monkeypatch.setattr(Target, "chunk", 100)
+    monkeypatch.setattr(FunctionTarget, "chunk", 100)
     watched = Watched(bit)
     found = audit(watched, epsilon=2.0, certify=certify, pairs=(PAIR, ((2,), (3,))))
     assert found.runs == len(watched.states) == 4 * 3_000

@@ -21,7 +21,7 @@ from dpaudit.plans import alpha_shares
 from dpaudit.plans.request import Carried, Request
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats.betting import Bets
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import FunctionTarget
 
 PAIR = ((0,), (1,))
 ALPHA = 0.01
@@ -83,10 +83,10 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
     """
     seen: list[tuple[Any, ...]] = []
     counted: list[Event] = []
-    bet, count, runs = Bets.bet, Event.count, Target.runs
+    bet, count, runs = Bets.bet, Event.count, FunctionTarget.runs
     batch = iter(range(10**9))
 
-    def drawn(self: Target, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+    def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         other = tuple(dataset) == (1,) and next(batch) == changed
         return runs(self, (2,) if other else dataset, size, seed)
 
@@ -102,7 +102,7 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
     with monkeypatch.context() as patch:
         patch.setattr(Bets, "bet", watched)
         patch.setattr(Event, "count", noted)
-        patch.setattr(Target, "runs", drawn)
+        patch.setattr(FunctionTarget, "runs", drawn)
         audit(response, epsilon=2.0)
     return seen
 

@@ -21,10 +21,9 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L1, REPLACE_ONE, Claim, Mechanism, Multiset, Relation, Softmax
-from dpaudit.plans.job import Job, Walk
-from dpaudit.plans.plan import Case
+from dpaudit.plans.job import GroupChains
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import Target
+from dpaudit.subjects.target import MechanismTarget
 
 RECORDS = Integers(0, 4)
 _datasets = st.lists(st.integers(0, 4), max_size=6).map(tuple)
@@ -136,11 +135,12 @@ def walked(
     starts = starting_pairs(REPLACE_ONE, kind, records, default_rng(1))
     if not ordered:
         starts = [Pair(Multiset.of(p.left), Multiset.of(p.right), p.label, p.source) for p in starts]
-    walk = Walk(claims, tuple(starts), kind, most=records)
-    case = Case("groups", mechanism, claim=claims[-1])
-    job = Job(Target("M", "", mechanism), case, claims[-1], None, None, 1, "id", walk=walk)
-    search = chains._Laws(job, Runner(), Findings())
-    for _ in chains._walk(search, walk, default_rng(2)):
+    job = GroupChains(
+        target=MechanismTarget("M", "", mechanism), label="groups", claim=claims[-1], replay="id", runs=200_000,
+        claims=claims, starts=tuple(starts), records=kind, most=records,
+    )
+    search = chains._Laws(job, mechanism, Runner(), Findings())
+    for _ in chains._walk(search, job, default_rng(2)):
         pass
     assert search.best is not None
     return needed(Subject(mechanism, search.best.pair), claims[-1]), search.best

@@ -227,7 +227,7 @@ def test_units_hold_all_runs(runs: int, subject: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Runner, "run", spy)
     (job,) = jobs_of(Request((subject,), epsilon=1.0, pair=PAIR, runs=runs))
     left, right = sampling.draw(
-        job, job.case.pairs[0], runs, Runner(), seed=0, index=0, phase=sampling.CERTIFY, batch=0
+        job, job.pairs[0], runs, Runner(), seed=0, index=0, phase=sampling.CERTIFY, batch=0
     )
     assert left.runs == right.runs == runs
     for side in (0, 1):

@@ -14,7 +14,8 @@ from dpaudit.adversary import Pair
 from dpaudit.errors import DatasetError, PairError, ParameterError, UnknownNameError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Claim
 from dpaudit.options import DEFAULT_RUNS
-from dpaudit.plans.jobs import TESTS_OF_FOUND_PAIRS, jobs_of
+from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs
+from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
@@ -56,7 +57,7 @@ def test_nothing_and_the_same_twice() -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_a_catalogue_name_is_all_its_cases() -> None:
     jobs = jobs_of(Request(("Response", "Choice")))
-    assert [(job.target.name, job.case.label) for job in jobs] == [
+    assert [(job.target.name, job.label) for job in jobs] == [
         ("Response", "exact and sampled"),
         ("Response", "every pair"),
         ("Response", "claims too little"),
@@ -93,7 +94,7 @@ def test_an_expectation_holds_for_the_catalogue_s_own_question_only(more: dict[s
 def test_the_claim_follows_the_parameters() -> None:
     jobs = jobs_of(Request(("Response",), parameters={"epsilon": 2.0}))
     assert [job.claim.epsilon for job in jobs] == [2.0, 2.0, 0.5]
-    assert all(job.target.mechanism.epsilon == 2.0 for job in jobs)  # type: ignore[union-attr]
+    assert all(job.target.subject.epsilon == 2.0 for job in jobs)  # type: ignore[union-attr]
 
 
 def test_the_claim_of_a_group_follows_the_parameters(register: Register) -> None:
@@ -108,9 +109,9 @@ def test_the_claim_of_a_group_follows_the_parameters(register: Register) -> None
 @pytest.mark.usefixtures("catalogue")
 def test_a_pair_replaces_the_cases() -> None:
     (job,) = jobs_of(Request(("Response",), pair=((1,), (0,))))
-    assert job.case.label == "given pairs"
-    assert [(p.left, p.right, p.source) for p in job.case.pairs] == [((1,), (0,), "given")]
-    assert job.scope is None
+    assert job.label == "given pairs"
+    assert [(p.left, p.right, p.source) for p in job.pairs] == [((1,), (0,), "given")]
+    assert isinstance(job, GivenPairs)
 
 
 def test_a_given_claim_goes_over_the_mechanism_s() -> None:
@@ -148,13 +149,13 @@ def test_an_unrelated_pair_of_a_plan_names_its_algorithm(register: Register) -> 
 def test_data_gives_related_pairs(relation: str) -> None:
     wanted = Request((response,), epsilon=1.0, data="integers(0, 9)", size=5, relation=relation, seed=4)
     (job,) = jobs_of(wanted)
-    assert all(1 <= pair.distance(job.claim.relation) <= job.claim.relation.size for pair in job.case.pairs)
-    sources = [pair.source for pair in job.case.pairs]
+    assert all(1 <= pair.distance(job.claim.relation) <= job.claim.relation.size for pair in job.pairs)
+    sources = [pair.source for pair in job.pairs]
     assert set(sources) == {"random", "extreme"}
     assert job.tests == TESTS_OF_FOUND_PAIRS
-    assert jobs_of(wanted)[0].case.pairs == job.case.pairs
+    assert jobs_of(wanted)[0].pairs == job.pairs
     other = jobs_of(Request((response,), epsilon=1.0, data="integers(0, 9)", size=5, relation=relation, seed=5))
-    assert other[0].case.pairs != job.case.pairs
+    assert other[0].pairs != job.pairs
 
 
 def test_bad_data() -> None:
@@ -170,7 +171,7 @@ def test_parameters_that_nothing_takes() -> None:
         jobs_of(Request((response,), epsilon=1.0, pair=PAIR, parameters={"x": 1}))
     # one of the algorithms takes it
     jobs = jobs_of(Request(("Response", "Choice"), parameters={"options": 4}))
-    assert jobs[-1].target.mechanism == Choice(1.0, 4)
+    assert jobs[-1].target.subject == Choice(1.0, 4)
 
 
 def test_ids_differ_where_anything_does_that_the_result_depends_on() -> None:

@@ -19,7 +19,7 @@ from numpy.random import Generator, SeedSequence
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.subjects import runner
 from dpaudit.subjects.runner import Runner, Unit
-from dpaudit.subjects.target import Target, function_target, load_object
+from dpaudit.subjects.target import MechanismTarget, function_target, load_object
 
 
 def units(number: int, runs: int = 100) -> list[Unit]:
@@ -218,7 +218,7 @@ def test_in_another_thread_the_limit_is_checked_before() -> None:
     def work() -> None:
         limited = Runner(1, 0.05)
         try:
-            for _ in limited.run(Target("Response", "here", Response()), units(10_000)):
+            for _ in limited.run(MechanismTarget("Response", "here", Response()), units(10_000)):
                 pass
         except TimeLimitError as error:
             caught.append(error)

@@ -104,7 +104,7 @@ def _case(*pairs: Any) -> Any:
         request = Request((first_pair_only,), runs=20_000, pair=pairs[0], **more)
         (job,) = jobs_of(request)
         made = tuple(Pair(left, right, f"pair {i}", "given") for i, (left, right) in enumerate(pairs))
-        job = replace(job, case=replace(job.case, pairs=made), tests=len(made))
+        job = replace(job, pairs=made)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(orchestrator, "all_jobs", lambda _: [job])
             return orchestrator.run(request).audits[0]

@@ -364,7 +364,7 @@ def test_a_leaf_stays_closed() -> None:
 def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     every = jobs_of
     label = "three calls, every constant as printed"
-    monkeypatch.setattr(orchestrator, "all_jobs", lambda r: [job for job in every(r) if job.case.label == label])
+    monkeypatch.setattr(orchestrator, "all_jobs", lambda r: [job for job in every(r) if job.label == label])
     result = orchestrator.run(Request(targets=("RecConcave",)))
     (found,) = result.audits
     assert found.spending is not None

@@ -21,7 +21,7 @@ from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.subjects import user_errors
-from dpaudit.subjects.target import Target, function_target, instantiate, load_object, with_parameters
+from dpaudit.subjects.target import MechanismTarget, function_target, instantiate, load_object, with_parameters
 
 SEED = SeedSequence(5)
 
@@ -57,7 +57,6 @@ def _named(dataset: Any, rng: Generator, *, scale: float = 1.0) -> int:
 def test_forms(function: Any, vectorised: bool) -> None:
     target = function_target(function, "it", "here")
     assert target.vectorised is vectorised
-    assert target.mechanism is None
     assert (target.chunk is None) is vectorised
     assert target.runs((0,), 7, SEED).counts == {0: 7}
 
@@ -246,7 +245,7 @@ def test_nobody_is_blamed_for(error: BaseException) -> None:
 
 
 def test_exceptions_of_mechanisms_are_outcomes_too() -> None:
-    ((outcome, times),) = Target("Breaks", "here", Breaks()).runs((1,), 5, SEED).counts.items()
+    ((outcome, times),) = MechanismTarget("Breaks", "here", Breaks()).runs((1,), 5, SEED).counts.items()
     assert (outcome, times) == (Raised("RuntimeError"), 5)
     assert isinstance(outcome, Raised)
     assert outcome.where.startswith("RuntimeError: no ones, please (")
