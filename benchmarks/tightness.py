@@ -18,7 +18,7 @@ from typing import Any
 
 import dpaudit
 from dpaudit.adversary import Pair
-from dpaudit.evidence.density import look
+from dpaudit.evidence.density import compared
 from dpaudit.interpret import LawCache
 from dpaudit.plans import registry
 from dpaudit.results.datasets import dataset_from_json
@@ -116,7 +116,7 @@ def worst_of_plan(name: str) -> tuple[Any, Pair, Any]:
         claim = mechanism.claim
         if claim is not None:
             for pair in pairs:
-                _, evidence, _ = look(mechanism, pair, claim, LawCache())
+                evidence = compared(mechanism, pair, claim, LawCache()).evidence
                 if evidence.epsilon is not None and evidence.p is not None:
                     found.append((mechanism, pair, evidence))
     return max(found, key=lambda one: of_event(one[2], one[0]) / one[2].epsilon)

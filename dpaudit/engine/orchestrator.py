@@ -347,11 +347,11 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
     best = collected.best if collected is not None else None
     weighed = best.evidence if best is not None else None
     # the evidence that the verdict was made from is the one that is pictured
-    exact_first = found.worst is not None and (kind is not EvidenceKind.SAMPLED or weighed is None)
     worst = found.worst
+    exact, comparison = (worst.evidence, worst.comparison) if worst is not None else (None, None)
     pair = event = None
-    if exact_first and worst is not None:
-        pair, event = worst.pair, worst.event
+    if exact is not None and (kind is not EvidenceKind.SAMPLED or weighed is None):
+        pair, event = exact.pair, exact.event
     elif weighed is not None:
         pair, event = weighed.pair, weighed.event
     elif state is not None:
@@ -361,7 +361,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, course = _ledger(job, found, runner)
     # counts and laws stand in one picture where they are of one pair
-    counted = weighed if worst is None or (best is not None and found.worst_pair == best.pair) else None
+    counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
     drawing, card = _drawing(job, found), job.target.card
     return Audit(
@@ -377,7 +377,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         claim=claim_record(job.claim),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
-        epsilon_exact=worst.epsilon if worst is not None else None,
+        epsilon_exact=exact.epsilon if exact is not None else None,
         delta_exact=found.delta,
         detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
         confidence=1 - request.alpha,
@@ -389,7 +389,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         scope=found.scope,
         sampled=lower,
         exact=found.exact,
-        profile_plot=pictures.profile(job.claim, worst, found.comparison, counted) if pictured else None,
+        profile_plot=pictures.profile(job.claim, exact, comparison, counted) if pictured else None,
         output_plot=_outputs(found),
         bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
@@ -403,8 +403,8 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),
-        tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, found.comparison, counted) if pictured else None,
-        loss_plot=loss_pictures.loss_plot(job.claim, found.comparison),
+        tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
+        loss_plot=loss_pictures.loss_plot(job.claim, comparison),
         assumptions=found.assumptions,
     )
 
@@ -465,8 +465,8 @@ def _drawing(job: PrivacyJob, found: Findings) -> Drawing | None:
 
 def _outputs(found: Findings) -> OutputPlot | None:
     best = found.collected.best if found.collected is not None else None
-    if isinstance(found.comparison, Comparison):
-        return pictures.exact_outputs(found.comparison, found.worst_event)
+    if found.worst is not None and isinstance(found.worst.comparison, Comparison):
+        return pictures.exact_outputs(found.worst.comparison, found.worst.event)
     if best is not None and best.shown is not None:
         return pictures.sampled_outputs(*best.shown, best.witness.event)
     return None

@@ -49,7 +49,7 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict,
         return Verdict.FAIL, kind, _exact_refutation(found, claim)
     if refuted_by_runs:
         assert found.collected is not None
-        if found.worst is not None and found.worst_pair is not None and not _by_bits(found.collected):
+        if found.worst is not None and not _by_bits(found.collected):
             found.notes.append(
                 "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
                 f"or this is the one audit in {round(1 / request.alpha):,} that errs."

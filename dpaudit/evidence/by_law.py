@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
-from dpaudit.evidence.density import REAL_NOISE, Losses, look
+from dpaudit.evidence.density import REAL_NOISE, ComparedPair, Losses, compared
 from dpaudit.evidence.exact import Comparison, at_least, finite, rounded_note, worse
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
@@ -21,7 +21,7 @@ from dpaudit.language import Mechanism
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
 from dpaudit.plans.plan import Scope
-from dpaudit.results.model import ExactEvidence, Proof
+from dpaudit.results.model import Proof
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
@@ -44,14 +44,11 @@ def by_law(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event,
         return
     before = copies(target) if is_examined(target) else None
     yield from _every(job, target.subject, found, runner)
-    if found.worst_pair is not None and isinstance(found.comparison, Comparison):
+    if found.worst is not None and isinstance(found.worst.comparison, Comparison):
         try:
-            refuse_state(before, found.worst_pair, found.comparison, target.name)
+            refuse_state(before, found.worst.pair, found.worst.comparison, target.name)
         except MechanismError:
-            # what was computed is of no one mechanism
-            found.exact.clear()
-            found.worst = found.comparison = found.worst_pair = found.delta = found.chain = found.proof = None
-            found.scope_done = found.refuted_by_scope = False
+            found.withdraw()
             raise
 
 
@@ -63,8 +60,8 @@ def _every(
     try:
         for pair in job.pairs:
             with runner.limited():
-                exact = _compare(job, mechanism, pair, cache, found, failing)
-            found.exact.append(exact)
+                laws = _compare(job, mechanism, pair, cache, found).comparison
+            failing.append(only_failures(laws.values) if isinstance(laws, Comparison) else None)
             yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.pairs)}", None)
     except NotEnumerableError as error:
         if isinstance(job, ExhaustiveDomain) or not job.tests:
@@ -72,9 +69,7 @@ def _every(
         found.notes.append(f"No exact law: {error}")
         return
     if failing and all(failing):
-        # laws of nothing but failures say nothing
-        found.exact.clear()
-        found.worst = found.comparison = found.worst_pair = found.delta = found.chain = None
+        found.withdraw()
         raise always_fails(job.target.name, next(one for one in failing if one is not None))
     match job:
         case ExhaustiveDomain():
@@ -89,27 +84,26 @@ def _every(
 
 
 def _compare(
-    job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, found: Findings,
-    failing: list[Raised | None] | None = None,
-) -> ExactEvidence:
-    """The laws of a pair; to `failing` goes a failure where there are nothing but failures, and None elsewhere."""
+    job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, found: Findings
+) -> ComparedPair:
+    """The laws of a pair, put down with what they change of the worst."""
     with guarded(job.target.name):
-        comparison, exact, event = look(mechanism, pair, job.claim, cache)
+        one = compared(mechanism, pair, job.claim, cache)
+    comparison, exact = one.comparison, one.evidence
     if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
         found.notes.append(REAL_NOISE)
-    if failing is not None:
-        failing.append(only_failures(comparison.values) if isinstance(comparison, Comparison) else None)
     if exact.bounds is not None and exact.bounds.rounded:
         _note_rounded(exact.bounds.rounded, found)
     found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
-    if worse(exact, found.worst):
-        found.worst, found.comparison, found.worst_pair, found.worst_event = exact, comparison, pair, event
-    return exact
+    if found.worst is None or worse(exact, found.worst.evidence):
+        found.worst = one
+    found.exact.append(exact)
+    return one
 
 
 def _failures(found: Findings) -> list[str]:
     """How probable failures are on both datasets of the worst pair; nothing where none is."""
-    comparison = found.comparison
+    comparison = None if found.worst is None else found.worst.comparison
     if not isinstance(comparison, Comparison) or isinstance(comparison.values, np.ndarray):
         return []
     each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
@@ -129,9 +123,8 @@ def _exhaust(
     if not swept.complete:
         # a violation stands though the time ran out before the last pair
         if swept.worst is not None and exceeds(swept.worst, job.claim):
-            found.exact.append(_compare(job, mechanism, swept.worst.pair, cache, found))
+            _compare(job, mechanism, swept.worst.pair, cache, found)
         raise TimeLimitError("The time limit ran out")
-    found.enumerated = swept.pairs
     found.scope_done = True
     relation = job.claim.relation.name
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
@@ -152,7 +145,7 @@ def _exhaust(
     )
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
-            found.exact.append(_compare(job, mechanism, pair, cache, found))
+            _compare(job, mechanism, pair, cache, found)
     # the pair that needs the largest δ at the claimed ε may be another one
     found.delta = max(found.delta or 0.0, swept.delta)
     if found.refuted_by_scope:
@@ -179,7 +172,7 @@ def _smallest(
             continue
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             with runner.limited():
-                found.exact.append(_compare(job, mechanism, swept.worst.pair, cache, found))
+                _compare(job, mechanism, swept.worst.pair, cache, found)
             found.notes.append(
                 f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
                 f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "

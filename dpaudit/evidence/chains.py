@@ -20,7 +20,7 @@ from dpaudit.adversary import Event, Pair
 from dpaudit.adversary.pairs.chains import Chain, Chains, chain_between, longer, pieces
 from dpaudit.adversary.pairs.climb import climb
 from dpaudit.errors import MechanismError, NotEnumerableError, OutputError, TimeLimitError
-from dpaudit.evidence.density import look
+from dpaudit.evidence.density import compared
 from dpaudit.evidence.estimate import estimate
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, claim_record, finite, pair_record
 from dpaudit.evidence.findings import Findings
@@ -215,10 +215,11 @@ class _Laws(_Search):
         if over and self.sharpest is not None and self.score(chain, 1) <= stated.epsilon * (1 + ROUNDING):
             chain = replace(self.sharpest[1], source="found")
         with guarded(job.target.name):
-            links = [look(self.mechanism, pair, single, laws)[1] for pair in chain.links]
-            _, ends, event = look(self.mechanism, chain.pair, stated, laws)
-            against_tight = ends if tight == stated else look(self.mechanism, chain.pair, tight, laws)[1]
-            losses = _losses(self.mechanism, chain, event, ends, laws)
+            links = [compared(self.mechanism, pair, single, laws).evidence for pair in chain.links]
+            worst = compared(self.mechanism, chain.pair, stated, laws)
+            ends = worst.evidence
+            against_tight = ends if tight == stated else compared(self.mechanism, chain.pair, tight, laws).evidence
+            losses = _losses(self.mechanism, chain, worst.event, ends, laws)
         refuting = [refutes(link, single) for link in links]
         exceeded, tight_exceeded = refutes(ends, stated), refutes(against_tight, tight)
         named = 1 + max(range(len(links)), key=lambda i: (_needs(links[i]), links[i].delta))

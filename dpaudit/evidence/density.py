@@ -56,7 +56,24 @@ class Losses:
 Exact: TypeAlias = Comparison | Losses
 
 
-def look(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) -> tuple[Exact, ExactEvidence, Event]:
+@dataclass(frozen=True)
+class ComparedPair:
+    """A pair of datasets, compared exactly.
+
+    Args:
+        pair: the two datasets.
+        comparison: their output distributions, or the privacy losses of their densities.
+        evidence: what these say of the claim.
+        event: one that attains it; the empty one where none is known.
+    """
+
+    pair: Pair
+    comparison: Exact
+    evidence: ExactEvidence
+    event: Event
+
+
+def compared(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) -> ComparedPair:
     """Exact evidence of a pair: by the laws of both datasets, or by the densities of what is released.
 
     Raises:
@@ -71,9 +88,9 @@ def look(mechanism: Mechanism, pair: Pair, claim: Claim, cache: LawCache) -> tup
             exact, event = density_evidence(losses, pair, claim)
         except NotEnumerableError as other:
             raise NotEnumerableError(f"{error} No closed form either: {other}") from None
-        return losses, exact, event
+        return ComparedPair(pair, losses, exact, event)
     exact, event = evidence(laws, pair, claim)
-    return laws, enclosed(exact, laws, mechanism, pair, claim), event
+    return ComparedPair(pair, laws, enclosed(exact, laws, mechanism, pair, claim), event)
 
 
 def losses_of(mechanism: Mechanism, pair: Pair) -> Losses:

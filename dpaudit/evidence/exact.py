@@ -153,10 +153,8 @@ def rounded_note(rounded: Sequence[str]) -> str:
     )
 
 
-def worse(found: ExactEvidence, other: ExactEvidence | None) -> bool:
+def worse(found: ExactEvidence, other: ExactEvidence) -> bool:
     """Whether `found` is stronger evidence than the other."""
-    if other is None:
-        return True
     a, b = (math.inf if e.epsilon is None else e.epsilon for e in (found, other))
     return (a, found.delta) > (b, other.delta)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpaudit.adversary import Event, Pair
-from dpaudit.evidence.density import Exact
+from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.sampled import Collected
 from dpaudit.interpret import LawCache
 from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
@@ -16,12 +15,10 @@ class Findings:
     """What one case's audit has gathered so far."""
 
     exact: list[ExactEvidence] = field(default_factory=list)
-    worst: ExactEvidence | None = None
+    worst: ComparedPair | None = None
+    """Of the pairs in `exact`, the one that needs the largest ε."""
     delta: float | None = None
     """Largest exact δ at the claimed ε over every pair enumerated, also those that are not kept in `exact`."""
-    worst_pair: Pair | None = None
-    worst_event: Event = field(default_factory=Event)
-    comparison: Exact | None = None
     laws: LawCache = field(default_factory=LawCache)
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
     differing: str = ""
@@ -31,7 +28,6 @@ class Findings:
     proof: Proof | None = None
     refuted_by_scope: bool = False
     """Whether its worst pair exceeds the claim."""
-    enumerated: int = 0
     collected: Collected | None = None
     searched: int = 0
     """Runs spent on searching for pairs and on shrinking them, both sides."""
@@ -41,3 +37,9 @@ class Findings:
     crashed: bool = False
     notes: list[str] = field(default_factory=list)
     assumptions: list[AssumptionRecord] = field(default_factory=list)
+
+    def withdraw(self) -> None:
+        """Take back all that was computed exactly: it is of no one mechanism, or of nothing but failures."""
+        self.exact.clear()
+        self.worst = self.delta = self.chain = self.proof = None
+        self.scope_done = self.refuted_by_scope = False

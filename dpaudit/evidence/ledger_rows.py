@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.errors import DpauditError
+from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, pair_record
 from dpaudit.evidence.findings import Findings
-from dpaudit.interpret import Entry, Spent, grouped, ledger, spending
+from dpaudit.interpret import Entry, LawCache, Spent, grouped, ledger, spending
 from dpaudit.language import Mechanism
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import LedgerRow, Spending
@@ -28,7 +29,8 @@ def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Spen
     On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
     laws it is the dearest of a few sampled runs on the first pair, with claims alone.
     """
-    pairs = [pair for pair in (found.worst_pair, *job.pairs) if pair is not None]
+    worst = found.worst
+    pairs = job.pairs if worst is None else (worst.pair, *job.pairs)
     if not isinstance(job.target, MechanismTarget) or not pairs:
         return [], None
     mechanism = job.target.subject
@@ -36,28 +38,24 @@ def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Spen
         dearest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
     except DpauditError:
         return [], None
-    spent = _spent(mechanism, job, found)
-    if spent is None or not spent.parts:
+    spent = None if worst is None else _spent(mechanism, job, worst, found.laws)
+    if worst is None or spent is None or not spent.parts:
         return (_rows(dearest, 0) if dearest.parts else []), None
-    assert found.worst is not None
-    assert found.worst_pair is not None
-    pair = pair_record(found.worst_pair, job.claim)
+    pair = pair_record(worst.pair, job.claim)
     # other draws may use more mechanisms than this course does, and the claim covers them as well
     most = dearest.worst(spent.entry)
     spent = replace(spent, entry=replace(spent.entry, composed=most.composed, parts=most.parts))
-    return _spent_rows(spent, 0), Spending(pair, found.worst.direction, spent.share)
+    return _spent_rows(spent, 0), Spending(pair, worst.evidence.direction, spent.share)
 
 
-def _spent(mechanism: Mechanism, job: PrivacyJob, found: Findings) -> Spent | None:
+def _spent(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> Spent | None:
     """The course to the worst event, of the dataset on which it is likelier."""
-    worst, pair = found.worst, found.worst_pair
-    if worst is None or pair is None:
-        return None
-    sides = (pair.left, pair.right) if worst.direction == LEFT_RIGHT else (pair.right, pair.left)
+    pair, exact = worst.pair, worst.evidence
+    sides = (pair.left, pair.right) if exact.direction == LEFT_RIGHT else (pair.right, pair.left)
     try:
         return spending(
-            mechanism, *sides, found.worst_event.marks, leak=worst.epsilon is None, claim=job.claim,
-            group=job.claim.relation.size, cache=found.laws, path_limit=PATHS,
+            mechanism, *sides, worst.event.marks, leak=exact.epsilon is None, claim=job.claim,
+            group=job.claim.relation.size, cache=laws, path_limit=PATHS,
         )
     except DpauditError:
         return None

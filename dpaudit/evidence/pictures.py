@@ -113,11 +113,11 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
 def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing | None:
     """What a case draws of its deciding pair: by the laws where they are known, else by runs."""
     best = found.collected.best if found.collected is not None else None
-    exact = found.comparison
-    if isinstance(exact, Comparison) and found.worst_pair is not None:
-        marks = found.worst_event.marks(plain(exact.values)).tolist()
+    worst = found.worst
+    if worst is not None and isinstance(exact := worst.comparison, Comparison):
+        marks = worst.event.marks(plain(exact.values)).tolist()
         values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
-        return draw(Seen(found.worst_pair, "exact", values, left, right, marks))
+        return draw(Seen(worst.pair, "exact", values, left, right, marks))
     if best is not None and best.shown is not None and not any(side.blocks or side.others for side in best.shown):
         counts = [side.counts for side in best.shown]
         values = list(dict.fromkeys([*counts[0], *counts[1]]))
@@ -126,7 +126,7 @@ def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing 
         runs = [side.runs for side in best.shown]
         left, right = ([c.get(v, 0) / n for v in values] for c, n in zip(counts, runs, strict=True))
         return draw(Seen(best.pair, "sampled", values, left, right, marks))
-    pair = found.worst_pair or (best.pair if best is not None else None)
+    pair = worst.pair if worst is not None else best.pair if best is not None else None
     return draw(Seen(pair, "")) if pair is not None else None
 
 

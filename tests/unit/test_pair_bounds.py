@@ -14,7 +14,7 @@ from numpy.random import default_rng
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.evidence import exact
-from dpaudit.evidence.density import look
+from dpaudit.evidence.density import compared
 from dpaudit.interpret import LawCache
 from dpaudit.language import Bernoulli, Categorical, Claim, Mechanism, Program, independent
 from dpaudit.results.model import ExactEvidence, Verdict
@@ -31,7 +31,7 @@ class Table(Mechanism):
 
 
 def looked(mechanism: Mechanism, claim: Claim) -> ExactEvidence:
-    return look(mechanism, Pair(*PAIR), claim, LawCache())[1]
+    return compared(mechanism, Pair(*PAIR), claim, LawCache()).evidence
 
 
 @pytest.mark.parametrize("seed", range(12))
