@@ -363,7 +363,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
     # counts and laws stand in one picture where they are of one pair
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
-    drawing, card = _drawing(job, found), job.target.card
+    drawing, card, enumerated = _drawing(job, found), job.target.card, found.enumeration
     return Audit(
         name=job.target.name,
         case=job.label,
@@ -386,7 +386,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         event=event,
         replay=job.replay,
         expected=job.expected,
-        scope=found.scope,
+        scope=enumerated.what if enumerated is not None else None,
         sampled=lower,
         exact=found.exact,
         profile_plot=pictures.profile(job.claim, exact, comparison, counted) if pictured else None,
@@ -398,7 +398,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=pictures.evidence(state) if state is not None else None,
-        proof=found.proof,
+        proof=enumerated.proof if enumerated is not None else None,
         spending=course,
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
@@ -425,17 +425,16 @@ def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvi
 
 
 def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
-    looked = [track for track in state.tracks if track.bits_witness is not None]
+    looked = [(track, track.bits_witness) for track in state.tracks if track.bits_witness is not None]
     if not looked:
         return None
-    track = max(looked, key=lambda t: float(t.bits_process.log_peaks[state.at]))
-    assert track.bits_witness is not None
+    track, witness = max(looked, key=lambda one: float(one[0].bits_process.log_peaks[state.at]))
     return FloatingPoint(
         leaks=state.leaks,
         log_e=state.bits_peak,
         alpha=state.shares.bits or state.shares.sequential,
         runs=track.bits_runs,
-        event=sampled.event_record(track.bits_witness.event),
+        event=sampled.event_record(witness.event),
         counted=state.counted,
     )
 

@@ -6,7 +6,7 @@ import math
 
 from dpaudit.evidence.assumptions import TYPES, VARIES, refutation
 from dpaudit.evidence.exact import at_least, rounded_down
-from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.sampled import Collected
 from dpaudit.language import Claim
 from dpaudit.plans.alpha_shares import learning_runs
@@ -40,12 +40,13 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict,
     weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
     best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
     state = found.collected.sequential if found.collected is not None else None
-    refuted_exactly = found.refuted_by_scope or any(refutes(e, claim) for e in found.exact)
+    enumerated = found.enumeration
+    refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in found.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
     if refuted_exactly:
         if found.crash is not None:
             found.notes.append(found.crash)
-        kind = EvidenceKind.EXHAUSTIVE if found.scope_done else EvidenceKind.EXACT
+        kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
         return Verdict.FAIL, kind, _exact_refutation(found, claim)
     if refuted_by_runs:
         assert found.collected is not None
@@ -68,15 +69,15 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict,
         less = "lower --runs" if job.tests else "make --domain or --size smaller"
         reason = f"Nothing is refuted, but {limit} ran out first; raise --time or {less}."
         return Verdict.INCONCLUSIVE, kind, reason
-    differing = found.differing or found.laws.differing
+    differing = (enumerated is not None and enumerated.differing) or found.laws.differing
     if differing:
         return Verdict.INCONCLUSIVE, kind, differing
     broken = {record.name: record.text for record in found.assumptions if record.holds is False}
     if TYPES in broken and (VARIES not in broken or is_constant(job.target.subject)):
         # what refutes refutes; what does not may hide in the type
         return Verdict.INCONCLUSIVE, kind, broken[TYPES]
-    if found.scope_done:
-        return Verdict.PASS, kind, _proof(found, claim)
+    if enumerated is not None:
+        return Verdict.PASS, kind, _proof(enumerated, claim)
     if best is None and not found.exact:
         remedy = "raise --runs" if job.pairs else "give --pair, or --data with --size"
         return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
@@ -106,8 +107,9 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict,
 
 def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
     """Exact only where no pair rests on its runs alone."""
-    if found.scope_done:
-        return EvidenceKind.EXHAUSTIVE if found.proof is None or found.proof.certain else EvidenceKind.EXACT
+    if found.enumeration is not None:
+        proof = found.enumeration.proof
+        return EvidenceKind.EXHAUSTIVE if proof is None or proof.certain else EvidenceKind.EXACT
     every = found.exact and len(found.exact) >= len(job.pairs)
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
@@ -192,12 +194,12 @@ def _exact_refutation(found: Findings, claim: Claim) -> str:
         certain = at_least(worst.bounds.epsilon_low)
         how = "for certain" if worst.bounds.certain else "at least"
         epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} ({how} {certain})"
-    proof = found.proof
-    if found.refuted_by_scope and proof is not None:
+    enumerated = found.enumeration
+    if enumerated is not None and enumerated.refutes and enumerated.proof is not None:
         return (
-            f"The exact laws of {found.scope} refute the claim: in interval arithmetic the worst pair needs "
-            f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and up to δ = "
-            f"{found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
+            f"The exact laws of {enumerated.what} refute the claim: in interval arithmetic the worst pair needs "
+            f"{at_least(enumerated.proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and "
+            f"up to δ = {found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
         )
     return (
         f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
@@ -225,10 +227,10 @@ def _by_bits(collected: Collected) -> bool:
     return best is not None and best.evidence.family == "bits"
 
 
-def _proof(found: Findings, claim: Claim) -> str:
-    proof = found.proof
+def _proof(enumerated: Enumeration, claim: Claim) -> str:
+    proof = enumerated.proof
     if proof is None:
-        return f"There is no pair in {found.scope}."
+        return f"There is no pair in {enumerated.what}."
     given = f", given the symmetries that it declares ({', '.join(proof.symmetries)})" if proof.symmetries else ""
     allowed = tolerance(claim, proof.rounded)
     met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * allowed * max(1.0, claim.epsilon)
@@ -237,7 +239,7 @@ def _proof(found: Findings, claim: Claim) -> str:
     what = "" if proof.certain else " of the program with its rounded numbers"
     rounding = "the rounding of the claim" if proof.certain else "the rounding of its numbers, so this is no proof"
     return (
-        f"The exact laws of {found.scope}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
+        f"The exact laws of {enumerated.what}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
         f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within "
         f"{rounding} ({allowed:g})."
     )

@@ -13,7 +13,7 @@ from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, Ti
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
 from dpaudit.evidence.density import REAL_NOISE, ComparedPair, Losses, compared
 from dpaudit.evidence.exact import Comparison, at_least, finite, rounded_note, worse
-from dpaudit.evidence.findings import Findings
+from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
 from dpaudit.interpret import LawCache
@@ -125,30 +125,29 @@ def _exhaust(
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             _compare(job, mechanism, swept.worst.pair, cache, found)
         raise TimeLimitError("The time limit ran out")
-    found.scope_done = True
     relation = job.claim.relation.name
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
-    found.scope = f"{pairs} of {scope}"
+    found.enumeration = Enumeration(f"{pairs} of {scope}", swept.differing)
     found.notes += swept.notes
-    found.differing = swept.differing
     if swept.worst is None:
         return
     worst = swept.worst
     if worst.rounded:
         _note_rounded(worst.rounded, found)
-    found.refuted_by_scope = exceeds(worst, job.claim)
     # where rounding alone makes it infinite, what a shade more δ needs
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
-    found.proof = Proof(
+    proof = Proof(
         finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
         swept.laws, list(swept.symmetries), swept.confirmed, swept.cache, list(worst.rounded),
     )
+    refutes = exceeds(worst, job.claim)
+    found.enumeration = replace(found.enumeration, proof=proof, refutes=refutes)
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
             _compare(job, mechanism, pair, cache, found)
     # the pair that needs the largest δ at the claimed ε may be another one
     found.delta = max(found.delta or 0.0, swept.delta)
-    if found.refuted_by_scope:
+    if refutes:
         yield from _smallest(job, mechanism, scope, cache, found, runner)
 
 

@@ -10,6 +10,23 @@ from dpaudit.interpret import LawCache
 from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
 
 
+@dataclass(frozen=True)
+class Enumeration:
+    """Every pair of a finite domain, compared exactly.
+
+    Args:
+        what: "all 9 replace-one pairs of …".
+        differing: a sentence about messages of exceptions that are not the same on every dataset; "" for none.
+        proof: bounds for the worst pair; None where there is no pair.
+        refutes: whether the worst pair exceeds the claim.
+    """
+
+    what: str
+    differing: str
+    proof: Proof | None = None
+    refutes: bool = False
+
+
 @dataclass
 class Findings:
     """What one case's audit has gathered so far."""
@@ -21,13 +38,8 @@ class Findings:
     """Largest exact δ at the claimed ε over every pair enumerated, also those that are not kept in `exact`."""
     laws: LawCache = field(default_factory=LawCache)
     """Exact laws of the pairs compared, and of what the mechanism uses on the way."""
-    differing: str = ""
-    """A sentence about messages of exceptions that are not the same on every dataset of the scope; "" for none."""
-    scope: str | None = None
-    scope_done: bool = False
-    proof: Proof | None = None
-    refuted_by_scope: bool = False
-    """Whether its worst pair exceeds the claim."""
+    enumeration: Enumeration | None = None
+    """None where not every pair of a finite domain was compared."""
     collected: Collected | None = None
     searched: int = 0
     """Runs spent on searching for pairs and on shrinking them, both sides."""
@@ -41,5 +53,4 @@ class Findings:
     def withdraw(self) -> None:
         """Take back all that was computed exactly: it is of no one mechanism, or of nothing but failures."""
         self.exact.clear()
-        self.worst = self.delta = self.chain = self.proof = None
-        self.scope_done = self.refuted_by_scope = False
+        self.worst = self.delta = self.chain = self.enumeration = None

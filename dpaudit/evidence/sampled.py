@@ -120,7 +120,7 @@ def _count(
     numerator, denominator = (1, 0) if witness.reverse else (0, 1)
     hits, done, shown = [0, 0], 0, [Tally(), Tally()]
     trail: list[tuple[int, int, int]] = []
-    last: tuple[int, float] | None = None
+    last = (0, 0.0)
     evidence: tuple[tuple[int, int, int], float] | None = None
     delta = job.claim.delta
     try:
@@ -155,7 +155,6 @@ def _count(
                 last = (done, bound)
                 yield last
             evidence = (trail[-1], alpha)
-            assert last is not None
             if last[1] > job.claim.epsilon and not certify:
                 break
     except TimeLimitError:

@@ -145,7 +145,7 @@ def sweep(
     cliques = _cliques(scope, claim)
     number = sum(_at_distance(scope, k) for k in range(1, claim.relation.size + 1)) if cliques else counted.pairs
     others = tuple(search.pair(at) for at in search.before[::-1])
-    return replace(found, pairs=number, delta=search.largest_delta, worst=search.worst(), others=others)
+    return replace(found, pairs=number, delta=search.largest_delta, worst=search.worst(search.at), others=others)
 
 
 def exceeds(worst: Worst, claim: Claim) -> bool:
@@ -199,16 +199,19 @@ class _Search:
                 if (a, b) in self.enclosed:
                     going = np.delete(going, first)
 
-    def worst(self) -> Worst:
-        """The worst pair, enclosed."""
-        assert self.at is not None
-        a, b = self.at
+    def worst(self, at: tuple[int, int]) -> Worst:
+        """The worst pair, enclosed.
+
+        Args:
+            at: its two numbers.
+        """
+        a, b = at
         lenient, strict = self._enclose(a, b), epsilon_at(*self._laws(a, b), decimal(self.claim.delta))
         # a little more δ may need less than this pair does without it: no reader wants a most below the least
         most = max(self.epsilon, lenient.high, strict.high if math.isfinite(strict.high) else 0.0)
         direction = LEFT_RIGHT if a < b else RIGHT_LEFT
         rounded = tuple(dict.fromkeys([*self.table.rounded, *self.rounded]))
-        return Worst(self.pair(self.at, "worst of the scope"), direction, strict, lenient.low, most, rounded)
+        return Worst(self.pair(at, "worst of the scope"), direction, strict, lenient.low, most, rounded)
 
     @property
     def allowed(self) -> float:

@@ -56,7 +56,6 @@ def jobs_of(request: Request) -> list[Job]:
         elif request.seek is not None:
             jobs.append(_worst_case_job(request, request.seek, target, changed))
         elif in_catalogue(target):
-            assert isinstance(target, str)
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
         else:
             jobs.append(_own_job(request, target, changed))
@@ -97,8 +96,8 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
     if not cases:
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
     refuse_twins(name, cases)
-    if _given(request):
-        cases = (replace(cases[0], pairs=_pairs_wanted(request, cases[0].tested), scope=None, label=_label(request)),)
+    if pairs := _pairs_wanted(request, cases[0].tested):
+        cases = (replace(cases[0], pairs=pairs, scope=None, label=_label(request)),)
     if request.game is not None:
         yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
         return
@@ -115,7 +114,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
                 # a group's claim follows the mechanism's
                 claim = mechanism.group_claim(case.claim.relation.size)
         claim = tested_claim(request, claim, name)
-        expected = case.expected if not wanted and claim == case.tested and not _given(request) else None
+        expected = case.expected if not wanted and claim == case.tested and not pairs else None
         made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
         target = MechanismTarget(name, _source(mechanism, type(mechanism).__module__), mechanism)
         yield _of_case(request, target, made, claim, expected)
@@ -127,7 +126,6 @@ def _scope_jobs(
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
     if in_catalogue(target):
-        assert isinstance(target, str)
         name = registry.canonical_name(target)
         mechanism, scope = _small(request, every, name)
         source = _source(mechanism, type(mechanism).__module__)
@@ -167,7 +165,6 @@ def _worst_case_job(
     starts: tuple[Pair, ...] = ()
     natural = None
     if in_catalogue(target):
-        assert isinstance(target, str)
         name = registry.canonical_name(target)
         plan = registry.plan(name)
         if seek.case is not None:
@@ -278,12 +275,12 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     claim = tested_claim(request, own_claim(subject), name)
     if request.game is not None:
         return _played(request, Play.parse(request.game), subject, name, changed)
-    if not _given(request):
+    pairs = _pairs_wanted(request, claim)
+    if not pairs:
         raise UsageError(
             f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
             "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
         )
-    pairs = _pairs_wanted(request, claim)
     _refuse_unrelated(name, pairs, claim)
     label = _label(request)
     job = GivenPairs(
@@ -334,10 +331,6 @@ def _fitting(request: Request, subject: Any) -> set[str]:
     return set(request.parameters) if isinstance(subject, Mechanism) else set()
 
 
-def _given(request: Request) -> bool:
-    return bool(request.given_pairs) or request.data is not None
-
-
 def _runs(request: Request, case: Case | None) -> int:
     if case is not None and not case.runs:
         # an audit by law alone stays one
@@ -346,11 +339,12 @@ def _runs(request: Request, case: Case | None) -> int:
 
 
 def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
-    """The given pairs, or those from which a search starts."""
+    """The given pairs, or those from which a search starts; none where a case's own are wanted."""
     if request.given_pairs:
         origin = "found" if request.pairs else "given"
         return tuple(Pair(*pair, origin, origin) for pair in request.given_pairs)
-    assert request.data is not None
+    if request.data is None:
+        return ()
     records = parse_records(request.data)
     size = request.size or DEFAULT_SIZE
     relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)

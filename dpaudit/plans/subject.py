@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
@@ -13,7 +13,7 @@ from dpaudit.subjects.stated import stated_claim
 from dpaudit.subjects.target import instantiate, load_object, with_parameters
 
 
-def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> bool:
+def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> TypeGuard[str]:
     """Whether it is a name of the catalogue, and not where something of the user's own is found."""
     return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 

@@ -1187,8 +1187,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A42",
         "a scope that exceeds the claim is refuted",
         "dpaudit/evidence/by_law.py",
-        "found.refuted_by_scope = exceeds(worst, job.claim)",
-        "found.refuted_by_scope = False",
+        "refutes = exceeds(worst, job.claim)",
+        "refutes = False",
         ("unit/test_verify.py::test_a_claim_that_fails_shows_its_smallest_pair",),
     ),
     Mutant(
