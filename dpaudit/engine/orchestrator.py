@@ -23,14 +23,14 @@ from dpaudit.evidence.exact import Comparison, claim_record, pair_record
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
-from dpaudit.evidence.side_by_side import Found, Work, portable, side_by_side
-from dpaudit.evidence.utility import UtilityJob, try_promise, undecided, utility_jobs
+from dpaudit.evidence.side_by_side import Found, Work, side_by_side
+from dpaudit.evidence.utility import try_promise, undecided, utility_jobs
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_night, shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.command import command_line
 from dpaudit.plans.contest import recorded, timed
-from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, WorstCaseSearch
+from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, UtilityJob, WorstCaseSearch
 from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
@@ -89,7 +89,7 @@ def check(
             promises = utility_jobs(request)
     except TimeLimitError as error:
         raise TimeLimitError("The time limit ran out before any audit could begin; nothing was run.") from error
-    every: list[Job | UtilityJob] = [*jobs, *promises]
+    every: list[Job] = [*jobs, *promises]
     tests = sum(job.tests for job in every)
     # before anything runs: a cache that a mechanism fills is no other mechanism
     keys = carry_keys(jobs, request, only=only)
@@ -123,7 +123,7 @@ def check(
             if resumed.interrupted:
                 raise KeyboardInterrupt
             several = request.every is None and runner.jobs > 1 and len(work) > 1
-            if several and time.monotonic() - clock > WORTH_A_POOL and all(portable(one.job) for one in work):
+            if several and time.monotonic() - clock > WORTH_A_POOL and all(one.job.target.portable for one in work):
                 steps = _side_by_side(work, request, runner)
                 work = []
             else:
@@ -228,9 +228,7 @@ def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
     return _result(work.job, request, Findings(crash=str(error), crashed=True, notes=notes), Runner(), work)
 
 
-def _started(job: Job | UtilityJob) -> AuditStarted:
-    if isinstance(job, UtilityJob):
-        return AuditStarted(job.name, job.case.label, job.claim, 1, job.replay)
+def _started(job: Job) -> AuditStarted:
     return AuditStarted(job.target.name, job.label, str(job.claim), 1, job.replay)
 
 

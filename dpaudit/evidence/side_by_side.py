@@ -12,7 +12,6 @@ from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from dpaudit.errors import MechanismError, TimeLimitError
-from dpaudit.evidence.utility import UtilityJob
 from dpaudit.plans.job import Job
 from dpaudit.results.model import Audit, UtilityAudit
 from dpaudit.subjects.runner import Runner, packed, unpacked
@@ -30,7 +29,7 @@ class Work:
         key: what its e-value is evidence about.
     """
 
-    job: Job | UtilityJob
+    job: Job
     alpha: float
     note: str | None = None
     key: str = ""
@@ -41,11 +40,6 @@ AuditOne: TypeAlias = Callable[[Work, Runner], Found]
 """(case, what runs it) → its result; it must pickle."""
 GaveUp: TypeAlias = Callable[[Work, MechanismError], Found]
 """The result of a case whose worker process did not survive it."""
-
-
-def portable(job: Job | UtilityJob) -> bool:
-    """Whether a case can be sent to a worker process."""
-    return isinstance(job, UtilityJob) or job.target.portable
 
 
 def side_by_side(
@@ -77,7 +71,7 @@ def side_by_side(
         runner.close()
         for at in range(len(work)):
             if at not in ended:
-                why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+                why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
                 yield at, gave_up(work[at], MechanismError(why)), 0.0
         return
     for at in left:
@@ -85,16 +79,13 @@ def side_by_side(
             with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
                 ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
         except TerminatedWorkerError:
-            found, seconds = gave_up(work[at], MechanismError(f"{_name(work[at])} ended its worker process.")), 0.0
+            why = f"{work[at].job.target.name} ended its worker process."
+            found, seconds = gave_up(work[at], MechanismError(why)), 0.0
         except TimeLimitError:
             runner.close()
-            why = f"{_name(work[at])} did not react to the time limit, so its worker process was killed."
+            why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
             found, seconds = gave_up(work[at], MechanismError(why)), 0.0
         yield at, found, seconds
-
-
-def _name(work: Work) -> str:
-    return work.job.name if isinstance(work.job, UtilityJob) else work.job.target.name
 
 
 def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:

@@ -9,16 +9,16 @@ import os
 import sys
 import zlib
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
 
 from numpy.random import SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError, UsageError
 from dpaudit.evidence.exact import rounded_note
 from dpaudit.evidence.success import Judged, exactly
-from dpaudit.language import Card, Mechanism, Trial
+from dpaudit.language import Mechanism, Trial
 from dpaudit.plans import registry
 from dpaudit.plans.contest import bouts
+from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.plan import UtilityCase, refuse_twins
@@ -34,29 +34,6 @@ from dpaudit.subjects.user_errors import described, sentence
 
 PARTS = 4
 """Batches of runs on one source of inputs, between which progress is told."""
-
-
-@dataclass(frozen=True)
-class UtilityJob:
-    """A promise made ready to be tried."""
-
-    name: str
-    case: UtilityCase
-    card: Card | None
-    expected: Verdict | None
-    replay: str
-    runs: int
-    """Runs on each source of inputs."""
-
-    @property
-    def tests(self) -> int:
-        """How many sources are sampled: each spends one share of α."""
-        return len(self.case.instances) if self.runs else 0
-
-    @property
-    def claim(self) -> str:
-        """What is promised, for progress."""
-        return str(self.case.claim)
 
 
 def utility_jobs(request: Request) -> list[UtilityJob]:
@@ -111,7 +88,8 @@ def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | Non
     image = {"request": request.image(), "name": name, "utility": case.label, "format": ID_VERSION}
     replay = hashlib.sha256(json.dumps(image, sort_keys=True).encode()).hexdigest()[:12]
     runs = case.runs if request.runs is None or not case.runs else request.runs
-    return UtilityJob(name, case, case.mechanism.card, expected, replay, runs)
+    target = MechanismTarget(name, "", case.mechanism)
+    return UtilityJob(target=target, case=case, replay=replay, expected=expected, runs=runs)
 
 
 def try_promise(
@@ -153,7 +131,7 @@ def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Draw
 
 
 def _key(job: UtilityJob) -> int:
-    return zlib.crc32(f"{job.name}/{job.case.label}".encode())
+    return zlib.crc32(f"{job.target.name}/{job.label}".encode())
 
 
 def undecided(job: UtilityJob, request: Request, reason: str, *, crashed: bool) -> UtilityAudit:
@@ -166,12 +144,12 @@ def _result(
     job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: str,
     attempts: list[Attempt], notes: list[str], *, crashed: bool, drawing: Drawing | None = None,
 ) -> UtilityAudit:
-    claim, card = job.case.claim, job.card
+    claim, card = job.claim, job.target.card
     return UtilityAudit(
-        name=job.name,
-        case=job.case.label,
-        mechanism=repr(job.case.mechanism),
-        title=card.title if card is not None else job.name,
+        name=job.target.name,
+        case=job.label,
+        mechanism=job.target.shown,
+        title=card.title if card is not None else job.target.name,
         source=claim.place,
         deviations=list(card.deviations) if card is not None else [],
         verdict=verdict,
@@ -186,7 +164,7 @@ def _result(
         expected=job.expected,
         notes=notes,
         crashed=crashed,
-        location=location_of(job.case.mechanism),
+        location=location_of(job.target.subject),
         drawing=drawing,
     )
 
@@ -196,12 +174,12 @@ def _attempt(
     attempts: list[Attempt], notes: list[str],
 ) -> Generator[Progress, None, None]:
     """The probability of success on one source; it is added to `attempts`, also where time runs out on the way."""
-    trial = Trial(source, job.case.mechanism, job.case.claim.goal)
+    trial = Trial(source, job.target.subject, job.claim.goal)
     what = f"instances {number + 1} of {len(job.case.instances)}"
     exact = None
     if job.case.exact:
         yield Progress(0, 1, f"exact law, {what}", None)
-        with runner.guarded(job.name):
+        with runner.guarded(job.target.name):
             try:
                 exact = exactly(trial)
             except NotEnumerableError as error:
@@ -213,7 +191,7 @@ def _attempt(
     hits = done = 0
     try:
         key = _key(job)
-        target = MechanismTarget(job.name, "", Judged(source, job.case.mechanism, job.case.claim.goal))
+        target = MechanismTarget(job.target.name, "", Judged(source, job.target.subject, job.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [
             Unit((), size, SeedSequence([seed, key, number, 0, 0, 0, part])) for part, size in enumerate(sizes) if size
@@ -238,7 +216,7 @@ def _decide(
     job: UtilityJob, attempts: list[Attempt], request: Request, *, crash: str | None, cut_short: bool
 ) -> tuple[Verdict, EvidenceKind, str]:
     """Verdict, what it was made from, and why."""
-    claim = job.case.claim
+    claim = job.claim
     broken = [one for one in attempts if misses(one, claim.probability, at_most=claim.at_most)]
     sampled = [one for one in attempts if one.exact is None]
     promised = f"{'at most' if claim.at_most else 'at least'} {_number(claim.probability)}"

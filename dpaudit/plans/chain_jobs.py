@@ -14,7 +14,7 @@ from dpaudit.adversary.pairs.pair_search import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.options import DEFAULT_RUNS
-from dpaudit.plans.job import ExhaustiveDomain, GroupChains, Job, PairSearch
+from dpaudit.plans.job import ExhaustiveDomain, GroupChains, PairSearch, PrivacyJob
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
@@ -23,7 +23,7 @@ LARGE = 2_000
 """Records of a dataset; walks on larger ones begin with the given pairs alone."""
 
 
-def all_jobs(request: Request) -> list[Job]:
+def all_jobs(request: Request) -> list[PrivacyJob]:
     """Every case of a request; where groups are asked for, one for every algorithm and every size from 2 on.
 
     Raises:
@@ -38,7 +38,7 @@ def all_jobs(request: Request) -> list[Job]:
     return with_own_ids(job for of in targets for job in _walks(of, request, request.groups))
 
 
-def _walks(jobs: list[Job], request: Request, most: int) -> list[GroupChains]:
+def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupChains]:
     """The first case about neighbours, for groups of 2, …, `most`; its mechanism's other cases give pairs as well."""
     first = next((job for job in jobs if job.claim.relation.size == 1), jobs[0])
     name, claim, subject = first.target.name, first.claim, first.target.subject
@@ -78,7 +78,7 @@ def _walks(jobs: list[Job], request: Request, most: int) -> list[GroupChains]:
     return found
 
 
-def _scope(job: Job) -> Scope | None:
+def _scope(job: PrivacyJob) -> Scope | None:
     """The finite domain of a job, where it has one."""
     match job:
         case ExhaustiveDomain():

@@ -1,4 +1,4 @@
-"""Audits of privacy made ready: what to run against which claim, and where the pairs come from."""
+"""Audits made ready: what to run against which claim, and where the pairs come from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.language import Claim, Quality
-from dpaudit.plans.plan import Scope, Seen
+from dpaudit.language import Claim, Quality, UtilityClaim
+from dpaudit.plans.plan import Scope, Seen, UtilityCase
 from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.drawing import Drawing
 from dpaudit.results.model import Verdict
@@ -131,4 +131,39 @@ class GroupChains(PrivacyJob):
         return 1 if self.runs else 0
 
 
-Job: TypeAlias = GivenPairs | PairSearch | ExhaustiveDomain | WorstCaseSearch | GroupChains
+@dataclass(frozen=True, kw_only=True)
+class UtilityJob:
+    """A utility guarantee is tried on every source of inputs.
+
+    Args:
+        target: what is audited.
+        case: the guarantee, and where inputs come from.
+        replay: id of the audit.
+        expected: the verdict that the catalogue expects; None for none.
+        runs: samples on each source of inputs; 0 for an audit by exact output distributions alone.
+    """
+
+    target: MechanismTarget
+    case: UtilityCase
+    replay: str
+    expected: Verdict | None
+    runs: int
+
+    @property
+    def label(self) -> str:
+        """What the case is called."""
+        return self.case.label
+
+    @property
+    def claim(self) -> UtilityClaim:
+        """What is guaranteed."""
+        return self.case.claim
+
+    @property
+    def tests(self) -> int:
+        """How many sources are sampled: each spends one share of α."""
+        return len(self.case.instances) if self.runs else 0
+
+
+Job: TypeAlias = PrivacyJob | UtilityJob
+"""An audit of privacy, of one of the kinds above, or of utility."""

@@ -21,7 +21,7 @@ from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, Quality, S
 from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.contest import Contest, bouts
-from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, Job, PairSearch, WorstCaseSearch
+from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, Request, VerifyMode, Versus, WorstCaseMode
@@ -40,7 +40,7 @@ MOST_CHANGED = 10_000
 """Records in which the datasets of a pair that is searched for may differ."""
 
 
-def jobs_of(request: Request) -> list[Job]:
+def jobs_of(request: Request) -> list[PrivacyJob]:
     """Every case of a request, in order.
 
     Raises:
@@ -48,7 +48,7 @@ def jobs_of(request: Request) -> list[Job]:
     """
     if request.versus is not None:
         return _versus_jobs(request, request.versus)
-    jobs: list[Job] = []
+    jobs: list[PrivacyJob] = []
     changed = set[str]()
     for target in request.targets:
         if request.every is not None:
@@ -79,9 +79,9 @@ def contest_of(versus: Versus) -> Contest:
     return instantiate(registry.contest(versus.name), dict(versus.parameters))
 
 
-def _versus_jobs(request: Request, versus: Versus) -> list[Job]:
+def _versus_jobs(request: Request, versus: Versus) -> list[PrivacyJob]:
     """The privacy of every algorithm of a comparison, at every size."""
-    jobs: list[Job] = []
+    jobs: list[PrivacyJob] = []
     for bout in bouts(contest_of(versus), versus):
         if bout.privacy is None or bout.privacy.tested is None:
             continue
@@ -91,7 +91,7 @@ def _versus_jobs(request: Request, versus: Versus) -> list[Job]:
     return jobs
 
 
-def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[Job]:
+def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[PrivacyJob]:
     cases = registry.plan(name).cases()
     if not cases:
         raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
@@ -122,7 +122,7 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
 
 def _scope_jobs(
     request: Request, every: VerifyMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
-) -> Iterable[Job]:
+) -> Iterable[PrivacyJob]:
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
     if in_catalogue(target):
@@ -159,7 +159,7 @@ def _scope_jobs(
 
 def _worst_case_job(
     request: Request, seek: WorstCaseMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
-) -> Job:
+) -> PrivacyJob:
     """One search for the worst pair."""
     mechanism: Any
     starts: tuple[Pair, ...] = ()
@@ -262,7 +262,7 @@ def _domain(request: Request, every: VerifyMode | WorstCaseMode) -> tuple[Any, .
     return domain
 
 
-def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> Job:
+def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> PrivacyJob:
     subject, name, source = resolved(request, given)
     target: Target
     changed |= _fitting(request, subject)
@@ -300,7 +300,7 @@ def _label(request: Request) -> str:
 
 def _played(
     request: Request, play: Play, subject: Mechanism | Callable[..., Any], name: str, changed: set[str]
-) -> Job:
+) -> PrivacyJob:
     """A game against a subject, which claims what it claims or is said to."""
     if isinstance(subject, Mechanism) and request.parameters:
         subject = with_parameters(subject, request.parameters)
@@ -364,7 +364,7 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
 
 def _of_case(
     request: Request, target: MechanismTarget, case: Case, claim: Claim, expected: Verdict | None
-) -> GivenPairs | PairSearch | ExhaustiveDomain:
+) -> PrivacyJob:
     """A case of a plan, or the request's pairs in its place."""
     _refuse_unrelated(target.name, case.pairs, claim)
     given = GivenPairs(
@@ -420,7 +420,7 @@ def claim_of_group(subject: Mechanism | Callable[..., Any], claim: Claim, k: int
     return stated
 
 
-def with_own_ids(jobs: Iterable[Job]) -> list[Job]:
+def with_own_ids(jobs: Iterable[PrivacyJob]) -> list[PrivacyJob]:
     """Jobs of which no two share an id: instances of one class, and functions of one factory, have one name and source.
 
     Where a process died, the result of one would be taken for that of the other. The second has its place in its id.

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence.utility import UtilityJob, try_promise, utility_jobs
+from dpaudit.evidence.utility import try_promise, utility_jobs
 from dpaudit.language import Bernoulli, Fixed, Gaussian, Goal, Instance, InteriorPoint, Mechanism, Program, UtilityClaim
+from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.plan import UtilityCase
 from dpaudit.plans.request import Request
 from dpaudit.results.model import EvidenceKind, UtilityAudit, Verdict
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedian
 from dpaudit_algorithms.pac.concepts import Examples, GeneralisationError, Thresholds, Truth
 
@@ -70,7 +72,9 @@ def tried(
 ) -> UtilityAudit:
     case = UtilityCase("a case", mechanism, claim, instances, runs=runs, exact=exact)
     request = Request(("InteriorPointByMedian",), seed=seed, alpha=alpha, seconds=seconds)
-    steps = try_promise(UtilityJob("Toy", case, None, None, "id", runs), request, alpha, Runner(1, seconds))
+    target = MechanismTarget("Toy", "", case.mechanism)
+    job = UtilityJob(target=target, case=case, replay="id", expected=None, runs=runs)
+    steps = try_promise(job, request, alpha, Runner(1, seconds))
     while True:
         try:
             next(steps)

@@ -11,8 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from numpy.random import Generator
 
-from dpaudit.evidence.utility import UtilityJob, try_promise
+from dpaudit.evidence.utility import try_promise
 from dpaudit.language import Fixed, Multiset
+from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.plan import UtilityCase
 from dpaudit.plans.request import Request
 from dpaudit.report.html import to_html
@@ -20,6 +21,7 @@ from dpaudit.results.drawing import Drawing, Panel, line
 from dpaudit.results.json_form import from_json, schema, to_json
 from dpaudit.results.model import UtilityAudit
 from dpaudit.subjects.runner import Runner
+from dpaudit.subjects.target import MechanismTarget
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, LaplaceMechanism
 
 COURSE = line([(0, 1), (1, 2)], style="left")
@@ -40,7 +42,10 @@ def tried(drawing: Any, seed: int = 0) -> UtilityAudit:
     case = UtilityCase(
         "count", count, count.promise(3.0), (Fixed(Multiset.counted({0: 2, 1: 1})),), 100, exact=False, drawing=drawing
     )
-    job = UtilityJob("LaplaceMechanism", case, None, None, "0" * 12, 100)
+    job = UtilityJob(
+        target=MechanismTarget("LaplaceMechanism", "", case.mechanism), case=case, replay="0" * 12, expected=None,
+        runs=100,
+    )
     steps = try_promise(job, Request(targets=("LaplaceMechanism",), seed=seed), 0.05, Runner(1))
     while True:
         try:
