@@ -104,9 +104,10 @@ PAGES = (
         "Where pairs come from, and how the event that tells them apart is learned.",
         (
             "dpaudit.adversary.pairs.pair", "dpaudit.adversary.pairs.describe", "dpaudit.adversary.pairs.description",
-            "dpaudit.adversary.pairs.starting_pairs",
-            "dpaudit.adversary.pairs.pair_search", "dpaudit.adversary.pairs.climb", "dpaudit.adversary.pairs.chains",
-            "dpaudit.adversary.pairs.minimize", "dpaudit.adversary.events.event", "dpaudit.adversary.events.learner",
+            "dpaudit.adversary.pairs.starting_pairs", "dpaudit.adversary.pairs.climb",
+            "dpaudit.adversary.pairs.mutations", "dpaudit.adversary.pairs.histogram_mutations",
+            "dpaudit.adversary.pairs.chains", "dpaudit.adversary.pairs.minimize",
+            "dpaudit.adversary.events.event", "dpaudit.adversary.events.learner",
         ),
     ),
     Page(

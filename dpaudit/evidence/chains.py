@@ -17,7 +17,7 @@ from numpy.random import Generator as Random
 from numpy.random import default_rng
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.adversary.pairs.chains import Chain, Chains, chain_between, longer, pieces
+from dpaudit.adversary.pairs.chains import Chain, ChainMutations, chain_between, longer, pieces
 from dpaudit.adversary.pairs.climb import climb
 from dpaudit.errors import MechanismError, NotEnumerableError, OutputError, TimeLimitError
 from dpaudit.evidence.density import compared
@@ -315,34 +315,35 @@ def _walk(search: _Search, walk: GroupChains, rng: Random) -> Generator[Progress
     # fewer records than links cannot all be replaced
     least = links if single.kind == "replace-one" else 0
     for length in range(1, links + 1):
-        terrain = Chains(single, length, walk.records, least, walk.most)
+        neighbourhood = ChainMutations(single, length, walk.records, least, walk.most)
         # a quarter each for neighbours, what is between, chains of the last length, and other such chains
         share = search.most // 4 // (1 if length in (1, links) else links - 2)
         grown = [other for chain in kept for other in longer(chain, single, walk.records, rng, LONGER)]
         candidates = {
-            terrain.key(chain): chain
+            neighbourhood.key(chain): chain
             for chain in (*grown, *(chain for chain in known if len(chain) == length))
-            if terrain.admits(chain)
+            if neighbourhood.admits(chain)
         }
         limit = search.spent + share
-        ranked = yield from _best(search, list(candidates.values()), terrain, rng, limit, rounds=1)
+        ranked = yield from _best(search, list(candidates.values()), neighbourhood, rng, limit, rounds=1)
         # a chain that was begun with goes on from what it is between its ends as well
         kept = ranked or kept
-    if ranked := (yield from _best(search, kept, terrain, rng, search.most, rounds=search.most)):
+    if ranked := (yield from _best(search, kept, neighbourhood, rng, search.most, rounds=search.most)):
         search.best = ranked[0]
 
 
 def _best(
-    search: _Search, starts: Sequence[Chain], terrain: Chains, rng: Random, limit: int, *, rounds: int
+    search: _Search, starts: Sequence[Chain], neighbourhood: ChainMutations, rng: Random, limit: int, *, rounds: int
 ) -> Generator[Progress, None, list[Chain]]:
     """The best few of them, or of what a climb from them finds; what the mechanism does not take is left out."""
     best: list[Chain] = []
+    starts = [chain for chain in starts if len(chain) == neighbourhood.links]
     for state in climb(
-        [chain for chain in starts if len(chain) == terrain.links], search.score, terrain, rng=rng, rounds=rounds,
-        width=WIDTH, patience=PATIENCE, stop=lambda: search.spent >= limit,
+        starts, search.score, neighbourhood, rng=rng, rounds=rounds, width=WIDTH, patience=PATIENCE,
+        stop=lambda: search.spent >= limit,
     ):
         best = [scored.item for scored in state.best if scored.score > -math.inf]
-        if best and terrain.links == len(search.job.claims):
+        if best and neighbourhood.links == len(search.job.claims):
             search.best = best[0]
         yield search.progress()
     return best

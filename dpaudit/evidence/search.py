@@ -10,8 +10,9 @@ from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner
+from dpaudit.adversary.pairs.climb import climb
 from dpaudit.adversary.pairs.minimize import shrink
-from dpaudit.adversary.pairs.pair_search import Pairs, climb
+from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
 from dpaudit.evidence.estimate import LEAST_RUNS, estimate, try_refuting
 from dpaudit.evidence.findings import Findings
@@ -53,7 +54,7 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
 
     best = list(job.pairs)
     search = climb(
-        best, score, Pairs.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
+        best, score, RecordMutations.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
         stop=lambda: found.searched >= 2 * least * ESTIMATES,
     )
     try:

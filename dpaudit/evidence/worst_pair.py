@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.random import Generator as Random
 from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.pairs.climb import Terrain, climb
-from dpaudit.adversary.pairs.histogram_mutations import Crowds
+from dpaudit.adversary.pairs.climb import Neighbourhood, climb
+from dpaudit.adversary.pairs.histogram_mutations import HistogramMutations
 from dpaudit.adversary.pairs.minimize import shrink
-from dpaudit.adversary.pairs.pair_search import Pairs, starting_pairs
-from dpaudit.adversary.pairs.staircases import Staircases
+from dpaudit.adversary.pairs.mutations import RecordMutations
+from dpaudit.adversary.pairs.score_mutations import ScoreMutations
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.evidence.density import losses_of
 from dpaudit.evidence.exact import compare
@@ -27,6 +27,8 @@ from dpaudit.plans.job import WorstCaseSearch
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.runner import Runner
+
+_T = TypeVar("_T")
 
 WORST = 0x3057
 """Marks the search's own stream of random numbers."""
@@ -134,25 +136,38 @@ class _Search:
 
     def run(
         self,
-        starts: Sequence[Any],
-        terrain: Terrain[Any],
-        subject: Callable[[Any], Subject | None],
-        again: Callable[[int], Sequence[Any]],
+        given: Sequence[_T],
+        others: Sequence[_T],
+        neighbourhood: Neighbourhood[_T],
+        subject: Callable[[_T], Subject | None],
         runner: Runner,
         seed: int,
+        rng: Random,
     ) -> Generator[Progress, None, None]:
-        """Climb from the starts, then again from elsewhere, as long as there is something to spend."""
-        known: dict[Hashable, float] = {}
+        """Climb from the starts, then again from elsewhere, as long as there is something to spend.
 
-        def score(item: Any, _: int) -> float:
-            key = terrain.key(item)
+        Args:
+            given: starts that somebody gave.
+            others: further starts; as many of them as leave most of what may be compared to the climbs.
+            rng: which of the others.
+        """
+        known: dict[Hashable, float] = {}
+        best: list[_T] = []
+
+        def score(item: _T, _: int) -> float:
+            key = neighbourhood.key(item)
             if key not in known:
                 self.tried += 1
+                before = self.best
                 with runner.guarded(self.job.target.name):
                     made = subject(item)
                     known[key] = -math.inf if made is None else self.score(made)
+                if self.best is not before:
+                    best[:] = [item]
             return known[key]
 
+        order = rng.permutation(len(others))[: max(1, self.most // STARTS)]
+        starts = [*given, *(others[i] for i in order)]
         while not self.spent and starts:
             rng = default_rng([seed, WORST, self.climbs])
             self.climbs += 1
@@ -165,7 +180,7 @@ class _Search:
             for _ in climb(
                 starts,
                 score,
-                terrain,
+                neighbourhood,
                 rng=rng,
                 rounds=self.most,
                 width=WIDTH,
@@ -176,7 +191,9 @@ class _Search:
             if len(known) == asked:
                 # everything around is known
                 return
-            starts = again(self.climbs)
+            fresh = neighbourhood.around((), default_rng([seed, WORST, 1, self.climbs]))
+            # every other climb goes on from the best; the others begin elsewhere
+            starts = [*best, *fresh] if self.climbs % 2 else fresh
 
 
 def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> float:
@@ -204,23 +221,15 @@ def _by_records(
     """Over pairs of datasets: by counts, or record by record where their order matters."""
     relation, seek, records = job.claim.relation, job.mode, job.records
     rng = default_rng([seed, WORST])
-    terrain: Pairs | Crowds
-    if seek.ordered:
-        terrain = Pairs(relation, records, seek.records)
-        starts = [*job.starts, *starting_pairs(relation, records, seek.records, rng)]
-    else:
-        most = max([seek.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
-        terrain = Crowds(relation, records, most)
-        starts = [*job.starts, *terrain.starts(rng)]
-
-    def again(number: int) -> list[Pair]:
-        fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
-        # every other climb goes on from the best; the others begin elsewhere
-        return [search.best[1].pair, *fresh] if search.best is not None and number % 2 else fresh
-
-    starts = _some(starts, len(job.starts), search, rng)
+    most = max([seek.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
+    neighbourhood = (
+        RecordMutations(relation, records, seek.records)
+        if seek.ordered
+        else HistogramMutations(relation, records, most)
+    )
     yield from search.run(
-        starts, terrain, lambda pair: Subject(job.target.subject, pair), again, runner, seed
+        job.starts, neighbourhood.starts(rng), neighbourhood, lambda pair: Subject(job.target.subject, pair), runner,
+        seed, rng,
     )
 
 
@@ -231,30 +240,17 @@ def _by_scores(
     mechanism: Any = job.target.subject
     own: Quality = mechanism.quality
     dataset = job.starts[0].left if job.starts else (job.records.extremes[0],)
-    terrain = Staircases(own(dataset).size, finest=1.0 if job.mode.realised else 0.125)
+    neighbourhood = ScoreMutations(own(dataset).size, finest=1.0 if job.mode.realised else 0.125)
     rng = default_rng([seed, WORST])
-    given = [own] if isinstance(own, Staircase) else [terrain.between(own(p.left), own(p.right)) for p in job.starts]
-    given = [one for one in given if one is not None]
-    starts = _some([*given, *terrain.starts(rng)], len(given), search, rng)
+    of_starts = (neighbourhood.between(own(pair.left), own(pair.right)) for pair in job.starts)
+    given = [own] if isinstance(own, Staircase) else [one for one in of_starts if one is not None]
 
     def subject(quality: Staircase) -> Subject | None:
         if job.mode.realised and (job.natural is None or job.natural.realised(*quality.sides) is None):
             return None
         return Subject(replace(mechanism, quality=quality), SCORED)
 
-    def again(number: int) -> list[Staircase]:
-        fresh = terrain.around((), default_rng([seed, WORST, 1, number]))
-        if search.best is None or not number % 2:
-            return fresh
-        return [search.best[1].mechanism.quality, *fresh]  # type: ignore[attr-defined]
-
-    yield from search.run(starts, terrain, subject, again, runner, seed)
-
-
-def _some(starts: list[Any], given: int, search: _Search, rng: Random) -> list[Any]:
-    """As many of them as leave most of what may be compared to the climbs; those that somebody gave first, and all."""
-    others = [starts[i] for i in given + rng.permutation(len(starts) - given)]
-    return starts[:given] + others[: max(1, search.most // STARTS)]
+    yield from search.run(given, neighbourhood.starts(rng), neighbourhood, subject, runner, seed, rng)
 
 
 def _realised(job: WorstCaseSearch, quality: Staircase, epsilon: float) -> str:

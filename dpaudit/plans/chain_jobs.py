@@ -10,7 +10,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.pair import as_multisets
-from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.options import DEFAULT_RUNS

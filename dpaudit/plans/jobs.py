@@ -15,7 +15,7 @@ from numpy.random import default_rng
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.description import parse_records
-from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, Quality, Staircase
 from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from dpaudit.adversary import Pair, every_pair
-from dpaudit.adversary.pairs.chains import Chain, Chains, chain_between, longer, pieces
+from dpaudit.adversary.pairs.chains import Chain, ChainMutations, chain_between, longer, pieces
 from dpaudit.adversary.pairs.describe import Integers, SampledFrom
-from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.evidence import chains
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.worst_pair import Subject, needed
@@ -70,7 +70,7 @@ def test_longer_chains_hold(left: Any, relation: Relation, counted: bool, seed: 
         assert all(chain.holds(relation) and len(chain) == length for chain in kept)
         if relation is ADD_REMOVE_ONE or length <= len(left):
             assert kept, "there is room for another link"
-        around = Chains(relation, length, RECORDS, least=1, most=9).around(kept[:2], rng)
+        around = ChainMutations(relation, length, RECORDS, least=1, most=9).around(kept[:2], rng)
         assert all(chain.holds(relation) and len(chain) == length for chain in around)
         assert all(1 <= len(side) <= 9 for chain in around for side in (chain.datasets[0], chain.datasets[-1]))
 

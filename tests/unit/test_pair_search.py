@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from dpaudit.adversary.pairs.alignment import ABSENT, aligned, joined
+from dpaudit.adversary.pairs.climb import Climbed, climb
 from dpaudit.adversary.pairs.describe import Just, Lists, Records
 from dpaudit.adversary.pairs.description import parse_records
+from dpaudit.adversary.pairs.mutations import RecordMutations, mutations
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.adversary.pairs.pair_search import Climbed, Pairs, climb, mutations, starting_pairs
-from dpaudit.adversary.pairs.starting_pairs import random_related_pairs
+from dpaudit.adversary.pairs.starting_pairs import random_related_pairs, starting_pairs
 from dpaudit.errors import DatasetError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset, Relation, relation_named
 
@@ -186,9 +187,9 @@ def breaks_ties(pair: Pair) -> float:
     return 3.0 if winners[0] != winners[1] else 0.1
 
 
-def wide(starts: list[Pair]) -> Pairs:
+def wide(starts: list[Pair]) -> RecordMutations:
     """Where the climbs of these tests walk."""
-    return Pairs.like(starts, REPLACE_ONE, WIDE)
+    return RecordMutations.like(starts, REPLACE_ONE, WIDE)
 
 
 def last(states: Any) -> Climbed[Pair]:

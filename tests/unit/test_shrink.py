@@ -16,7 +16,7 @@ from numpy.random import default_rng
 from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.minimize import Shrunk, shrink, simplicity, size_of
 from dpaudit.adversary.pairs.pair import Pair, every_pair
-from dpaudit.adversary.pairs.pair_search import starting_pairs
+from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, ParameterError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Dataset, Multiset, Relation, relation_named
 

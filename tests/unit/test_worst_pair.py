@@ -14,8 +14,8 @@ from typed_commands import Typed
 
 import dpaudit
 from dpaudit.adversary.pairs.description import parse_records
-from dpaudit.adversary.pairs.histogram_mutations import Crowds
-from dpaudit.adversary.pairs.staircases import Staircases
+from dpaudit.adversary.pairs.histogram_mutations import HistogramMutations
+from dpaudit.adversary.pairs.score_mutations import ScoreMutations
 from dpaudit.errors import UsageError
 from dpaudit.language import (
     Bernoulli,
@@ -281,29 +281,29 @@ def test_the_time_limit_ends_a_search() -> None:
 
 @pytest.mark.parametrize("stop", [1, 2, 7, 4097, 2**64])
 def test_staircases_are_of_sensitivity_one(stop: int) -> None:
-    terrain, rng = Staircases(stop, finest=0.5), default_rng(stop % 1000)
-    every = terrain.starts(rng)
+    neighbourhood, rng = ScoreMutations(stop, finest=0.5), default_rng(stop % 1000)
+    every = neighbourhood.starts(rng)
     for _ in range(6):
-        every += terrain.around(every[-8:], rng)
+        every += neighbourhood.around(every[-8:], rng)
     assert len(set(every)) > 50
     for one in every:
         left, right = one.sides
         assert left.size == right.size == stop
         assert max(abs(change) for _, _, change in one.pieces) <= 1
         assert all(a[0] < b[0] for a, b in pairwise(one.pieces))
-        assert terrain.between(left, right) == one
+        assert neighbourhood.between(left, right) == one
 
 
 @pytest.mark.slow(only=["add-*"])
 @pytest.mark.parametrize("kind", ["replace-one", "add-remove-one", "replace-one:3"])
-def test_crowds_are_related(kind: str) -> None:
+def test_histogram_mutations_are_related(kind: str) -> None:
     relation, rng = relation_named(kind), default_rng(3)
     for data in ("integers(0, 9)", "tuples(integers(0, 99), integers(0, 1))", "sampled_from(['a', 'b', 'c'])"):
-        terrain = Crowds(relation, parse_records(data), 50)
-        every = terrain.starts(rng)
+        neighbourhood = HistogramMutations(relation, parse_records(data), 50)
+        every = neighbourhood.starts(rng)
         for _ in range(10):
-            every += terrain.around(every[-6:], rng)
-        assert len({terrain.key(pair) for pair in every}) > 100
+            every += neighbourhood.around(every[-6:], rng)
+        assert len({neighbourhood.key(pair) for pair in every}) > 100
         for pair in every:
             assert 0 < pair.distance(relation) <= relation.size
             assert max(len(pair.left), len(pair.right)) <= 50

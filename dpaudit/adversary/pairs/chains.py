@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot, aligned
 from dpaudit.adversary.pairs.describe import Records
-from dpaudit.adversary.pairs.histogram_mutations import Crowds
+from dpaudit.adversary.pairs.histogram_mutations import HistogramMutations
 from dpaudit.adversary.pairs.mutations import mutations
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import DatasetError
@@ -128,8 +128,8 @@ def longer(chain: Chain, relation: Relation, records: Records, rng: Generator, n
 
 
 @dataclass(frozen=True)
-class Chains:
-    """Chains of so many links: a terrain to climb on.
+class ChainMutations:
+    """Chains of so many links: a neighbourhood to climb in.
 
     Args:
         relation: of single steps.
@@ -169,7 +169,7 @@ class Chains:
         sides = (pair.left, pair.right)
         if all(isinstance(side, Multiset) and all(map(self.records.contains, side.values)) for side in sides):
             most = self.most if self.most is not None else 2 * size + self.links
-            found += Crowds(group, self.records, most).around([pair], rng)
+            found += HistogramMutations(group, self.records, most).around([pair], rng)
         return found
 
     def _through(self, pair: Pair) -> Chain:

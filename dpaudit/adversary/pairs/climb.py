@@ -1,4 +1,11 @@
-"""Beam search over anything that a score can be asked for: where it goes is the terrain's to say."""
+"""The one search engine: beam search over pairs, score vectors or chains, given a score and a neighbourhood.
+
+A search for pairs has three parts. The score of a candidate is a function (candidate, effort) → number: exact, or an
+estimate from samples (`dpaudit.evidence`). What lies near a candidate is a `Neighbourhood`: `RecordMutations`,
+`HistogramMutations`, `ScoreMutations`, `ChainMutations`. What refutes is made smaller by `minimize`, under a function
+pair → bool. Nothing here runs a mechanism, and where the score is an estimate the result is a suggestion: the verdict
+needs fresh samples.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +19,14 @@ from numpy.random import Generator
 T = TypeVar("T")
 
 
-class Terrain(Protocol[T]):
-    """Where a climb walks."""
+class Neighbourhood(Protocol[T]):
+    """What a search knows of its candidates."""
 
     def around(self, kept: Sequence[T], rng: Generator) -> list[T]:
         """Candidates of the next round besides the kept ones: small changes of them, and some that are new."""
 
     def key(self, candidate: T) -> Hashable:
-        """Equal for candidates that are the same place."""
+        """Equal for candidates that have the same score."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Climbed(Generic[T]):
 def climb(
     starts: Sequence[T],
     score: Callable[[T, int], float],
-    terrain: Terrain[T],
+    neighbourhood: Neighbourhood[T],
     *,
     rng: Generator,
     rounds: int = 12,
@@ -69,8 +76,8 @@ def climb(
         starts: candidates of the first round.
         score: (candidate, effort) → score; NaN counts as −∞. The same candidate is asked again and again: an estimate
             from runs must come from new ones every time, as many as the effort (1, 2, 4, …) says.
-        terrain: what lies around a candidate.
-        rng: for the terrain and for ties; the climb is a function of it and of the scores.
+        neighbourhood: what lies around a candidate, and which candidates are the same.
+        rng: for the neighbourhood and for ties; the climb is a function of it and of the scores.
         rounds: at most so many, the first one included.
         width: candidates that are kept.
         patience: rounds without a new best candidate after which it ends.
@@ -79,17 +86,17 @@ def climb(
     """
     if not starts:
         return
-    race = _Race(score, terrain, width, rng, stop)
+    race = _Race(score, neighbourhood, width, rng, stop)
     candidates, kept, idle = list(starts), list[Scored[T]](), 0
     for done in range(1, rounds + 1):
         ranked = race.run(candidates)
         if race.stopped and kept:
             yield Climbed(tuple(kept), done - 1, race.calls, race.work)
             return
-        known = {terrain.key(scored.item) for scored in kept}
+        known = {neighbourhood.key(scored.item) for scored in kept}
         # an old best one may have lost its seat: then it is compared by the last fresh estimate that it had
         incumbent = max((race.last.get(key, -math.inf) for key in known), default=-math.inf)
-        improved = bool(ranked) and terrain.key(ranked[0].item) not in known and ranked[0].score > incumbent
+        improved = bool(ranked) and neighbourhood.key(ranked[0].item) not in known and ranked[0].score > incumbent
         idle = 0 if improved else idle + 1
         kept = ranked[:width]
         yield Climbed(tuple(kept), done, race.calls, race.work)
@@ -97,8 +104,8 @@ def climb(
             return
         every = [scored.item for scored in kept]
         different: dict[Hashable, T] = {}
-        for item in [*every, *terrain.around(every, rng)]:
-            different.setdefault(terrain.key(item), item)
+        for item in [*every, *neighbourhood.around(every, rng)]:
+            different.setdefault(neighbourhood.key(item), item)
         candidates = list(different.values())
 
 
@@ -108,12 +115,12 @@ class _Race(Generic[T]):
     def __init__(
         self,
         score: Callable[[T, int], float],
-        terrain: Terrain[T],
+        neighbourhood: Neighbourhood[T],
         width: int,
         rng: Generator,
         stop: Callable[[], bool],
     ) -> None:
-        self.score, self.terrain, self.width, self.rng, self.stop = score, terrain, width, rng, stop
+        self.score, self.neighbourhood, self.width, self.rng, self.stop = score, neighbourhood, width, rng, stop
         self.calls = self.work = 0
         self.stopped = False
         self.last: dict[Hashable, float] = {}
@@ -126,11 +133,11 @@ class _Race(Generic[T]):
         while True:
             level: list[Scored[T]] = []
             for item in items:
-                key = self.terrain.key(item)
+                key = self.neighbourhood.key(item)
                 if self.stop():
                     self.stopped = True
-                    again = {self.terrain.key(scored.item) for scored in level}
-                    rest = (scored for scored in ranked if self.terrain.key(scored.item) not in again)
+                    again = {self.neighbourhood.key(scored.item) for scored in level}
+                    rest = (scored for scored in ranked if self.neighbourhood.key(scored.item) not in again)
                     return [*self._ranked(level), *rest]
                 value = float(self.score(item, effort))
                 self.calls, self.work = self.calls + 1, self.work + effort

@@ -1,4 +1,4 @@
-"""Pairs of large datasets that are known by their counts: a search moves crowds of records, not one at a time.
+"""Pairs of large datasets that are known by their counts: a search changes counts, not single records.
 
 For mechanisms that look at multiplicities only. What is hard about them happens where counts are tied, lead by just as
 much as a threshold asks for, or stand on one value; so a search begins with histograms of one and of two values, and
@@ -29,7 +29,7 @@ FEW = 12
 
 
 @dataclass(frozen=True)
-class Crowds:
+class HistogramMutations:
     """Pairs of multisets with a part that they share; one neighbouring step, or as many as the relation's size, apart.
 
     Args:

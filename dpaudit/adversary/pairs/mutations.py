@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from statistics import mode
 from typing import Any
 
 from numpy.random import Generator
@@ -11,13 +12,47 @@ from numpy.random import Generator
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot, aligned, differing_places, joined, shared_places, usable
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.adversary.pairs.starting_pairs import inside
+from dpaudit.adversary.pairs.starting_pairs import RANDOM, inside, random_related_pairs, starting_pairs
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Relation
 from dpaudit.language.records import is_number
 
 HALVINGS = 12
 """A value close by is up to so many halvings of a random distance away."""
+CHILDREN = 6
+"""Mutations of every kept pair in a round of a climb; `RANDOM` new random pairs come to them."""
+
+
+@dataclass(frozen=True)
+class RecordMutations:
+    """Pairs of datasets, record by record: a neighbourhood to climb in.
+
+    Args:
+        relation, records: where mutations stay.
+        size: records of the starting pairs and of new random ones.
+    """
+
+    relation: Relation
+    records: Records
+    size: int
+
+    @classmethod
+    def like(cls, starts: Sequence[Pair], relation: Relation, records: Records) -> RecordMutations:
+        """With new pairs as large as most of the starting ones."""
+        return cls(relation, records, mode(len(pair.left) for pair in starts) if starts else 0)
+
+    def starts(self, rng: Generator) -> list[Pair]:
+        """What a good tester tries by hand."""
+        return starting_pairs(self.relation, self.records, self.size, rng)
+
+    def around(self, kept: Sequence[Pair], rng: Generator) -> list[Pair]:
+        """Mutations, and new random pairs."""
+        near = [other for pair in kept for other in mutations(pair, self.relation, self.records, rng, CHILDREN)]
+        return near + random_related_pairs(self.relation, self.records, self.size, rng, RANDOM)
+
+    def key(self, candidate: Pair) -> Hashable:
+        """The two datasets."""
+        return candidate.left, candidate.right
 
 
 def mutations(

@@ -29,8 +29,8 @@ Piece = tuple[int, float, float]
 
 
 @dataclass(frozen=True)
-class Staircases:
-    """Staircases over the solutions 0, …, stop − 1.
+class ScoreMutations:
+    """Staircases over the solutions 0, …, stop − 1: a neighbourhood to climb in.
 
     Args:
         stop: how many solutions there are, ≥ 1.
@@ -154,8 +154,8 @@ class Staircases:
 
 
 _CHANGES = (
-    Staircases._lift, Staircases._lift, Staircases._lift_rest, Staircases._level, Staircases._turn,
-    Staircases._turn_rest, Staircases._move, Staircases._split, Staircases._join,
+    ScoreMutations._lift, ScoreMutations._lift, ScoreMutations._lift_rest, ScoreMutations._level, ScoreMutations._turn,
+    ScoreMutations._turn_rest, ScoreMutations._move, ScoreMutations._split, ScoreMutations._join,
 )
 
 
