@@ -288,7 +288,7 @@ def _sampled(
     try:
         spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
         if state.refuted and isinstance(job, PairSearch):
-            yield from search.shrink_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+            yield from search.minimize_strongest(job, state, runner, found, seed=request.seed, spent=spent)
         yield from sampled.certify(
             job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
         )

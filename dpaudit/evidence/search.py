@@ -1,4 +1,4 @@
-"""Pairs for a mechanism of which only its runs are known: searched for before the test, shrunk after a refutation."""
+"""Pairs for a program of which only samples are known: searched for before the test, minimised after a refutation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.random import default_rng
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.adversary.pairs.climb import climb
-from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
 from dpaudit.evidence.estimate import LEAST_RUNS, estimate, try_refuting
@@ -28,9 +28,9 @@ from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
 """The cheapest estimates that a search may cost; together as many runs as one pair may have."""
-SHRINK_ERROR = 0.01
+MINIMIZE_ERROR = 0.01
 """Error of the tests that say whether a smaller pair still refutes; the certificate comes from fresh runs."""
-SHRINK_TESTS = 60
+MINIMIZE_TESTS = 60
 
 
 def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, PairSearch]:
@@ -86,7 +86,7 @@ def described_exceptions(pair: Pair, data: str) -> list[str]:
     ]
 
 
-def shrink_strongest(
+def minimize_strongest(
     job: PairSearch, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
 ) -> Generator[Progress, None, None]:
     """Put the smallest pair that still seems to refute in the place of the one that did.
@@ -102,31 +102,31 @@ def shrink_strongest(
     def refutes(pair: Pair) -> bool:
         nonlocal tests
         tests += 1
-        tried = try_refuting(job, pair, runs, runner, seed=seed, index=tests, phase=SHRINK, alpha=SHRINK_ERROR)
+        tried = try_refuting(job, pair, runs, runner, seed=seed, index=tests, phase=SHRINK, alpha=MINIMIZE_ERROR)
         found.searched += 2 * tried.runs
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted
 
     yield Progress(spent, job.runs, "shrinking the pair that refutes", state.epsilon_lower)
     try:
-        shrunk = shrink(
-            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=SHRINK_TESTS
+        minimized = minimize(
+            strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
         )
     except (TimeLimitError, DpauditError) as error:
         found.notes.append(f"The pair that refutes was not shrunk: {error}")
         return
-    if not shrunk.steps:
+    if not minimized.steps:
         return
     left, right = len(strongest.pair.left), len(strongest.pair.right)
-    steps = f"{len(shrunk.steps)} step{'' if len(shrunk.steps) == 1 else 's'}"
+    steps = f"{len(minimized.steps)} step{'' if len(minimized.steps) == 1 else 's'}"
     found.notes.append(
         f"The pair was shrunk in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
         "e-process refuted the claim; the counts are of the small pair."
     )
     state.smaller = Track(
         len(state.tracks),
-        replace(shrunk.pair, source="shrunk"),
-        learned[shrunk.pair.left, shrunk.pair.right],
+        replace(minimized.pair, source="shrunk"),
+        learned[minimized.pair.left, minimized.pair.right],
         Bets(state.epsilons, job.claim.delta, at=state.at),
         strongest.bits,
         Bets(state.epsilons, job.claim.delta, at=state.at),

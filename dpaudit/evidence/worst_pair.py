@@ -13,7 +13,7 @@ from numpy.random import default_rng
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.climb import Neighbourhood, climb
 from dpaudit.adversary.pairs.histogram_mutations import HistogramMutations
-from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.adversary.pairs.score_mutations import ScoreMutations
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
@@ -39,10 +39,10 @@ STARTS = 3
 """One in so many of all comparisons goes to what a search begins with."""
 TRIED = 20
 """So many candidates for each that may be compared are looked at, at most."""
-MOST_SHRINKING = 300
+MOST_MINIMIZING = 300
 """Laws compared to find a smaller pair that still refutes."""
-SHRUNK_RECORDS = 400
-"""Larger datasets are not shrunk record by record."""
+MINIMIZED_RECORDS = 400
+"""Pairs of larger datasets are not minimised."""
 SCORED = Pair((0,), (1,), "two vectors of scores", "found")
 
 
@@ -91,7 +91,7 @@ def find_worst(
     if job.mode.scores and isinstance(quality, Staircase):
         found.notes.append(f"Scores on one side → on the other: {quality}.")
         found.notes.append(_realised(job, quality, epsilon))
-    if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= SHRUNK_RECORDS:
+    if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= MINIMIZED_RECORDS:
         yield Progress(search.compared, job.mode.compared, "looking for a smaller pair that refutes", epsilon)
         subject = _smaller(job, subject, search, runner, found)
     target = replace(job.target, subject=subject.mechanism)
@@ -283,17 +283,17 @@ def _smaller(
             return search.score(replace(subject, pair=pair)) > job.claim.epsilon * (1 + 1e-9)
 
     try:
-        shrunk = shrink(
-            subject.pair, refutes, relation=job.claim.relation, records=job.records, budget=MOST_SHRINKING
+        minimized = minimize(
+            subject.pair, refutes, relation=job.claim.relation, records=job.records, budget=MOST_MINIMIZING
         )
     except (TimeLimitError, DpauditError):
         return subject
-    if shrunk.steps:
-        records = len(shrunk.pair.left)
+    if minimized.steps:
+        records = len(minimized.pair.left)
         found.notes.append(
             f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
-            f"{shrunk.pair.left!r} against "
-            f"{shrunk.pair.right!r} needs {_shown(needed(replace(subject, pair=shrunk.pair), job.claim))}."
+            f"{minimized.pair.left!r} against "
+            f"{minimized.pair.right!r} needs {_shown(needed(replace(subject, pair=minimized.pair), job.claim))}."
         )
     return subject
 

@@ -17,7 +17,7 @@ from scipy import stats
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.description import parse_records
-from dpaudit.adversary.pairs.minimize import shrink, size_of
+from dpaudit.adversary.pairs.minimize import minimize, size_of
 from dpaudit.engine.orchestrator import run
 from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_LINF, PRIVATE_ROWS, REPLACE_ONE, Mechanism, Multiset, Relation
 from dpaudit.plans.request import Request
@@ -98,7 +98,7 @@ def test_the_shrinker_keeps_the_relation_and_only_makes_smaller(relation: Relati
         return zlib.crc32(repr((other.left, other.right, salt)).encode()) % 2 == 0
 
     records = parse_records(WHERE[relation])
-    found = shrink(pair, refutes, relation=relation, records=records, budget=60)
+    found = minimize(pair, refutes, relation=relation, records=records, budget=60)
     for other in (*asked, found.pair):
         assert relation.related(other.left, other.right)
         assert other.left != other.right

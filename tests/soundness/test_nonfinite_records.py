@@ -28,7 +28,7 @@ import dpaudit
 from dpaudit import strategies as dst
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.description import parse_records
-from dpaudit.adversary.pairs.minimize import shrink, simplicity
+from dpaudit.adversary.pairs.minimize import minimize, simplicity
 from dpaudit.adversary.pairs.mutations import mutations
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.cli import commands
@@ -441,7 +441,7 @@ def test_searches_stay_related_different_and_inside(description: str, relation: 
     pairs += [other for pair in pairs[::5] for other in mutations(pair, relation, records, rng, 4)]
     asked: list[Pair] = []
     for pair in pairs[::7]:
-        shrink(pair, lambda other: asked.append(other) is None, relation=relation, records=records, budget=40)
+        minimize(pair, lambda other: asked.append(other) is None, relation=relation, records=records, budget=40)
     for pair in (*pairs, *asked):
         assert relation.distance(pair.left, pair.right)
         assert all(records.contains(value) for side in (pair.left, pair.right) for value in side)

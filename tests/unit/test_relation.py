@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import SampledFrom
-from dpaudit.adversary.pairs.minimize import shrink
+from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import mutations
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, ParameterError, UnknownNameError
@@ -314,7 +314,7 @@ def test_searches_under_private_rows_make_legal_pairs(k: int) -> None:
     for pair in (*starts, *changed):
         pair.distance(relation)
     for pair in mixed[:3]:
-        small = shrink(pair, lambda p: True, relation=relation, records=records).pair
+        small = minimize(pair, lambda p: True, relation=relation, records=records).pair
         small.distance(relation)
         assert len(small.left) == 1
 

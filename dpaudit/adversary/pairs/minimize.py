@@ -35,8 +35,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Shrunk:
-    """The end of a shrink.
+class Minimized:
+    """What `minimize` ends with.
 
     Args:
         pair: the smallest pair that was found to refute; the given one when there are no steps.
@@ -51,14 +51,14 @@ class Shrunk:
     complete: bool
 
 
-def shrink(
+def minimize(
     pair: Pair,
     refutes: Callable[[Pair], bool],
     *,
     relation: Relation,
     records: Records | None = None,
     budget: int = 200,
-) -> Shrunk:
+) -> Minimized:
     """A pair at which no single simplification refutes any more, or the smallest one when the budget is spent.
 
     Args:
@@ -74,7 +74,7 @@ def shrink(
         ParameterError: a budget that is no whole number ≥ 0.
     """
     pair.distance(relation)
-    work = _Shrinking(pair, refutes, relation, records, whole("budget", budget, least=0))
+    work = _Minimizing(pair, refutes, relation, records, whole("budget", budget, least=0))
     try:
         # simpler values may make records superfluous, and the other way round: until nothing changes any more
         size = None
@@ -141,8 +141,8 @@ class _BudgetSpentError(Exception):
     """No questions are left."""
 
 
-class _Shrinking:
-    """A shrink under way: the smallest pair so far as slots, and the questions that were asked."""
+class _Minimizing:
+    """A minimisation under way: the smallest pair so far as slots, and the questions that were asked."""
 
     def __init__(
         self,
@@ -161,11 +161,11 @@ class _Shrinking:
         self.tried = 0
         self.steps: list[Step] = []
 
-    def result(self, *, complete: bool) -> Shrunk:
+    def result(self, *, complete: bool) -> Minimized:
         """What there is now."""
         label = f"{self.given.label}, made smaller" if self.given.label else "made smaller"
         pair = replace(self.pair, label=label) if self.steps else self.given
-        return Shrunk(pair, tuple(self.steps), self.tried, complete)
+        return Minimized(pair, tuple(self.steps), self.tried, complete)
 
     def take(self, slots: list[Slot], what: str) -> bool:
         """Go on with these slots if they are a smaller related pair that was not asked about, and it refutes.

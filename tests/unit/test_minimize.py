@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from dpaudit.adversary.pairs.description import parse_records
-from dpaudit.adversary.pairs.minimize import Shrunk, shrink, simplicity, size_of
+from dpaudit.adversary.pairs.minimize import Minimized, minimize, simplicity, size_of
 from dpaudit.adversary.pairs.pair import Pair, every_pair
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, ParameterError
@@ -130,31 +130,32 @@ CASES: dict[str, tuple[Pair, Callable[[Pair], bool], Relation, str | None, tuple
 def test_the_known_smallest_pair(name: str) -> None:
     pair, refutes, relation, data, smallest, most = CASES[name]
     assert refutes(pair)
-    shrunk = shrink(pair, refutes, relation=relation, records=None if data is None else parse_records(data), budget=500)
-    assert shrunk.complete
-    check_path(pair, shrunk, refutes, relation)
+    records = None if data is None else parse_records(data)
+    minimized = minimize(pair, refutes, relation=relation, records=records, budget=500)
+    assert minimized.complete
+    check_path(pair, minimized, refutes, relation)
     if smallest is not None:
-        assert sorted((shrunk.pair.left, shrunk.pair.right), key=repr) == sorted(smallest, key=repr)
-        assert shrunk.tried <= most
+        assert sorted((minimized.pair.left, minimized.pair.right), key=repr) == sorted(smallest, key=repr)
+        assert minimized.tried <= most
 
 
-def check_path(pair: Pair, shrunk: Shrunk, refutes: Callable[[Pair], bool], relation: Relation) -> None:
+def check_path(pair: Pair, minimized: Minimized, refutes: Callable[[Pair], bool], relation: Relation) -> None:
     """Every step is related, different, smaller than the one before, and still refutes; the last is the result."""
-    path = [pair, *(step.pair for step in shrunk.steps)]
+    path = [pair, *(step.pair for step in minimized.steps)]
     for before, after in pairwise(path):
         assert size_of(after) < size_of(before)
         assert relation.related(after.left, after.right)
         assert after.left != after.right
         assert refutes(after)
-    assert (shrunk.pair.left, shrunk.pair.right) == (path[-1].left, path[-1].right)
-    assert all(step.what for step in shrunk.steps)
-    assert shrunk.pair.source == pair.source
-    assert len(shrunk.steps) <= shrunk.tried
+    assert (minimized.pair.left, minimized.pair.right) == (path[-1].left, path[-1].right)
+    assert all(step.what for step in minimized.steps)
+    assert minimized.pair.source == pair.source
+    assert len(minimized.steps) <= minimized.tried
 
 
 def test_floats_end_at_one_decimal() -> None:
     pair, refutes, relation, _, _, _ = CASES["numbers between 0 and 1"]
-    found = shrink(pair, refutes, relation=relation, records=parse_records("floats(0, 0.95)"), budget=500).pair
+    found = minimize(pair, refutes, relation=relation, records=parse_records("floats(0, 0.95)"), budget=500).pair
     assert found.right == (0.0,)
     assert 0.15 < found.left[0] <= 0.9  # type: ignore[index]
     assert found.left[0] == round(found.left[0], 1)  # type: ignore[index]
@@ -182,11 +183,11 @@ def test_any_test_whatever(relation: Relation, seed: int, budget: int, known: bo
         asked.append(other)
         return refutes(other)
 
-    shrunk = shrink(pair, once, relation=relation, records=records if known else None, budget=budget)
-    assert shrunk.tried == len(asked) <= budget
+    minimized = minimize(pair, once, relation=relation, records=records if known else None, budget=budget)
+    assert minimized.tried == len(asked) <= budget
     assert len({(p.left, p.right) for p in asked}) == len(asked)
     assert (pair.left, pair.right) not in {(p.left, p.right) for p in asked}
-    check_path(pair, shrunk, refutes, relation)
+    check_path(pair, minimized, refutes, relation)
     if known:
         assert all(records.contains(value) for p in asked for side in (p.left, p.right) for value in side)
     else:
@@ -204,18 +205,18 @@ def test_what_always_refutes_ends_at_the_smallest_of_all_pairs(relation: Relatio
     ]
     smallest = min(size_of(p) for pair in pairs for p in (pair, Pair(pair.right, pair.left)))
     for pair in pairs[:: max(1, len(pairs) // 60)]:
-        shrunk = shrink(pair, lambda _: True, relation=relation, records=parse_records("integers(0, 2)"))
-        assert shrunk.complete
-        assert size_of(shrunk.pair) == smallest
+        minimized = minimize(pair, lambda _: True, relation=relation, records=parse_records("integers(0, 2)"))
+        assert minimized.complete
+        assert size_of(minimized.pair) == smallest
 
 
 def test_nothing_smaller_refutes() -> None:
     pair = Pair((5, 3), (5, 4), "label", "given")
-    shrunk = shrink(pair, lambda _: False, relation=REPLACE_ONE)
-    assert shrunk.pair == pair
-    assert shrunk.steps == ()
-    assert shrunk.complete
-    assert 0 < shrunk.tried < 30
+    minimized = minimize(pair, lambda _: False, relation=REPLACE_ONE)
+    assert minimized.pair == pair
+    assert minimized.steps == ()
+    assert minimized.complete
+    assert 0 < minimized.tried < 30
 
 
 def test_the_budget() -> None:
@@ -224,23 +225,23 @@ def test_the_budget() -> None:
     def refutes(other: Pair) -> bool:
         return abs(sum(other.left) - sum(other.right)) >= 37
 
-    nothing = shrink(pair, refutes, relation=REPLACE_ONE, budget=0)
+    nothing = minimize(pair, refutes, relation=REPLACE_ONE, budget=0)
     assert (nothing.pair, nothing.tried, nothing.complete) == (pair, 0, False)
-    some = shrink(pair, refutes, relation=REPLACE_ONE, records=parse_records("integers(0, 1000)"), budget=3)
+    some = minimize(pair, refutes, relation=REPLACE_ONE, records=parse_records("integers(0, 1000)"), budget=3)
     assert some.tried == 3
     assert not some.complete
     assert len(some.pair.left) == 1
     assert some.pair.label == "one moved, made smaller"
     for budget in (-1, 1.5, True):
         with pytest.raises(ParameterError, match="budget"):
-            shrink(pair, refutes, relation=REPLACE_ONE, budget=budget)  # type: ignore[arg-type]
+            minimize(pair, refutes, relation=REPLACE_ONE, budget=budget)  # type: ignore[arg-type]
 
 
 def test_unrelated_and_equal_pairs_are_refused() -> None:
     with pytest.raises(PairError, match="2 replace-one steps apart"):
-        shrink(Pair((0, 0), (1, 1)), lambda _: True, relation=REPLACE_ONE)
+        minimize(Pair((0, 0), (1, 1)), lambda _: True, relation=REPLACE_ONE)
     with pytest.raises(PairError, match="equal"):
-        shrink(Pair((0,), (0,)), lambda _: True, relation=REPLACE_ONE)
+        minimize(Pair((0,), (0,)), lambda _: True, relation=REPLACE_ONE)
 
 
 def test_a_noisy_test_never_leads_astray_by_asking_twice() -> None:
@@ -258,7 +259,7 @@ def test_a_noisy_test_never_leads_astray_by_asking_twice() -> None:
             truth = abs(sum(other.left) - sum(other.right)) >= 37
             return bool(truth != (rng.random() < 0.02))
 
-        found = shrink(pair, errs, relation=REPLACE_ONE, records=parse_records("integers(0, 1000)")).pair
+        found = minimize(pair, errs, relation=REPLACE_ONE, records=parse_records("integers(0, 1000)")).pair
         good += abs(sum(found.left) - sum(found.right)) >= 37
     assert good >= 10
 
@@ -317,5 +318,5 @@ def test_large_multisets_are_bearable() -> None:
     """745,000 records of three values."""
     left = Multiset.counted({0: 400_000, 7: 300_000, 9: 45_000})
     pair = Pair(left, left.changed(remove=(7,), add=(9,)))
-    shrunk = shrink(pair, lambda p: len(p.left) >= 2, relation=REPLACE_ONE, budget=30)
-    assert (len(shrunk.pair.left), shrunk.complete) == (2, True)
+    minimized = minimize(pair, lambda p: len(p.left) >= 2, relation=REPLACE_ONE, budget=30)
+    assert (len(minimized.pair.left), minimized.complete) == (2, True)
