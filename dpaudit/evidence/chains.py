@@ -21,10 +21,9 @@ from dpaudit.adversary.pairs.chains import Chain, ChainMutations, chain_between,
 from dpaudit.adversary.pairs.climb import climb
 from dpaudit.errors import MechanismError, NotEnumerableError, OutputError, TimeLimitError
 from dpaudit.evidence.density import compared
-from dpaudit.evidence.estimate import estimate
+from dpaudit.evidence.estimate import SampledObjective
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, claim_record, finite, pair_record
 from dpaudit.evidence.findings import Findings
-from dpaudit.evidence.sampling import SEARCH, draw
 from dpaudit.evidence.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache, law
 from dpaudit.interpret.span_laws import has_spans
@@ -260,7 +259,7 @@ class _Runs(_Search):
 
     def __init__(self, job: GroupChains, runner: Runner, found: Findings, seed: int) -> None:
         super().__init__(job, runner, found, most=ESTIMATES)
-        self.seed = seed
+        self.objective = SampledObjective(job, runner, seed)
         self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
 
     def score(self, chain: Chain, effort: int) -> float:
@@ -299,11 +298,9 @@ class _Runs(_Search):
         """A lower estimate of ε; where it is 0, how far the event's frequencies are from a violation, below 0."""
         self.compared += 1
         runs = self.least * effort
-        sides = draw(
-            self.job, pair, runs, self.runner, seed=self.seed, index=self.compared, phase=SEARCH, batch=0
-        )
+        height = self.objective.estimate(pair, runs, index=self.compared, claim=claim).height
         self.found.searched += 2 * runs
-        return estimate(self.job, sides, claim, seed=self.seed).height
+        return height
 
 
 def _walk(search: _Search, walk: GroupChains, rng: Random) -> Generator[Progress, None, None]:

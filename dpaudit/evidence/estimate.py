@@ -1,6 +1,6 @@
 """What runs say of one pair before it is tested: an estimate of ε, and whether it seems to refute.
 
-Searches and shrinks ask these questions of many pairs. Nothing rests on their answers: the verdict on the pair that
+Searches and minimisers ask these questions of many pairs. Nothing rests on their answers: the verdict on the pair that
 they lead to comes from runs of a phase of its own.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner
-from dpaudit.evidence.sampling import GROWTH, Sides, batches, draw
+from dpaudit.evidence.sampling import GROWTH, SEARCH, batches, draw
 from dpaudit.evidence.sequential import MOST_EPSILON, grid, stake
 from dpaudit.language import Claim
 from dpaudit.plans.job import PrivacyJob
@@ -43,30 +43,9 @@ class Estimate:
         return self.epsilon if self.epsilon > 0 else self.gap - 1
 
 
-def estimate(job: PrivacyJob, sides: Sides, claim: Claim, *, seed: int) -> Estimate:
-    """What these runs say of a pair.
-
-    Args:
-        job: its runs say which event is wanted: one that so many can certify.
-        sides: outputs on both datasets.
-        claim: against which the event is chosen.
-        seed: of the learner's folds.
-    """
-    delta = claim.delta
-    learner = Learner(seed=seed)
-    learner.add(*sides)
-    w = learner.certify(
-        epsilon=min(claim.epsilon, MOST_EPSILON), delta=delta, runs=job.runs, alpha=OPTIMISM, thorough=False
-    )
-    if not w.n or not w.m:
-        return Estimate(0.0, -1.0)
-    bound = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM)
-    return Estimate(bound, w.x / w.n - w.y / w.m - delta)
-
-
 @dataclass(frozen=True)
 class Tried:
-    """A pair on which the claim was bet against.
+    """A pair on which the claim was tested.
 
     Args:
         refuted: whether the e-process rejected the claim.
@@ -79,46 +58,84 @@ class Tried:
     learner: Learner
 
 
-def try_refuting(
-    job: PrivacyJob,
-    pair: Pair,
-    runs: int,
-    runner: Runner,
-    *,
-    seed: int,
-    index: int,
-    phase: int,
-    alpha: float,
-    stop_early: bool = False,
-    growth: float = GROWTH,
-) -> Tried:
-    """Bet against the claim on one pair, as the audit itself does.
+@dataclass(frozen=True)
+class SampledObjective:
+    """What samples say of a pair: for every search that knows a program by its outputs alone, ours and Hypothesis's.
 
     Args:
-        runs: a side, at most.
-        seed, index, phase: of the random streams, as in `draw`.
-        alpha: error of the e-process.
-        stop_early: end with the batch that rejects the claim; otherwise all runs are spent, and learned from.
-        growth: of the runs from batch to batch; fewer batches cost less, and stop later.
-
-    Raises:
-        TimeLimitError, MechanismError, OutputError: as `draw`.
+        job: what is sampled, the claim, and the samples that its audit may spend: events are wanted that so many can
+            certify.
+        runner: takes the samples.
+        seed: of all samples and of the learners' folds.
     """
-    epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
-    epsilons, at = grid(epsilon, job.runs, delta)
-    learner, process = Learner(seed=seed), Bets(epsilons, delta, at=at)
-    refuted, spent = False, 0
-    for batch, size in enumerate(batches(runs, growth=growth)):
-        sides = draw(job, pair, size, runner, seed=seed, index=index, phase=phase, batch=batch)
-        spent += size
-        if batch:
-            stake(process, learner.grow(epsilon=epsilon, delta=delta), sides)
-            # by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0
-            refuted = (
-                float(process.log_peaks[at]) >= math.log(1 / alpha)
-                and eprocess.largest_rejected(epsilons, process.log_peaks, alpha=alpha) >= epsilon
-            )
+
+    job: PrivacyJob
+    runner: Runner
+    seed: int
+
+    def estimate(self, pair: Pair, runs: int, *, index: int, claim: Claim | None = None) -> Estimate:
+        """How far some samples are from the claim.
+
+        Args:
+            runs: of each dataset.
+            index: of the random stream, as in `draw`.
+            claim: against which the event is chosen; the job's without it.
+
+        Raises:
+            TimeLimitError, MechanismError, OutputError: as `draw`.
+        """
+        claim = self.job.claim if claim is None else claim
+        sides = draw(self.job, pair, runs, self.runner, seed=self.seed, index=index, phase=SEARCH, batch=0)
+        delta = claim.delta
+        learner = Learner(seed=self.seed)
         learner.add(*sides)
-        if refuted and stop_early:
-            break
-    return Tried(refuted, spent, learner)
+        w = learner.certify(
+            epsilon=min(claim.epsilon, MOST_EPSILON), delta=delta, runs=self.job.runs, alpha=OPTIMISM, thorough=False
+        )
+        if not w.n or not w.m:
+            return Estimate(0.0, -1.0)
+        bound = clopper_pearson.epsilon_lower(w.x, w.n, w.y, w.m, delta=delta, alpha=OPTIMISM)
+        return Estimate(bound, w.x / w.n - w.y / w.m - delta)
+
+    def test(
+        self,
+        pair: Pair,
+        runs: int,
+        *,
+        index: int,
+        phase: int,
+        alpha: float,
+        stop_early: bool = False,
+        growth: float = GROWTH,
+    ) -> Tried:
+        """Test the claim on one pair, as the audit itself does.
+
+        Args:
+            runs: of each dataset, at most.
+            index, phase: of the random streams, as in `draw`.
+            alpha: error of the e-process.
+            stop_early: end with the batch that rejects the claim; otherwise all samples are taken, and learned from.
+            growth: of the samples from batch to batch; fewer batches cost less, and stop later.
+
+        Raises:
+            TimeLimitError, MechanismError, OutputError: as `draw`.
+        """
+        job = self.job
+        epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
+        epsilons, at = grid(epsilon, job.runs, delta)
+        learner, process = Learner(seed=self.seed), Bets(epsilons, delta, at=at)
+        refuted, spent = False, 0
+        for batch, size in enumerate(batches(runs, growth=growth)):
+            sides = draw(job, pair, size, self.runner, seed=self.seed, index=index, phase=phase, batch=batch)
+            spent += size
+            if batch:
+                stake(process, learner.grow(epsilon=epsilon, delta=delta), sides)
+                # by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0
+                refuted = (
+                    float(process.log_peaks[at]) >= math.log(1 / alpha)
+                    and eprocess.largest_rejected(epsilons, process.log_peaks, alpha=alpha) >= epsilon
+                )
+            learner.add(*sides)
+            if refuted and stop_early:
+                break
+        return Tried(refuted, spent, learner)

@@ -12,7 +12,7 @@ from dpaudit.interpret import Outputs, Tally
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.subjects.runner import Runner, Unit
 
-SEARCH, LEARN, SHRINK, CERTIFY = range(4)
+SEARCH, LEARN, MINIMIZE, CERTIFY = range(4)
 """Phases of an audit; each has random streams of its own."""
 
 Sides = tuple[Outputs, Outputs]

@@ -14,9 +14,9 @@ from dpaudit.adversary.pairs.climb import climb
 from dpaudit.adversary.pairs.minimize import minimize
 from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.errors import DatasetError, DpauditError, MechanismError, OutputError, TimeLimitError
-from dpaudit.evidence.estimate import LEAST_RUNS, estimate, try_refuting
+from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective
 from dpaudit.evidence.findings import Findings
-from dpaudit.evidence.sampling import SEARCH, SHRINK, draw
+from dpaudit.evidence.sampling import MINIMIZE, SEARCH
 from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
@@ -35,6 +35,7 @@ MINIMIZE_TESTS = 60
 
 def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, PairSearch]:
     """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
+    objective = SampledObjective(job, runner, seed)
     least = max(LEAST_RUNS, job.runs // ESTIMATES)
     counter = 0
     crashes: list[str] = []
@@ -44,13 +45,13 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
         counter += 1
         runs = least * effort
         try:
-            sides = draw(job, pair, runs, runner, seed=seed, index=counter, phase=SEARCH, batch=0)
+            estimated = objective.estimate(pair, runs, index=counter)
         except (MechanismError, DatasetError, OutputError) as error:
             # it may ask for more records than a pair has; other pairs are tried before that is the result
             crashes.append(str(error))
             return -math.inf
         found.searched += 2 * runs
-        return estimate(job, sides, job.claim, seed=seed).epsilon
+        return estimated.epsilon
 
     best = list(job.pairs)
     search = climb(
@@ -94,7 +95,7 @@ def minimize_strongest(
     Nothing rests on these runs: the e-process has refuted the claim on the larger pair, and the smaller one is
     certified by fresh runs.
     """
-    strongest = state.strongest
+    strongest, objective = state.strongest, SampledObjective(job, runner, seed)
     runs = min(max(2 * spent, 100), learning_runs(job.runs))
     learned: dict[tuple[Dataset, Dataset], Learner] = {}
     tests = 0
@@ -102,7 +103,7 @@ def minimize_strongest(
     def refutes(pair: Pair) -> bool:
         nonlocal tests
         tests += 1
-        tried = try_refuting(job, pair, runs, runner, seed=seed, index=tests, phase=SHRINK, alpha=MINIMIZE_ERROR)
+        tried = objective.test(pair, runs, index=tests, phase=MINIMIZE, alpha=MINIMIZE_ERROR)
         found.searched += 2 * tried.runs
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted

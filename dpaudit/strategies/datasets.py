@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
+from hypothesis.database import ExampleDatabase
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
@@ -108,10 +109,7 @@ def exceptional_records(data: SearchStrategy[Any]) -> list[Any]:
             raise _NoFloatsError
 
     lists = st.lists(data, min_size=LOOKED_AT, max_size=LOOKED_AT)
-    settings = hypothesis.settings(
-        max_examples=LOOKS, database=None, derandomize=False, deadline=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
-    )
+    settings = quiet_settings(LOOKS, None, (Phase.generate,))
     with suppress(_NoFloatsError, Unsatisfiable, DatasetError):
         settings(hypothesis.seed(0)(hypothesis.given(lists)(look)))()
     return sorted(found.values(), key=simplicity)[:MOST_EXCEPTIONAL]
@@ -119,6 +117,23 @@ def exceptional_records(data: SearchStrategy[Any]) -> list[Any]:
 
 class _NoFloatsError(Exception):
     """What ends the look at a strategy without floats."""
+
+
+def quiet_settings(
+    examples: int, database: ExampleDatabase | None, phases: tuple[Phase, ...]
+) -> hypothesis.settings:
+    """Settings under which Hypothesis searches for dpaudit, and says nothing."""
+    return hypothesis.settings(
+        max_examples=examples,
+        database=database,
+        derandomize=False,
+        deadline=None,
+        phases=phases,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+    )
 
 
 def datasets(

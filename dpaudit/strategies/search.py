@@ -1,9 +1,11 @@
 """The search for the worst pair of neighbours in Hypothesis: its mutations, its `target`, its shrinker, its database.
 
-An example is a pair. A few runs estimate its ε, which `hypothesis.target` climbs; a pair that looks worse than all
-before it is bet on, and if the claim is refuted there, Hypothesis shrinks it. All pairs are run with the same random
-streams, so that estimates differ where the pairs do; the best few are then compared on other runs. Everything here runs
-in the phase SEARCH of the seed: the verdict on what it finds comes from an audit, which draws in other phases.
+Only Hypothesis knows what a strategy can draw, so it mutates and shrinks here; its objective is that of all searches by
+samples (`SampledObjective`). An example is a pair. A few samples estimate its ε, which `hypothesis.target` climbs; on a
+pair that looks worse than all before it the claim is tested, and if it is refuted there, Hypothesis shrinks the pair.
+All pairs have the same random streams, so that estimates differ where the pairs do; the best few are then compared on
+other samples. Everything here is sampled in the phase SEARCH of the seed: the verdict on what it finds comes from an
+audit, which samples in other phases.
 """
 
 from __future__ import annotations
@@ -13,40 +15,43 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 from unittest import SkipTest
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import Phase
 from hypothesis.database import ExampleDatabase
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from dpaudit.adversary import Pair
+from dpaudit.adversary.pairs.alignment import usable
 from dpaudit.adversary.pairs.minimize import size_of
 from dpaudit.errors import DpauditError, TimeLimitError, UsageError
-from dpaudit.evidence.estimate import LEAST_RUNS, Tried, estimate, try_refuting
-from dpaudit.evidence.sampling import SEARCH, draw
+from dpaudit.evidence.estimate import LEAST_RUNS, SampledObjective, Tried
+from dpaudit.evidence.sampling import SEARCH
 from dpaudit.language import Claim, Dataset, Mechanism, Relation
 from dpaudit.language.checks import whole
 from dpaudit.language.relation import plain_records
 from dpaudit.options import DEFAULT_SIZE
 from dpaudit.plans import registry
 from dpaudit.plans.alpha_shares import learning_runs
-from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs, PrivacyJob
+from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, GivenPairs
+from dpaudit.plans.request import Request
+from dpaudit.plans.subject import in_catalogue, resolved
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.stream import AuditStarted, Event, Progress
-from dpaudit.strategies.datasets import exceptional_records, with_some
+from dpaudit.strategies.datasets import exceptional_records, quiet_settings, with_some
 from dpaudit.strategies.neighbours import Neighbours, neighbours
 from dpaudit.subjects.runner import Runner
-from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, load_object
+from dpaudit.subjects.target import MechanismTarget, Target, function_target
 
 DEFAULT_EXAMPLES = 500
 """Pairs that a search may estimate."""
 RACE = ((12, 4), (6, 16))
 """How the best pairs are compared at the end: so many, each with so many times the runs of an estimate."""
 GROWTH = 1.5
-"""Of the runs of a bet from batch to batch: of many pairs a quick answer is wanted."""
+"""Of the samples of a test from batch to batch: of many pairs a quick answer is wanted."""
 KEPT = 3
 """Pairs of a kind that stay in the database."""
 ERROR = 0.001
@@ -55,10 +60,8 @@ KEPT_PHASES = (Phase.reuse, Phase.shrink)
 """Of Hypothesis, first: pairs that earlier searches kept."""
 PHASES = (Phase.generate, Phase.target, Phase.shrink)
 """Of Hypothesis, then: new pairs, the climb halfway, and the shrink of a pair that refutes."""
-ESTIMATES, BETS, RACES, CONFIRMED = range(4)
+ESTIMATES, TESTS, RACES, CONFIRMED = range(4)
 """Uses of the phase; each has random streams of its own, the same for all pairs."""
-
-_Key: TypeAlias = tuple[Dataset, Dataset]
 
 
 def find_pairs(
@@ -75,7 +78,7 @@ def find_pairs(
     seconds: float | None = None,
     call_seconds: float | None = None,
     tell: Callable[[Event], object] | None = None,
-) -> list[_Key]:
+) -> list[tuple[Dataset, Dataset]]:
     """The pairs of neighbours on which a claim seems to be broken most, worst first.
 
     Where the claim seems to be refuted, it is one pair: the smallest to which Hypothesis could shrink it. Audit what is
@@ -111,23 +114,23 @@ def find_pairs(
     job = GivenPairs(
         target=target, label="a search by Hypothesis", claim=claim, replay="", runs=whole("runs", runs, least=1)
     )
-    runner = Runner(seconds=seconds)
-    search = _Search(job, runner, seed, examples, tell)
+    objective = SampledObjective(job, Runner(seconds=seconds), seed)
+    search = _Search(objective, examples, tell)
     if tell is not None:
         tell(AuditStarted(target.name, job.label, str(claim), examples))
     # a profile for continuous integration may have no database
     database = hypothesis.settings().database if key is not None else None
     if database is None or key is None:
-        smallest = _smallest(pairs, search, _settings(examples, None, PHASES), seed)
+        smallest = _smallest(pairs, search, quiet_settings(examples, None, PHASES), seed)
         return _confirmed(search, smallest) or search.best(smallest)
     # with answers of their own, so that pairs of other days do not steer the search
-    again = _Search(job, runner, seed, examples, tell)
+    again = _Search(objective, examples, tell)
     kept = _Under(key, database, again)
     try:
-        if found := _confirmed(again, _smallest_kept(pairs, again, _settings(examples, kept, KEPT_PHASES), seed)):
+        if found := _confirmed(again, _smallest_kept(pairs, again, quiet_settings(examples, kept, KEPT_PHASES), seed)):
             return found
         kept.search, kept.reads = search, False
-        smallest = _smallest(pairs, search, _settings(examples, kept, PHASES), seed)
+        smallest = _smallest(pairs, search, quiet_settings(examples, kept, PHASES), seed)
     finally:
         kept.reads = True
         kept.forget_all_but(KEPT)
@@ -147,18 +150,18 @@ def database_key(f: Mechanism | Callable[..., Any] | str, claim: Claim, *, where
     return hashlib.sha256(f"dpaudit pairs\n{where}\n{name}\n{claim}".encode()).digest()
 
 
-def _confirmed(search: _Search, smallest: Neighbours | None) -> list[_Key]:
-    return [_plain(_key(smallest))] if smallest is not None and search.confirmed(smallest) else []
+def _confirmed(search: _Search, smallest: Pair | None) -> list[tuple[Dataset, Dataset]]:
+    return [_plain(smallest)] if smallest is not None and search.confirmed(smallest) else []
 
 
-def _key(pair: Neighbours) -> _Key:
+def _comparable(drawn: Neighbours) -> Pair:
     """The pair with records that compare as records do."""
-    return as_dataset(pair.left), as_dataset(pair.right)
+    return Pair(as_dataset(drawn.left), as_dataset(drawn.right))
 
 
-def _plain(key: _Key) -> _Key:
+def _plain(pair: Pair) -> tuple[Dataset, Dataset]:
     """The pair as mechanisms are to see it."""
-    return plain_records(key[0]), plain_records(key[1])
+    return plain_records(pair.left), plain_records(pair.right)
 
 
 class _Search:
@@ -168,97 +171,95 @@ class _Search:
     """
 
     def __init__(
-        self, job: PrivacyJob, runner: Runner, seed: int, examples: int, tell: Callable[[Event], object] | None = None
+        self, objective: SampledObjective, examples: int, tell: Callable[[Event], object] | None = None
     ) -> None:
-        self.job, self.runner, self.seed, self.examples, self.tell = job, runner, seed, examples, tell
+        job = objective.job
+        self.objective, self.job, self.examples, self.tell = objective, job, examples, tell
         self.least = max(LEAST_RUNS, job.runs // examples)
-        self.heights: dict[_Key, float] = {}
-        self.answers: dict[_Key, bool] = {}
-        self.refuting: list[_Key] = []
+        self.heights: dict[Pair, float] = {}
+        self.answers: dict[Pair, bool] = {}
+        self.refuting: list[Pair] = []
         self.enough = learning_runs(job.runs)
-        """Runs a side that a bet may spend; once one has refuted the claim, twice what it took."""
-        self.left = {"bets": job.runs, "shrink": job.runs}
+        """Samples of each dataset that a test may take; once one has refuted the claim, twice what it took."""
+        self.left = {"tests": job.runs, "shrink": job.runs}
         self.timed_out = False
         self.latest = -math.inf
         """The estimate of the pair that was asked about last."""
 
-    def __call__(self, pair: Neighbours) -> bool:
+    def __call__(self, pair: Pair) -> bool:
         """Whether the claim seems to be refuted on the pair."""
-        key = _key(pair)
-        if key not in self.answers:
-            self.answers[key] = not self.timed_out and self._ask(key)
+        if pair not in self.answers:
+            self.answers[pair] = not self.timed_out and self._ask(pair)
             self._told(len(self.answers), self.examples, "shrinking the pair" if self.refuting else "pairs")
-        self.latest = self.heights.get(key, -math.inf)
+        self.latest = self.heights.get(pair, -math.inf)
         if self.latest > -math.inf:
             hypothesis.target(self.latest, label="estimated epsilon")
-        return self.answers[key]
+        return self.answers[pair]
 
-    def confirmed(self, pair: Neighbours) -> bool:
+    def confirmed(self, pair: Pair) -> bool:
         """Whether other runs refute the claim on a pair, too: the same answer in every search with this seed."""
-        tried = self._bet(_key(pair), CONFIRMED, learning_runs(self.job.runs))
+        tried = self._test(pair, CONFIRMED, learning_runs(self.job.runs))
         return tried is not None and tried.refuted
 
-    def best(self, smallest: Neighbours | None, *, beside: _Search | None = None) -> list[_Key]:
+    def best(self, smallest: Pair | None, *, beside: _Search | None = None) -> list[tuple[Dataset, Dataset]]:
         """The worst pairs by runs that did not choose them; one of two directions.
 
         Args:
             smallest: comes first, whatever was estimated.
             beside: another search, whose pairs are compared with these.
         """
-        once: dict[frozenset[Dataset], _Key] = {}
-        first = [_key(smallest)] if smallest is not None else []
+        once: dict[frozenset[Dataset], Pair] = {}
+        first = [smallest] if smallest is not None else []
         # what this search knows has its place already, so that pairs that it kept itself before change nothing
         others = beside.heights if beside is not None else {}
-        heights = {**self.heights, **{key: height for key, height in others.items() if key not in self.answers}}
-        estimated = sorted(heights, key=lambda key: (-heights[key], size_of(Pair(*key))))
-        for key in (*first, *self.refuting, *estimated):
-            once.setdefault(frozenset(key), key)
+        heights = {**self.heights, **{pair: height for pair, height in others.items() if pair not in self.answers}}
+        estimated = sorted(heights, key=lambda pair: (-heights[pair], size_of(pair)))
+        for pair in (*first, *self.refuting, *estimated):
+            once.setdefault(frozenset((pair.left, pair.right)), pair)
         ranked = list(once.values())
         for number, effort in RACE:
             scores = {}
-            for key in ranked[:number]:
-                scores[key] = self._estimate(key, self.least * effort, RACES + 10 * effort)
+            for pair in ranked[:number]:
+                scores[pair] = self._estimate(pair, self.least * effort, RACES + 10 * effort)
                 self._told(len(scores), number, "comparing the worst pairs")
             if self.timed_out:
                 break
             # with the same streams, equal ones are equal to the digit
-            ranked = sorted(scores, key=lambda key: (-scores[key], size_of(Pair(*key))))
-        return [_plain(key) for key in ranked[:TESTS_OF_FOUND_PAIRS]]
+            ranked = sorted(scores, key=lambda pair: (-scores[pair], size_of(pair)))
+        return [_plain(pair) for pair in ranked[:TESTS_OF_FOUND_PAIRS]]
 
     def _told(self, done: int, of: int, what: str) -> None:
         if self.tell is not None:
             # a shrink may ask for more pairs than the search
             self.tell(Progress(min(done, of), of, f"searching, {what} ({done:,})", None))
 
-    def _ask(self, key: _Key) -> bool:
+    def _ask(self, pair: Pair) -> bool:
         if self.refuting:
-            return self._affordable("shrink") and self._refuted(key, "shrink")
+            return self._refuted(pair, "shrink")
         highest = max(self.heights.values(), default=-math.inf)
-        height = self.heights[key] = self._estimate(key, self.least, ESTIMATES)
+        height = self.heights[pair] = self._estimate(pair, self.least, ESTIMATES)
         # the first pair may be one that an earlier search has kept
         promising = len(self.heights) == 1 or (height > self.job.claim.epsilon and height > highest)
-        return promising and self._affordable("bets") and self._refuted(key, "bets")
+        return promising and self._refuted(pair, "tests")
 
-    def _affordable(self, what: str) -> bool:
-        return self.left[what] > 0 and not self.timed_out
-
-    def _refuted(self, key: _Key, what: str) -> bool:
-        tried = self._bet(key, BETS, self.enough)
+    def _refuted(self, pair: Pair, what: str) -> bool:
+        if self.left[what] <= 0 or self.timed_out:
+            return False
+        tried = self._test(pair, TESTS, self.enough)
         if tried is None:
             return False
         self.left[what] -= tried.runs
         if tried.refuted:
             if not self.refuting:
                 self.enough = min(self.enough, max(2 * tried.runs, 2 * LEAST_RUNS))
-            self.refuting.append(key)
+            self.refuting.append(pair)
         return tried.refuted
 
-    def _bet(self, key: _Key, use: int, runs: int) -> Tried | None:
+    def _test(self, pair: Pair, use: int, runs: int) -> Tried | None:
         """None where the mechanism fails, or the time is over."""
         try:
-            return try_refuting(
-                self.job, Pair(*key), runs, self.runner, seed=self.seed, index=use, phase=SEARCH, alpha=ERROR,
-                stop_early=True, growth=GROWTH,
+            return self.objective.test(
+                pair, runs, index=use, phase=SEARCH, alpha=ERROR, stop_early=True, growth=GROWTH
             )
         except TimeLimitError:
             self.timed_out = True
@@ -266,16 +267,15 @@ class _Search:
         except DpauditError:
             return None
 
-    def _estimate(self, key: _Key, runs: int, use: int) -> float:
+    def _estimate(self, pair: Pair, runs: int, use: int) -> float:
         """−∞ where the mechanism fails: it may ask for other datasets."""
         try:
-            sides = draw(self.job, Pair(*key), runs, self.runner, seed=self.seed, index=use, phase=SEARCH, batch=0)
+            return self.objective.estimate(pair, runs, index=use).height
         except TimeLimitError:
             self.timed_out = True
             return -math.inf
         except DpauditError:
             return -math.inf
-        return estimate(self.job, sides, self.job.claim, seed=self.seed).height
 
 
 class _RefutedError(Exception):
@@ -287,15 +287,16 @@ def _smallest(
     search: _Search,
     settings: hypothesis.settings,
     seed: int,
-) -> Neighbours | None:
+) -> Pair | None:
     """The pair to which Hypothesis shrinks those that refute; None where there is none.
 
     Raises:
         UsageError: the strategy gives no pair of the relation.
     """
-    last: list[Neighbours] = []
+    last: list[Pair] = []
 
-    def test(pair: Neighbours) -> None:
+    def test(drawn: Neighbours) -> None:
+        pair = _comparable(drawn)
         if search(pair):
             last[:] = [pair]
             raise _RefutedError
@@ -313,7 +314,7 @@ def _smallest(
 
 def _smallest_kept(
     pairs: SearchStrategy[Any], search: _Search, settings: hypothesis.settings, seed: int
-) -> Neighbours | None:
+) -> Pair | None:
     """The same of the pairs that were kept; None also where nothing was, or nothing that the strategy still gives."""
     try:
         return _smallest(pairs, search, settings, seed)
@@ -359,50 +360,31 @@ class _Under(ExampleDatabase):
         return hashlib.sha256(self._key + key).digest()
 
 
-def _settings(
-    examples: int, database: ExampleDatabase | None, phases: tuple[Phase, ...]
-) -> hypothesis.settings:
-    return hypothesis.settings(
-        max_examples=examples,
-        database=database,
-        derandomize=False,
-        deadline=None,
-        phases=phases,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        print_blob=False,
-    )
 
 
 def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> SearchStrategy[Any]:
     """The strategy itself where it gives pairs, else neighbours of its records."""
     try:
         example = hypothesis.find(
-            data, lambda value: True, settings=_settings(10, None, PHASES), random=Random(0)
+            data, lambda value: True, settings=quiet_settings(10, None, PHASES), random=Random(0)
         )
     except (NoSuchExample, Unsatisfiable):
         raise UsageError(_EMPTY.format(relation.name)) from None
     if isinstance(example, Neighbours):
         if size is not None:
             raise UsageError("The strategy of pairs says how many records they have; leave size out.")
-        return data.filter(lambda pair: relation.related(*(key := _key(pair))) and key[0] != key[1])
+        return data.filter(lambda drawn: usable(_comparable(drawn), relation))
     records = with_some(data, exceptional_records(data))
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
 def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None = None) -> Target:
-    if isinstance(f, str):
-        named = ":" not in f and not f.endswith(".py")
-        found = registry.plan(registry.canonical_name(f)).cases()[0].mechanism if named else load_object(f)[0]
-        return _target(found, call_seconds)
-    if isinstance(f, type) and issubclass(f, Mechanism):
-        return _target(instantiate(f, {}))
-    if isinstance(f, Mechanism):
-        return MechanismTarget(f.name, "", f)
-    if not callable(f):
-        raise UsageError(f"{f!r} is a {type(f).__name__}; dpaudit checks functions and mechanisms.")
-    return function_target(f, getattr(f, "__name__", type(f).__name__), "python", call_seconds)
+    if isinstance(f, str) and in_catalogue(f):
+        f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
+    subject, name, source = resolved(Request((f,)), f)
+    if isinstance(subject, Mechanism):
+        return MechanismTarget(subject.name, source, subject)
+    return function_target(subject, name, source, call_seconds)
 
 
 def _named(f: Callable[..., Any]) -> str:

@@ -145,9 +145,9 @@ def test_worst_pairs_that_do_not_refute_are_kept_as_well(
     asked: list[int] = []
     ask = search._Search._ask
 
-    def watched(self: Any, key: Any) -> bool:
-        asked.append(abs(sum(key[0]) - sum(key[1])))
-        return ask(self, key)
+    def watched(self: Any, pair: Any) -> bool:
+        asked.append(abs(sum(pair.left) - sum(pair.right)))
+        return ask(self, pair)
 
     monkeypatch.setattr(search._Search, "_ask", watched)
     more = {**CHEAP, "key": b"a key of one's own"}

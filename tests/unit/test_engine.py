@@ -192,7 +192,7 @@ def test_training_runs_are_never_used_again(monkeypatch: pytest.MonkeyPatch) -> 
     streams = {np.random.default_rng(SeedSequence(list(key))).integers(2**63) for key in keys}
     assert len(streams) == len(keys)
     phases = {key[4] for key in keys}
-    assert phases == {sampling.SEARCH, sampling.LEARN, sampling.SHRINK, sampling.CERTIFY}
+    assert phases == {sampling.SEARCH, sampling.LEARN, sampling.MINIMIZE, sampling.CERTIFY}
 
 
 def test_runs_are_counted_in_full() -> None:
