@@ -60,12 +60,8 @@ def test_the_claim_is_exact_and_the_core_can_be_read_off(shape: Shape) -> None:
 
 
 FAST = [
-    "int", "int, beyond doubles", "float", "bool", "str of varying length", "None or a float",
-    "NaN, ?inf and floats", "0.0, ?0.0 by coin, and 2.0", "float, by two paths", "complex",
-    "vector of 1 or 2 numbers", "vector", "vector with Laplace noise", "matrix",
-    "a list, the same at every call", "tuple of many kinds", "tuples in tuples", "namedtuple",
-    "frozen dataclass", "set, in any order", "float or str", "raises, or returns a str",
-    "two numbers that add up to one",
+    "int", "float", "str of varying length", "NaN, ?inf and floats", "vector of 1 or 2 numbers", "tuples in tuples",
+    "frozen dataclass", "set, in any order", "raises, or returns a str", "two numbers that add up to one",
 ]  # fmt: skip
 """Shapes that the fast tests try: each way of being read once."""
 

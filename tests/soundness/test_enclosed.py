@@ -735,7 +735,7 @@ def no_doubles() -> Iterator[None]:
         Enclosed.__float__ = before  # type: ignore[method-assign]
 
 
-@pytest.mark.slow(only=["LearnThresholds"])
+@pytest.mark.slow(only=["LearnThresholds", "RecConcave"])
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_calls_itself_certain_uses_no_double_of_its_parameters(name: str) -> None:
     looked = 0

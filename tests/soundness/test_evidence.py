@@ -368,6 +368,7 @@ def test_the_key_of_a_function_that_was_corrected_is_another(
     assert before[0] != after[0]
 
 
+@pytest.mark.slow(fast=["helper", "closure", "helper module"])
 @pytest.mark.parametrize(
     "variant",
     ["helper", "closure", "global", "default", "helper module", "base class", "partial", "instance attribute"],

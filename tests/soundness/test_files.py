@@ -307,6 +307,7 @@ FORGERIES: dict[str, Callable[[bytes, str], bytes]] = {
 }
 
 
+@pytest.mark.slow(fast=["nothing", "a pickle that runs code", "a later version", "another law, *"])
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_or_damaged_file_is_refused_reported_and_made_again(
     name: str, home: Path, monkeypatch: pytest.MonkeyPatch

@@ -59,7 +59,7 @@ TWO: dict[str, tuple[Callable[[float], Any], Callable[[float], Any]]] = {
 }
 
 
-@pytest.mark.slow(fast=["named tuple", "array and tuple", "set"])
+@pytest.mark.slow(fast=["set"])
 @pytest.mark.parametrize("which", TWO)
 def test_types_that_tell_the_dataset(which: str) -> None:
     found = audited(lambda data, rng: TWO[which][data[0]](noisy([0], rng)))
@@ -67,6 +67,7 @@ def test_types_that_tell_the_dataset(which: str) -> None:
     assert "return one type" in found.reason
 
 
+@pytest.mark.slow(fast=["number of numpy"])
 @pytest.mark.parametrize("which", ["list and tuple", "number of numpy", "OrderedDict"])
 def test_types_by_a_coin(which: str) -> None:
     found = audited(lambda data, rng: TWO[which][int(rng.integers(2))](noisy(data, rng)), 1.1, 3_000)
@@ -338,6 +339,7 @@ class Returns(Mechanism):
         return EXACT[self.which][min(1, sum(data)) if self.how in ("data", "part") else other](coin)
 
 
+@pytest.mark.slow(fast=["list and tuple", "named tuple", "number of numpy"])
 @pytest.mark.parametrize("which", EXACT)
 def test_types_in_exact_output_distributions(which: str) -> None:
     for data in ((0,), (1,)):
@@ -433,6 +435,7 @@ class Noisy(Mechanism):
         return forms[self.one if sum(data) else self.other]
 
 
+@pytest.mark.slow(fast=["list"])
 @pytest.mark.parametrize("other", ["list", "array", "numpy"])
 def test_types_beside_released_noise(other: str) -> None:
     with pytest.raises(NotEnumerableError):

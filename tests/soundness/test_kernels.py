@@ -68,6 +68,7 @@ def test_kernels_are_of_every_kind() -> None:
         assert 10 <= sum(which) <= 190, kind
 
 
+@pytest.mark.slow(fast=["?"])
 @pytest.mark.parametrize("seed", PROVED)
 def test_enumeration_agrees_with_verify(seed: int) -> None:
     """Verdict and enclosure of the worst ε; no error is allowed, for nothing is by chance."""

@@ -366,6 +366,7 @@ def test_exact_epsilons_keep_to_the_relations() -> None:
     assert by_delta[0] > by_delta[-1]
 
 
+@pytest.mark.slow(fast=["0", "1"])
 @pytest.mark.parametrize("seed", range(6))
 def test_post_processing_never_raises_the_exact_epsilon(seed: int) -> None:
     """Labels of a random table are merged, one after the other."""

@@ -122,7 +122,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
-@pytest.mark.slow(only=["noisy_has_nan", "more_than_one_nan"])
+@pytest.mark.slow(fast=["has_nan"])
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda f: f.__name__)
 def test_a_described_range_holds_them_and_the_leak_is_found(leak: Any, typed: Any) -> None:
     code, said = typed(f"check my.py:{leak.__name__} --epsilon 1 --data 'floats(0, 1)' --size 5 --runs 5000")
@@ -186,7 +186,7 @@ def test_zeros_of_two_signs_are_a_pair_and_two_nan_are_none(typed: Any) -> None:
 # --- Python, Hypothesis, pytest ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow(only=["noisy_has_nan", "more_than_one_nan"])
+@pytest.mark.slow(fast=["has_nan"])
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda f: f.__name__)
 def test_python_finds_the_leak(leak: Any) -> None:
     assert dpaudit.audit(leak, 1.0, data="floats(-5, 5)", size=3, **CHEAP).verdict is Verdict.FAIL

@@ -33,7 +33,7 @@ RELATED: dict[str, Callable[[float, float], Any]] = {
 }
 
 
-@pytest.mark.slow(fast=["two that add up to one", "a fixed distance"])
+@pytest.mark.slow(fast=["two that add up to one"])
 @pytest.mark.parametrize("which", RELATED)
 def test_private_functions_whose_numbers_are_related(which: str) -> None:
     """Each needs exactly what it claims; an audit errs with probability 0.001."""

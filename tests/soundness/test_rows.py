@@ -58,6 +58,7 @@ class Clamped(Mechanism):
         return 0.0
 
 
+@pytest.mark.slow(fast=["0"])
 @pytest.mark.parametrize("seed", range(3))
 def test_2_one_value_by_two_paths(seed: int) -> None:
     found, audit = verdict(Clamped(), None, seed=seed)
@@ -262,6 +263,7 @@ def of_a_few(data: Any, rng: np.random.Generator, size: int) -> Any:
     return [(int(data[0]) ^ int(flip), "a" * int(n)) for flip, n in zip(flips, lengths, strict=True)]
 
 
+@pytest.mark.slow(fast=["0-*"])
 @pytest.mark.parametrize("f", [sorted_outputs, rare_coin, of_a_few])
 @pytest.mark.parametrize("seed", range(3))
 def test_outputs_of_one_call_that_do_not(f: Any, seed: int) -> None:

@@ -107,6 +107,7 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
     return seen
 
 
+@pytest.mark.slow(fast=["4", "37"])
 @pytest.mark.parametrize("changed", [4, 12, 30, 37])
 def test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do(
     monkeypatch: pytest.MonkeyPatch, changed: int
