@@ -68,6 +68,7 @@ def test_its_options_are_those_of_the_parsers(workflow: dict[str, Any]) -> None:
             assert used <= known, words
 
 
+@pytest.mark.slow(fast=["nightly"])
 @pytest.mark.parametrize("job", MADE)
 def test_its_commands_run(
     workflow: dict[str, Any], job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
