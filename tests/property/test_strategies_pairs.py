@@ -53,7 +53,9 @@ REACHES = [relation_named(f"answers-{norm}@{reach}") for norm in ("linf", "l1", 
 GROUPS = [relation.group(k) for relation in (*EVERY, *REACHES) for k in (1, 3)]
 
 
-@pytest.mark.slow(only=["answers-l1", "answers-l2@2.0"])
+@pytest.mark.slow(
+    fast=["*-one", "*-one:3", "answers-linf", "answers-l?@0.25", "answers-l1@2.0:3", "last-only:3", "private-rows"]
+)
 @pytest.mark.parametrize("relation", GROUPS, ids=lambda relation: relation.name)
 @quick
 @given(st.data())
@@ -90,7 +92,7 @@ def smallest(strategy: Any, condition: Any) -> Any:
     )
 
 
-@pytest.mark.slow(only=["private-rows", "answers-l2", "answers-l1", "answers-linf"])
+@pytest.mark.slow(fast=["replace-one"])
 @pytest.mark.parametrize("relation", EVERY, ids=lambda relation: relation.name)
 def test_pairs_shrink_to_the_smallest_in_both_directions(relation: Relation) -> None:
     strategy = dst.neighbours(relation, records_for(relation))
