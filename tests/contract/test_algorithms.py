@@ -34,14 +34,16 @@ def test_variants_are_registered_or_stand_in_the_same_file(name: str) -> None:
 # a name's checks come one after the other, so that its laws are computed once
 @pytest.mark.slow(
     only=[
-        "AHighH-samples", "ASimpleHCorrected-laws_sum_to_one", "AdvancedComposition-samples",
-        "DigitGuessing-samples", "GaussianAnswers-value", "GaussianAnswers-plan", "GaussianAnswers-utility",
-        "GaussianAnswers-ledger", "GaussianAnswers-bulk", "HardReduction-samples", "LaplaceAnswers-utility",
-        "LaplaceAnswers-ledger", "LaplaceAnswers-bulk", "LearnRectangles-samples", "NumericSparse-bulk",
-        "NumericSparseCorrected-bulk", "PackingGame-value", "PackingGame-plan", "PointRepresentation-samples",
-        "PointRepresentationHash-samples", "PrivateMultiplicativeWeights-bulk",
-        "RepresentationFromLearnerRefined-utility", "RepresentationLearner-ledger",
-        "RepresentationLearnerCorrected-ledger",
+        "AHighH-samples", "ASimpleHCorrected-agreement", "ASimpleHCorrected-laws_sum_to_one",
+        "AdvancedComposition-samples", "BasicComposition-samples", "DigitGuessing-samples", "EmpiricalLearner-ledger",
+        "GaussianAnswers-bulk", "GaussianAnswers-ledger", "GaussianAnswers-plan", "GaussianAnswers-sample_sizes",
+        "GaussianAnswers-utility", "GaussianAnswers-value", "HardReduction-laws_sum_to_one", "HardReduction-samples",
+        "LaplaceAnswers-bulk", "LaplaceAnswers-ledger", "LaplaceAnswers-utility", "LearnHalf-ledger",
+        "LearnRectangles-samples", "LearnRectangles-utility", "NaiveAnswers-utility", "NumericSparse-bulk",
+        "NumericSparseCorrected-bulk", "PackingGame-plan", "PackingGame-sample_sizes", "PackingGame-value",
+        "PointRepresentation-samples", "PointRepresentationHash-samples", "PrivateMultiplicativeWeights-bulk",
+        "RepresentationFromLearnerRefined-samples", "RepresentationFromLearnerRefined-utility",
+        "RepresentationLearner-ledger", "RepresentationLearnerCorrected-ledger", "ThresholdsFromInteriorPoint-ledger",
     ]
 )
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
