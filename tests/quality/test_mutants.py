@@ -282,7 +282,8 @@ MUTANTS += [
 
 @pytest.mark.slow(
     only=[
-        "Laplace, sensitivity 1", "composition, k + 1", "RecPrefix, no noise in step 7", "LearnThresholds, tie-*",
+        "A_dist, factor 2", "A_dist, tie-break", "Laplace, sensitivity 1", "LearnPoints, factor 2 of A_dist",
+        "LearnThresholds, tie-*", "RecPrefix, no noise in step 7", "composition, k + 1", "exponential, factor 2",
     ]
 )
 @pytest.mark.parametrize(("original", "mutant", "data"), [m[1:] for m in MUTANTS], ids=[m[0] for m in MUTANTS])
