@@ -24,13 +24,14 @@ from scipy import stats
 import dpaudit
 from dpaudit.plans.request import DEFAULT_ALPHA
 from dpaudit.stats.power import rejection_probability
+from dpaudit.testing import RandomisedResponse
 
 # the mechanisms are those of the tests
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "soundness"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "quality"))
 
 import helpers
-from exact_mechanisms import Gap, RandomisedResponse
+from exact_mechanisms import Gap
 from shapes import EVERY, PAIR, SHAPES, WAYS, Dressed, Shape
 
 KEPT = Path(__file__).resolve().parent / "error_rates.jsonl"

@@ -62,8 +62,8 @@ PAGES = (
     Page(
         "testing",
         "Testing",
-        "For tests of your own: the pytest plugin, and strategies for Hypothesis.",
-        ("dpaudit.pytest_plugin", "dpaudit.strategies"),
+        "For tests of your own: the pytest plugin, strategies for Hypothesis, and toy mechanisms of known ε.",
+        ("dpaudit.pytest_plugin", "dpaudit.strategies", "dpaudit.testing"),
     ),
     Page(
         "adapters",

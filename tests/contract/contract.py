@@ -29,6 +29,7 @@ from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.model import Verdict
+from dpaudit.testing import WithoutBulk
 
 PARAMETERS = ("epsilon", "delta", "beta", "alpha")
 PATHS = 3_000
@@ -46,16 +47,6 @@ MISS = 1e-3
 MOST_RUNS = 10**13
 """Runs share their paths, so that many cost no more than few; a `bulk` has no such gift."""
 MOST_BULK_RUNS = 4_000_000
-
-
-@dataclass(frozen=True)
-class TextOnly(Mechanism):
-    """A mechanism without its `bulk`."""
-
-    inner: Mechanism
-
-    def run(self, dataset: Any) -> Any:
-        return self.inner.run(dataset)
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class Subject:
         """How often each outcome came in the samples that are held against that law."""
         assert self.agreement is not None
         found = self.agreement
-        return counted(sample(TextOnly(found.mechanism), found.dataset, found.runs, seed=11))
+        return counted(sample(WithoutBulk(found.mechanism), found.dataset, found.runs, seed=11))
 
 
 @dataclass
@@ -339,7 +330,7 @@ def check_agreement(subject: Subject) -> None:
     if found is None:
         for mechanism, dataset, exact in subject.laws:
             (certain,) = (value for value, p in exact.as_dict().items() if p > 0)
-            assert counted(sample(TextOnly(mechanism), dataset, 10_000, seed=1)) == {certain: 10_000}
+            assert counted(sample(WithoutBulk(mechanism), dataset, 10_000, seed=1)) == {certain: 10_000}
         return
     assert not refutes(found.law, subject.counts, found.event), f"{subject.name} on {found.dataset!r}"
     if hasattr(found.mechanism, "bulk"):
@@ -370,7 +361,7 @@ def check_bulk(subject: Subject) -> None:
             continue
         pair = next(pair for m, pair in subject.pairs if m == mechanism)
         for i, dataset in enumerate((pair.left, pair.right)):
-            text = sample(TextOnly(mechanism), dataset, 4_000, seed=2 * i)
+            text = sample(WithoutBulk(mechanism), dataset, 4_000, seed=2 * i)
             bulk = sample(mechanism, dataset, 20_000, seed=2 * i + 1)
             p_value = two_samples(text, bulk)
             assert p_value > 1e-6, f"{mechanism!r} on {dataset!r}: bulk and run differ (p = {p_value:.1g})"

@@ -1,4 +1,4 @@
-"""Small mechanisms whose exact ε is known, in dpaudit's language."""
+"""A mechanism like A_dist whose exact ε is known; others are in `dpaudit.testing`."""
 
 from __future__ import annotations
 
@@ -6,25 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.language import Categorical, Claim, Laplace, Mechanism
-
-BIT = ((0,), (1,))
-"""The pair on which each of them needs all of its ε."""
-
-
-@dataclass(frozen=True)
-class RandomisedResponse(Mechanism):
-    """Exactly ε-DP."""
-
-    epsilon: float = 1.0
-
-    @property
-    def claim(self) -> Claim:
-        return Claim(self.epsilon)
-
-    def run(self, dataset: Any) -> Categorical:
-        (bit,) = dataset
-        return Categorical((bit, 1 - bit), (1 / (1 + math.exp(-self.epsilon)), 1 / (1 + math.exp(self.epsilon))))
+from dpaudit.language import Categorical, Claim, Mechanism
 
 
 @dataclass(frozen=True)
@@ -40,17 +22,3 @@ class Gap(Mechanism):
     def run(self, dataset: Any) -> Categorical:
         p = 0.5 if dataset[0] == 0 else 0.5 * math.exp(-self.epsilon)
         return Categorical(("⊥", "solution"), (p, 1 - p))
-
-
-@dataclass(frozen=True)
-class LaplaceNumber(Mechanism):
-    """A count with Laplace noise, as a real number: exactly ε-DP, attained by every half-line outside both counts."""
-
-    epsilon: float = 1.0
-
-    @property
-    def claim(self) -> Claim:
-        return Claim(self.epsilon)
-
-    def run(self, dataset: Any) -> Laplace:
-        return Laplace(float(sum(dataset)), 1 / self.epsilon)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from exact_mechanisms import BIT, Gap, RandomisedResponse
+from exact_mechanisms import Gap
 
 from dpaudit.engine import orchestrator
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Verdict
+from dpaudit.testing import BIT, RandomisedResponse
 
 
 @pytest.mark.slow

@@ -20,22 +20,19 @@ from dpaudit.language import (
     Mechanism,
     Program,
     Softmax,
-    checks,
     exp,
 )
 from dpaudit.plans.plan import Case, Plan, Scope
 from dpaudit.results.model import Verdict
+from dpaudit.testing import RandomisedResponse
 
 E = math.e
 PAIR = ((0,), (1,))
 
 
 @dataclass(frozen=True)
-class Response(Mechanism):
-    """Randomised response: ε-DP exactly, claimed to be `claimed`."""
-
-    epsilon: float = 1.0
-    claimed: float | None = None
+class Response(RandomisedResponse):
+    """Randomised response with a card, so that it can be registered."""
 
     card: ClassVar[Card] = Card(
         name="Response",
@@ -47,34 +44,6 @@ class Response(Mechanism):
         inputs="a dataset of one bit",
         output="a bit",
     )
-
-    def __post_init__(self) -> None:
-        checks.positive("epsilon", self.epsilon)
-
-    @property
-    def claim(self) -> Claim:
-        return Claim(self.epsilon if self.claimed is None else self.claimed)
-
-    def run(self, dataset: Any) -> Categorical:
-        (bit,) = dataset
-        return Categorical((bit, 1 - bit), (1 / (1 + exp(-self.epsilon)), 1 / (1 + exp(self.epsilon))))
-
-
-@dataclass(frozen=True)
-class Leak(Mechanism):
-    """Randomised response that tells all with probability δ: exactly (ε, δ)."""
-
-    epsilon: float = 1.0
-    delta: float = 0.1
-
-    @property
-    def claim(self) -> Claim:
-        return Claim(self.epsilon, self.delta)
-
-    def run(self, dataset: Any) -> Categorical:
-        (bit,) = dataset
-        kept = (1 - self.delta) / (1 + exp(self.epsilon))
-        return Categorical((f"surely {bit}", bit, 1 - bit), (self.delta, exp(self.epsilon) * kept, kept))
 
 
 @dataclass(frozen=True)
@@ -89,21 +58,6 @@ class TwoLeaks(Mechanism):
         (bit,) = dataset
         common, rare = 0.4 * exp(-0.42 * bit), 0.004 * exp(-1.2 * bit)
         return Categorical(("common", "rare", "other"), (common, rare, 1 - common - rare))
-
-
-@dataclass(frozen=True)
-class Counting(Mechanism):
-    """A Laplace count, rounded up and cut to 0, …, `most`."""
-
-    epsilon: float = 1.0
-    most: int = 6
-
-    @property
-    def claim(self) -> Claim:
-        return Claim(self.epsilon)
-
-    def run(self, dataset: Any) -> Any:
-        return Laplace(sum(dataset), 1 / self.epsilon).ceil().clip(0, self.most)
 
 
 @dataclass(frozen=True)
@@ -195,7 +149,7 @@ EMPTY = Plan("Empty", lambda: ())
 ALGORITHMS = {
     "Response": "audit_toys:Response",
     "Choice": "audit_toys:Choice",
-    "Empty": "audit_toys:Counting",
+    "Empty": "audit_toys:NoisySum",
     "Broken": "no_such_module_at_all:Broken",
     "NoClass": "audit_toys:PAIR",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ from dpaudit.language import Claim, Mechanism, zcdp_delta
 from dpaudit.plans import registry
 from dpaudit.results.model import Verdict
 from dpaudit.stats.hockey_stick import hockey_stick
+from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.corpus.floating_point import DiscreteLaplaceMechanism, FloatingPointLaplace, SnappingLaplace
 from dpaudit_algorithms.corpus.gaussian import (
     GaussianAnalytic,
@@ -73,16 +74,6 @@ def oracle_of(kind: type[Mechanism]) -> Oracle:
 
 def agrees(hits: int, runs: int, p: float) -> bool:
     return bool(binomtest(hits, runs, min(1.0, max(0.0, p))).pvalue > ALARM)
-
-
-@dataclass(frozen=True)
-class TextOnly(Mechanism):
-    """A mechanism without its `bulk`."""
-
-    inner: Mechanism
-
-    def run(self, dataset: Any) -> Any:
-        return self.inner.run(dataset)
 
 
 def outputs_of(mechanism: Mechanism, dataset: Any, seed: int, runs: int = RUNS) -> NDArray[np.float64]:
@@ -216,7 +207,7 @@ def test_density_is_that_of_the_samples(kind: Any) -> None:
 def test_floating_point_text_and_bulk() -> None:
     """As real numbers both are Laplace noise (Kolmogorov–Smirnov at 1e-6)."""
     for dataset in ((0,), (1,)):
-        text = outputs_of(TextOnly(FloatingPointLaplace()), dataset, 1)
+        text = outputs_of(WithoutBulk(FloatingPointLaplace()), dataset, 1)
         bulk = outputs_of(FloatingPointLaplace(), dataset, 2)
         assert ks_2samp(text, bulk).pvalue > 1e-6
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import product
@@ -26,6 +26,7 @@ from dpaudit.language import DatasetError, Mechanism, ParameterError
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Case
 from dpaudit.results.model import Verdict
+from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.corpus.laplace_parallel import LaplaceParallel
 from dpaudit_algorithms.corpus.noisy_histogram import NoisyHist1, NoisyHist2
 from dpaudit_algorithms.corpus.prefix_sum import PrefixSum
@@ -62,16 +63,6 @@ TRUTHS = {
 """The true ε of every pair: published, or derived by hand."""
 BROKEN = {"NoisyHist2", "PrefixSum", "TruncatedGeometric", "ReportNoisyMax3", "ReportNoisyMax4"}
 ALARM = 5e-7
-
-
-@dataclass(frozen=True)
-class TextOnly(Mechanism):
-    """A mechanism without its `bulk`."""
-
-    inner: Mechanism
-
-    def run(self, dataset: Any) -> Any:
-        return self.inner.run(dataset)
 
 
 def loaded(where: str) -> Any:
@@ -182,7 +173,7 @@ def test_bulk_draws_what_the_text_draws(name: str) -> None:
     """Kolmogorov–Smirnov on every coordinate of the outputs at 1e-6 in all."""
     mechanism = case(name).mechanism
     for side, dataset in enumerate(sides(name)):
-        text = columns(sample(TextOnly(mechanism), dataset, 1_500, seed=10 + side))
+        text = columns(sample(WithoutBulk(mechanism), dataset, 1_500, seed=10 + side))
         bulk = columns(sample(mechanism, dataset, 30_000, seed=20 + side))
         assert len(text) == 1_500
         assert len(bulk) == 30_000
@@ -374,7 +365,7 @@ def test_small_filters_have_the_law_of_their_density(mechanism: Rappor | OneTime
         assert math.fsum(exact.values()) == pytest.approx(1)
         laws.append(exact)
     # 200,000 runs of `bulk` and of the text: the shares of single reports at 5e-7 each
-    for runner in (mechanism, TextOnly(mechanism)):
+    for runner in (mechanism, WithoutBulk(mechanism)):
         assert fits(sample(runner, (0,), 200_000, seed=8).counts, laws[0])
     worst = max(math.log(a[report] / b[report]) for a in laws for b in laws for report in a)
     # two filters of this size without a common bit and without collisions are among the 12: the claim is attained
@@ -475,4 +466,4 @@ def test_datasets(mechanism: Mechanism, dataset: tuple[Any, ...]) -> None:
     with pytest.raises((DatasetError, MechanismError), match=r"dataset|count"):
         sample(mechanism, dataset, 10)
     with pytest.raises((DatasetError, MechanismError), match=r"dataset|count"):
-        sample(TextOnly(mechanism), dataset, 10)
+        sample(WithoutBulk(mechanism), dataset, 10)

@@ -5,7 +5,6 @@ Statistical tests have fixed seeds; each comparison has a false-alarm rate of 1e
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import pickle
 from collections import Counter
@@ -19,6 +18,7 @@ from scipy import stats
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import Outputs, sample
 from dpaudit.language import ANSWERS_LINF, Claim, Dataset, Mechanism
+from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.corpus.above_threshold import AboveThresholdCoarse, AboveThresholdDiscretised
 from dpaudit_algorithms.corpus.numerical_sparse_vector import NumericalSVT, SVT34Parallel
 from dpaudit_algorithms.corpus.sparse_vector import SVT1, SVT2, SVT3, SVT4, SVT5, SVT6
@@ -62,16 +62,6 @@ SYMBOLIC: list[tuple[Mechanism, Callable[[Dataset], Law]]] = [
 ]
 
 
-@dataclasses.dataclass(frozen=True)
-class TextOnly(Mechanism):
-    """A mechanism without its `bulk`."""
-
-    inner: Mechanism
-
-    def run(self, dataset: Any) -> Any:
-        return self.inner.run(dataset)
-
-
 def chi_square(law: Mapping[Hashable, float], counts: Mapping[Hashable, int]) -> float:
     """p-value of counts under a law; atoms expected fewer than 20 times are one atom."""
     assert set(counts) <= {value for value, p in law.items() if p > 0}, "an output that the law excludes"
@@ -104,7 +94,7 @@ def worst(p: Law, q: Law) -> float:
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow(only=["left2-*", "left5-*", "left3-*", "left8-*"])
+@pytest.mark.slow(fast=["left0-*", "left9-*"])
 @pytest.mark.parametrize(("left", "right"), PATTERNS)
 def test_laws_sum_to_one(left: Dataset, right: Dataset) -> None:
     for _, law in SYMBOLIC:
@@ -122,13 +112,13 @@ def test_reused_noise_stops_as_often_as_the_symbols_say() -> None:
         assert mass == pytest.approx(law[(False,) * place + (True,)], abs=1e-12)
 
 
-@pytest.mark.slow(only=["side0-SVT6(epsilon=0.1, threshold=1.0)-*"])
+@pytest.mark.slow(fast=["side0-SVT[1245]*", "side0-Above*", "side2-SVT5*"])
 @pytest.mark.parametrize(("mechanism", "law"), SYMBOLIC, ids=lambda x: repr(x) if isinstance(x, Mechanism) else "")
 @pytest.mark.parametrize("side", [audits.HALVES.left, audits.EQUAL_OR_HALVES.right, audits.SPLIT_TIES.left])
 def test_samples_and_text_follow_the_law(mechanism: Mechanism, law: Callable[[Dataset], Law], side: Dataset) -> None:
     expected: dict[Hashable, float] = {audits.output(pattern, 10): p for pattern, p in law(side).items()}
     assert chi_square(expected, sample(mechanism, side, 30_000, seed=3).counts) > ALARM
-    assert chi_square(expected, sample(TextOnly(mechanism), side, 1_500, seed=4).counts) > ALARM
+    assert chi_square(expected, sample(WithoutBulk(mechanism), side, 1_500, seed=4).counts) > ALARM
 
 
 @pytest.mark.parametrize(
@@ -158,7 +148,7 @@ def test_printed_numbers_follow_the_density(side: str, text: bool) -> None:
     pair, runs = audits.LAST_DOWN, 1_500 if text else 30_000
     left, right = audits.reused_noise(pair, 20, 20)
     density = left if side == "left" else right
-    mechanism: Mechanism = TextOnly(SVT3()) if text else SVT3()
+    mechanism: Mechanism = WithoutBulk(SVT3()) if text else SVT3()
     drawn = outputs_of(sample(mechanism, getattr(pair, side), runs, seed=5))
     cells, numbers = density.atoms()[1:].reshape(10, -1), density.line.nodes + 1
     for place in (0, 1, 4):
@@ -197,11 +187,12 @@ def test_density_ratios_average_to_one(
             assert abs(values.mean() - share) < 4.9 * error
 
 
+@pytest.mark.slow(fast=["SVT3"])
 @pytest.mark.parametrize("mechanism", [NumericalSVT(), SVT34Parallel(1.0), SVT3(1.0, 1.0, 2)], ids=lambda m: m.name)
 def test_text_and_sampler_of_numbers_agree(mechanism: Mechanism) -> None:
     """Numbers by Kolmogorov–Smirnov place by place, symbols by the pattern of the first three places."""
     side = audits.HALVES.left
-    text = outputs_of(sample(TextOnly(mechanism), side, 2_000, seed=8))
+    text = outputs_of(sample(WithoutBulk(mechanism), side, 2_000, seed=8))
     bulk = outputs_of(sample(mechanism, side, 20_000, seed=9))
     for place in (0, 1, 6):
         a, b = ([row[place] for row in rows if isinstance(row[place], float)] for rows in (text, bulk))

@@ -10,7 +10,7 @@ from typing import Any
 import audit_toys
 import numpy as np
 import pytest
-from audit_toys import PAIR, Breaks, Choice, Counting, Folded, Leak, NoisySum, Response, response
+from audit_toys import PAIR, Breaks, Choice, Folded, NoisySum, Response, response
 from numpy.random import Generator, SeedSequence
 
 from dpaudit.adversary import Pair
@@ -26,6 +26,7 @@ from dpaudit.results.model import Audit, EvidenceKind, Result, Verdict
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.stats import clopper_pearson
 from dpaudit.subjects.runner import Runner, Unit
+from dpaudit.testing import LeakyResponse, RoundedLaplaceSum
 
 
 def audit(*targets: Any, **more: Any) -> Audit:
@@ -240,7 +241,7 @@ def test_units_hold_all_runs(runs: int, subject: Any, monkeypatch: pytest.Monkey
 
 
 def test_both_kinds_of_evidence_on_one_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    (found,) = of_case(monkeypatch, Case("both", Counting(1.0), (Pair((0, 1), (1, 1)),), runs=20_000))
+    (found,) = of_case(monkeypatch, Case("both", RoundedLaplaceSum(1.0), (Pair((0, 1), (1, 1)),), runs=20_000))
     assert found.verdict is Verdict.PASS
     assert found.evidence is EvidenceKind.EXACT
     assert found.epsilon_exact == pytest.approx(1.0)
@@ -254,7 +255,7 @@ def test_both_kinds_of_evidence_on_one_pair(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_exact_event_attains_the_divergence() -> None:
-    found = audit(Leak(1.0, 0.1), epsilon=0.5, delta=0.05)
+    found = audit(LeakyResponse(1.0, 0.1), epsilon=0.5, delta=0.05)
     (shown,) = found.exact
     assert found.verdict is Verdict.FAIL
     assert found.evidence is EvidenceKind.EXACT
@@ -263,7 +264,7 @@ def test_the_exact_event_attains_the_divergence() -> None:
 
 
 def test_an_infinite_exact_epsilon() -> None:
-    found = audit(Leak(1.0, 0.1), delta=0.0)
+    found = audit(LeakyResponse(1.0, 0.1), delta=0.0)
     assert found.verdict is Verdict.FAIL
     assert found.epsilon_exact is None
     assert found.delta_exact == pytest.approx(0.1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_toys import Leak, NoisySum, Response
+from audit_toys import NoisySum, Response
 from numpy.random import Generator
 from typed_commands import Typed
 
@@ -24,6 +24,7 @@ from dpaudit.report import chains
 from dpaudit.results import json_form
 from dpaudit.results.datasets import dataset_from_json
 from dpaudit.results.model import Audit, EvidenceKind, Result, Verdict
+from dpaudit.testing import LeakyResponse
 from dpaudit_algorithms.corpus.misprinted_group import GroupPrivacyMisprinted
 from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 
@@ -249,7 +250,7 @@ def test_a_given_claim_is_not_what_the_mechanism_states_of_groups() -> None:
         (lambda: dpaudit.audit(Response(), groups=3, data="booleans()", size=2), "size is 2; raise size"),
         (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "name epsilon and delta"),
         (lambda: dpaudit.audit("NoisyHist1", groups=2), "is about records"),
-        (lambda: dpaudit.audit(Leak(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
+        (lambda: dpaudit.audit(LeakyResponse(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
         (lambda: dpaudit.audit(GroupPrivacy(1.0, 0.1), groups=2), "On which datasets"),
         (lambda: dpaudit.audit(grown, groups=2, **BITS), "What does grown claim"),
     ],

@@ -15,6 +15,7 @@ from scipy import stats
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import sample
 from dpaudit.language import BOTTOM, Applied, Instance, Mechanism, Multiset
+from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.generalization.analysts import AskingAll, Overfitter, RandomSubsets
 from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Population, queries_of
 from dpaudit_algorithms.generalization.multiplicative_weights import (
@@ -40,16 +41,6 @@ S_NEXT = S.changed(remove=(0,), add=(1,))
 
 def among(*points: int) -> Among:
     return Among(frozenset(points))
-
-
-class Text(Mechanism):
-    """A mechanism without its `bulk`."""
-
-    def __init__(self, inner: Mechanism) -> None:
-        self.inner = inner
-
-    def run(self, dataset: Any) -> Any:
-        return self.inner.run(dataset)
 
 
 def transcripts(mechanism: Mechanism, dataset: Multiset, runs: int, seed: int) -> list[tuple[Any, ...]]:
@@ -203,7 +194,7 @@ def test_it_halts_after_c(c: int) -> None:
     """A threshold below everything: both queries of every round are above, and the second where c allows it."""
     analyst = AskingAll((among(0), among(1), among(2)))
     mechanism = PrivateMultiplicativeWeights(1.0, 0.0, 0.02, X, 20, analyst, c=c, threshold=-1e3)
-    for subject in (mechanism, Text(mechanism)):
+    for subject in (mechanism, WithoutBulk(mechanism)):
         for answers in transcripts(subject, S, 50, 5):
             numbers = [a for a in answers if a is not BOTTOM]
             assert len(numbers) == math.ceil(c / 2)
@@ -262,7 +253,7 @@ def test_bulk_and_text_after_updates() -> None:
     """Kolmogorov–Smirnov of every answer, and of how many there are, at 1e-7 each."""
     for analyst in (Hovering(S, X, 0.3, 4, 0.1), WorstFor(S, X, 0.3, 4)):
         mechanism = PrivateMultiplicativeWeights(20.0, 0.0, 0.3, X, 20, analyst, c=3, threshold=0.1)
-        text, bulk = (transcripts(m, S, runs, 7) for m, runs in ((Text(mechanism), 3_000), (mechanism, 12_000)))
+        text, bulk = (transcripts(m, S, runs, 7) for m, runs in ((WithoutBulk(mechanism), 3_000), (mechanism, 12_000)))
         for i in range(5):
             mine, theirs = ([answer(t, i) for t in side] for side in (text, bulk))
             assert stats.ks_2samp(mine, theirs, method="asymp").pvalue > 1e-7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -12,7 +11,8 @@ import pytest
 from scipy import stats
 
 from dpaudit.interpret import sample
-from dpaudit.language import Instance, Mechanism, Multiset, ParameterError, Program
+from dpaudit.language import Instance, Mechanism, Multiset, ParameterError
+from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.foundations.above_threshold import CountAtMost
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW
@@ -72,23 +72,13 @@ def test_samples_follow_the_law(kind: type[NumericSparse], delta: float) -> None
     assert stats.kstest(released, stats.laplace(scale=mechanism.noise.released).cdf).pvalue > 1e-7
 
 
-@dataclass(frozen=True)
-class Text(Mechanism):
-    """Without `bulk`: its `run` is sampled."""
-
-    inner: NumericSparse
-
-    def run(self, D: Multiset) -> Program:
-        return self.inner.run(D)
-
-
 @pytest.mark.slow(only=["NumericSparseCorrected"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_of_run_follow_the_law(kind: type[NumericSparse]) -> None:
     """If the first threshold is kept, two releases are more likely by 0.03; five standard deviations are 0.02."""
     mechanism, D, runs = kind(4.0, 0.0, 0.0, 2, (ZEROS, ZEROS)), Multiset.counted({1: 3}), 12_000
     both = patterns(mechanism, D)[(True, True)]
-    found = len(sample(Text(mechanism), D, runs, seed=4).reals) / runs
+    found = len(sample(WithoutBulk(mechanism), D, runs, seed=4).reals) / runs
     assert abs(found - both) < 5 * math.sqrt(both * (1 - both) / runs)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_toys import PAIR, Choice, Counting, Gated, Leak, NoisySum, Response, responses
+from audit_toys import PAIR, Choice, Gated, NoisySum, Response, responses
 from numpy.random import Generator
 
 from dpaudit.adversary import Event, Pair
@@ -20,6 +20,7 @@ from dpaudit.plans.request import Request
 from dpaudit.results.model import Audit
 from dpaudit.results.plots import OutputPlot, rounded
 from dpaudit.stats import clopper_pearson
+from dpaudit.testing import LeakyResponse, RoundedLaplaceSum
 
 DRAWN = 1e-5
 """Pictures have six digits."""
@@ -37,7 +38,8 @@ def well_formed(plot: OutputPlot | None) -> OutputPlot:
     return plot
 
 
-@pytest.mark.parametrize("target", [Response(), Leak(), Choice(1.0, 3), Counting()])
+@pytest.mark.slow(fast=["target0", "target3"])
+@pytest.mark.parametrize("target", [Response(), LeakyResponse(), Choice(1.0, 3), RoundedLaplaceSum()])
 def test_exact_outputs_are_the_law(target: Any) -> None:
     found = audit(target)
     plot = well_formed(found.output_plot)
@@ -53,6 +55,7 @@ def test_exact_outputs_are_the_law(target: Any) -> None:
     assert (p, q) == pytest.approx((exact.p, exact.q))
 
 
+@pytest.mark.slow(fast=["target0"])
 @pytest.mark.parametrize("target", [NoisySum(), NoisySum(gaussian=True), Gated()])
 def test_sampled_reals_are_binned(target: Any) -> None:
     plot = well_formed(audit(target, epsilon=1.0).output_plot)
@@ -109,7 +112,7 @@ def test_constant_reals_have_bins_too() -> None:
     assert sum(plot.left) == 1.0
 
 
-@pytest.mark.parametrize("target", [Response(), Leak(1.0, 0.2)])
+@pytest.mark.parametrize("target", [Response(), LeakyResponse(1.0, 0.2)])
 def test_the_profile_of_the_claim_lies_above_the_exact_one(target: Any) -> None:
     found = audit(target)
     plot = found.profile_plot

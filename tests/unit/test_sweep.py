@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from audit_toys import Leak
 from flint import arb
 
 from dpaudit.adversary import every_pair
@@ -22,6 +21,7 @@ from dpaudit.plans.plan import Scope
 from dpaudit.stats import hockey_stick
 from dpaudit.stats.enclosure import Enclosure, outward
 from dpaudit.subjects.runner import Runner
+from dpaudit.testing import LeakyResponse
 from dpaudit_algorithms.foundations.a_dist import ADist, ADistCorrected
 from dpaudit_algorithms.foundations.choosing import ChoosingMechanism
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
@@ -97,7 +97,7 @@ def test_the_worst_pair_is_that_of_brute_force(
 def test_a_claim_met_with_equality_is_not_exceeded() -> None:
     """A leak with probability δ is exactly (ε, δ): its text rounds, and that must not refute it."""
     for epsilon, delta in ((1.0, 0.1), (0.3, 1e-6), (2.5, 0.01)):
-        mechanism = Leak(epsilon, delta)
+        mechanism = LeakyResponse(epsilon, delta)
         found = swept(mechanism, Scope((0, 1), 1, ordered=True), mechanism.claim)
         assert found.worst is not None
         assert found.worst.at_least == pytest.approx(epsilon, rel=1e-9)
@@ -107,7 +107,7 @@ def test_a_claim_met_with_equality_is_not_exceeded() -> None:
 
 
 def test_mass_beyond_delta_on_one_side_alone_is_infinite() -> None:
-    found = swept(Leak(1.0, 0.1), Scope((0, 1), 1, ordered=True), Claim(1.0, 0.05))
+    found = swept(LeakyResponse(1.0, 0.1), Scope((0, 1), 1, ordered=True), Claim(1.0, 0.05))
     assert found.worst is not None
     assert found.worst.epsilon.low == math.inf
 

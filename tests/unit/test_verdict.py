@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from audit_toys import PAIR, Choice, Leak, NoisySum, Response, response, responses
+from audit_toys import PAIR, Choice, NoisySum, Response, response, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
@@ -19,6 +19,7 @@ from dpaudit.plans.request import Request
 from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Audit, EvidenceKind, Verdict
 from dpaudit.stats import power
+from dpaudit.testing import LeakyResponse
 
 
 def audit(target: Any, **more: Any) -> Audit:
@@ -60,8 +61,8 @@ def test_a_law_is_not_refuted_by_its_own_rounding() -> None:
         assert audit(Response(epsilon), runs=100).verdict is Verdict.PASS
         assert audit(Response(epsilon, epsilon * (1 - 1e-6)), runs=100).verdict is Verdict.FAIL
     for delta in (1e-9, 1e-3, 0.3):
-        assert audit(Leak(1.0, delta), runs=100).verdict is Verdict.PASS
-        assert audit(Leak(1.0, delta), runs=100, delta=delta * 0.999).verdict is Verdict.FAIL
+        assert audit(LeakyResponse(1.0, delta), runs=100).verdict is Verdict.PASS
+        assert audit(LeakyResponse(1.0, delta), runs=100, delta=delta * 0.999).verdict is Verdict.FAIL
 
 
 def test_pass_by_law_is_no_proof_but_of_a_scope() -> None:
