@@ -295,6 +295,7 @@ def test_json_on_stdout_is_what_the_file_gets(typed: Typed, tmp_path: Path) -> N
     assert out == kept
 
 
+@pytest.mark.slow(only=["check Response --expect-0", "check Response Choice --expect-0"])
 @pytest.mark.usefixtures("catalogue")
 @pytest.mark.parametrize(
     ("line", "code"),

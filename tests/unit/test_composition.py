@@ -74,6 +74,7 @@ def test_concatenation_adds_up() -> None:
     assert exact_delta(mechanism, ZERO, ONE, 0.75 + 1e-9) == pytest.approx(1 - 0.99 * 0.98)
 
 
+@pytest.mark.slow(only=["*-30-0.1", "*-30-0.5", "*-30-1.0"])
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("k", [1, 2, 8, 30])
 @pytest.mark.parametrize("delta_prime", [1.0, 0.5, 0.1, 1e-3, 1e-6])

@@ -74,6 +74,7 @@ def test_it_is_reproducible_whatever_the_number_of_workers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_times_stand_among_the_timings_alone() -> None:
     contest = contest_of(Versus(NAME, parameters=(("size", 1024),)))
     result = timed(contest, Versus(NAME, SIZES), compared())

@@ -75,7 +75,7 @@ def found_of(mechanism: Mechanism, claim: Claim, pair: Pair = SINGLE) -> ExactEv
 # --- the event ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow(fast=["*--1.0-2.0-pair0"])
+@pytest.mark.slow(fast=["noise0-claim1--1.0-2.0-pair0", "noise1-claim0--1.0-2.0-pair0", "noise2-*--1.0-2.0-pair0"])
 @pytest.mark.parametrize("pair", [((0,), (1,)), ((1,), (0,)), ((0,), (2,))])
 @pytest.mark.parametrize(("factor", "shift"), [(1.0, 0.0), (-1.0, 2.0), (0.5, 0.25)])
 @pytest.mark.parametrize("claim", [Claim(0.3), Claim(0.3, 0.01), Claim(0.01, 0.3), Claim(5.0, 1e-3)])

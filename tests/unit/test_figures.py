@@ -139,6 +139,7 @@ def test_is_one_accessible_svg_with_ids_of_its_own(name: str) -> None:
     assert root.findtext("desc")
 
 
+@pytest.mark.slow(fast=["fail *", "several *", "one loss"])
 @pytest.mark.parametrize("name", ALL)
 def test_same_bytes_each_time_whatever_the_settings(name: str) -> None:
     first = ALL[name]("p")

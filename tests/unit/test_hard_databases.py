@@ -287,6 +287,7 @@ SUBJECTS = [
 ]
 
 
+@pytest.mark.slow(only=["depth, * = 3-3", "noisy median-3"])
 @pytest.mark.parametrize("base", [2, 3])
 @pytest.mark.parametrize("make", [make for _, make in SUBJECTS], ids=[name for name, _ in SUBJECTS])
 def test_reduction_loses_no_more_than_the_digit(make: Any, base: int) -> None:

@@ -95,7 +95,7 @@ def test_is_well_formed_accessible_and_alone(name: str) -> None:
     assert all(b <= a + 1 for a, b in zip(page.levels, page.levels[1:], strict=False))
 
 
-@pytest.mark.slow(only=["fail", "several", "utility", "three", "many"])
+@pytest.mark.slow(fast=["proved", "inconclusive", "crashed", "none", "utility_alone"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_timings_are_the_only_difference_and_stand_in_one_place(name: str) -> None:
     result = EXAMPLES[name]
@@ -121,6 +121,7 @@ def test_holds_its_data_once(name: str) -> None:
     assert all(line.strip().startswith(('"', "{", "}", "[", "]")) or line.strip()[:1].isdigit() for line in lines)
 
 
+@pytest.mark.slow(only=["many"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_plot_has_its_data(name: str) -> None:
     text, plots = _html(name), [a for a in EXAMPLES[name].audits if a.profile_plot is not None]

@@ -34,7 +34,7 @@ def test_refuted_as_a_dist_is(domain: int, records: int, exact: float) -> None:
     assert found == pytest.approx(exact, abs=5e-7)
 
 
-@pytest.mark.slow(only=["LearnPoints-True-*", "LearnPoints-False-0.1-*"])
+@pytest.mark.slow(fast=["LearnPointsCorrected-False-0.2-0.1"])
 @pytest.mark.parametrize(("alpha", "beta"), [(0.2, 0.1), (0.1, 0.2)])
 @pytest.mark.parametrize("heavy", [True, False])
 @pytest.mark.parametrize("kind", [LearnPoints, LearnPointsCorrected])

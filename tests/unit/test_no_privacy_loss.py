@@ -26,6 +26,7 @@ class Coin(Mechanism):
         return Bernoulli(0.5 if tuple(S) == (0,) else self.chance)
 
 
+@pytest.mark.slow(fast=["*-0"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("black_box", [True, False])
 def test_no_loss_is_not_refuted(seed: int, black_box: bool) -> None:

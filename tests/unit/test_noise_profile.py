@@ -51,6 +51,7 @@ def close(found: Enclosure, truth: float, error: float = 1e-9) -> None:
 # -- one draw
 
 
+@pytest.mark.slow(fast=["0.0-r0", "0.5-r1", "1.0-*", "2.5-r1"])
 @pytest.mark.parametrize("r", [F(1, 10), F(1), F(3)])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_one_laplace_draw(r: Fraction, epsilon: float) -> None:
@@ -64,6 +65,7 @@ def test_one_laplace_draw(r: Fraction, epsilon: float) -> None:
     assert profile.supremum.low <= float(r) <= profile.supremum.high
 
 
+@pytest.mark.slow(fast=["0.0-mu0", "0.5-mu1", "1.0-*", "2.5-mu1"])
 @pytest.mark.parametrize("mu", [F(1, 3), F(1), F(4)])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_one_gaussian_draw(mu: Fraction, epsilon: float) -> None:
@@ -222,7 +224,7 @@ def test_bounds_close_with_the_square_of_the_step(twentieths: list[int], epsilon
         assert other.low <= one.high
 
 
-@pytest.mark.slow(only=["1e-06-moves4", "0.05-moves4", "0.001-moves4", "0.3-moves4"])
+@pytest.mark.slow(only=["*-moves4", "1e-06-moves3"])
 @pytest.mark.parametrize(
     "moves",
     [
@@ -306,6 +308,7 @@ def _agree(profile: NoiseProfile, pessimistic: Any, optimistic: Any, most: float
 TIMES = (1, 2, 5, 20)
 
 
+@pytest.mark.slow(only=["*-20"])
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("r", [F(1), F(1, 4)])
 def test_laplace_as_dp_accounting(pld: Any, r: Fraction, times: int) -> None:

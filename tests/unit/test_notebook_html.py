@@ -49,7 +49,7 @@ class _Tags(HTMLParser):
         self.text.append(data)
 
 
-@pytest.mark.slow(only=["leaks", "several"])
+@pytest.mark.slow(fast=["proved", "inconclusive", "crashed", "none", "utility_alone", "utility"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_well_formed_and_inert(name: str) -> None:
     text = EXAMPLES[name]._repr_html_()
@@ -73,7 +73,7 @@ def test_styles_reach_nothing_outside() -> None:
     assert "var(--claim" in text
 
 
-@pytest.mark.slow(only=["estimated", "leaks"])
+@pytest.mark.slow(fast=["proved", "crashed", "carried", "utility_alone"])
 @pytest.mark.parametrize("name", [name for name, result in EXAMPLES.items() if len(result) == 1])
 def test_one_audit_is_told(name: str) -> None:
     result = EXAMPLES[name]

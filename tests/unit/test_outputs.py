@@ -137,7 +137,7 @@ def test_files_may_lie_in_the_folder_that_is_made(typed: Typed) -> None:
     assert typed(f"check u.py:fair {ASKED} {words}").code == 0, "and once more"
 
 
-@pytest.mark.slow(only=["--quiet-sarif"])
+@pytest.mark.slow(fast=["-json", "-junit", "--quiet-markdown", "--quiet-events"])
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("option", ["junit", "sarif", "markdown", "events", "json"])
 @pytest.mark.parametrize("quiet", ["", "--quiet"])

@@ -50,6 +50,7 @@ def good(pair: Pair, relation: Relation, records: Records) -> bool:
     )
 
 
+@pytest.mark.slow(fast=["*-replace-one", "*-add-remove-one:2", "*-answers-linf", "*-answers-l1:3"])
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
 @pytest.mark.parametrize("data", DATA)
 def test_starting_pairs_are_related_different_and_once(relation: Relation, data: str) -> None:

@@ -42,7 +42,7 @@ def test_law_is_that_of_all_permutations(records: list[int], image: object) -> N
         assert law[outcome] == pytest.approx(p, abs=1e-14)
 
 
-@pytest.mark.slow(only=["gap-records0", "gap-records2", "min-records2", "min-records0", "gap-records4"])
+@pytest.mark.slow(fast=["min-records1", "gap-records3"])
 @pytest.mark.parametrize(
     "records", [(0, 0, 1, 1, 2, 2), (0, 1, 2, 3, 4, 5, 6), (0,) * 9 + (1,) * 4 + (5,), (3,), (1, 1)]
 )

@@ -41,6 +41,7 @@ def test_every_figure_is_drawn_from_some_example() -> None:
     assert all(callable(getattr(Plots, name)) for name in PLOTS)
 
 
+@pytest.mark.slow(fast=["fail-*", "leaks-*", "carried-*"])
 @pytest.mark.parametrize(("example", "name"), DRAWN)
 def test_drawn_in_colours_of_its_own_and_named(example: str, name: str) -> None:
     svg = BytesIO()

@@ -61,6 +61,7 @@ COSTS = [
 ]
 
 
+@pytest.mark.slow(only=["1.0-1e-05-*"])
 @pytest.mark.parametrize(("epsilon", "delta", "events", "limit", "score", "split"), COSTS)
 def test_the_cost_table(
     epsilon: float, delta: float, events: list[tuple[float, float]], limit: int, score: int, split: int
@@ -111,7 +112,7 @@ def test_a_claim_that_holds_has_no_limit_and_no_number_of_runs() -> None:
         runs_needed(0.2, 0.2, epsilon=0.1, delta=0, alpha=0.05)
 
 
-@pytest.mark.slow(fast=["0.0-0.0-0.05-12-*", "0.4-*"])
+@pytest.mark.slow(fast=["0.0-0.0-0.05-12-*", "0.4-*-12-12", "0.4-0.0-*-30-20"])
 @pytest.mark.parametrize(("n", "m"), [(12, 12), (30, 20), (40, 40)])
 @pytest.mark.parametrize(
     ("epsilon", "delta", "alpha"), [(0.0, 0.0, 0.05), (0.4, 0.0, 0.1), (0.4, 0.05, 0.05)]

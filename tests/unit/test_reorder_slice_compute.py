@@ -67,6 +67,7 @@ def test_the_bound_does_not_grow_with_tau() -> None:
     assert 2.0 < slice_composition(1e-3, 0.0, 10**5, 1e-9).epsilon / (1e-3 * math.log(1e9)) < 2.234
 
 
+@pytest.mark.slow(fast=["?-sorters0", "2-sorters1"])
 @pytest.mark.parametrize("sorters", [FIXED[:1], FIXED[:2], (FIXED[0], FIXED[0]), FIXED[2:]])
 @pytest.mark.parametrize("m", [1, 2])
 def test_the_bound_holds_on_every_pair_of_a_scope(sorters: tuple[Sorter, ...], m: int) -> None:

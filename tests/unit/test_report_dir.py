@@ -68,7 +68,7 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.slow(only=["fail", "several", "many", "compared"])
+@pytest.mark.slow(fast=["proved", "crashed", "none", "utility_alone", "utility"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_link_leads_somewhere(name: str, tmp_path: Path) -> None:
     result = EXAMPLES[name]

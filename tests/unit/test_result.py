@@ -28,7 +28,7 @@ def made(name: str) -> Result:
     return Result.of(EXAMPLES[name])
 
 
-@pytest.mark.slow(only=["fail", "several", "utility"])
+@pytest.mark.slow(fast=["proved", "inconclusive", "crashed", "density", "carried", "none", "utility_alone"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_there_and_back(name: str, tmp_path: Path) -> None:
     result = made(name)
@@ -44,7 +44,7 @@ def test_there_and_back(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "r.HTML").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.slow(fast=["sample_audits"])
+@pytest.mark.slow
 @pytest.mark.parametrize("audited", [sample_audits, sample_comparison])
 def test_audits_there_and_back(audited: Callable[[], Plain], tmp_path: Path) -> None:
     result = Result.of(audited())

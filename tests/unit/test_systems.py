@@ -66,6 +66,7 @@ def test_every_algorithm_is_of_a_listed_system() -> None:
     assert sorted(listed) == sorted(registry.names())
 
 
+@pytest.mark.slow(only=["PackingGame"])
 @pytest.mark.parametrize("name", registry.names())
 def test_claims_are_under_the_systems_relation(name: str) -> None:
     (entry,) = (entry for entry in systems() if name in entry.algorithms)

@@ -52,6 +52,7 @@ def test_equal_records_are_one_point_of_the_set(kind: Kind) -> None:
     assert HoldsAShare(1.0).reached(Instance((7, 7, 7, 7)), (7,))
 
 
+@pytest.mark.slow(only=["0.25-0.125-4-GeneralizationTightness"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("alpha", "delta", "n"), [(0.25, 0.125, 4), (0.5, 0.25, 4), (0.3, 0.25, 5), (1.0, 0.5, 3)])
 def test_delta_is_attained_and_never_exceeded(kind: Kind, alpha: float, delta: float, n: int) -> None:

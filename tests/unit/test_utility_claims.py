@@ -64,7 +64,7 @@ def success(mechanism: Mechanism, goal: Goal, source: Mechanism) -> float:
     return law(Trial(source, mechanism, goal), ()).as_dict().get(True, 0.0)
 
 
-@pytest.mark.slow(only=["LearnPoints", "LearnThresholdsCorrected", "LearnThresholds", "LearnPointsCorrected"])
+@pytest.mark.slow(only=["LearnPoints*", "LearnThresholds*", "RecConcave"])
 @pytest.mark.parametrize("name", PLANS)
 def test_every_promise_of_the_plans_by_law(name: str) -> None:
     found = cases(name)
@@ -80,6 +80,7 @@ def test_every_promise_of_the_plans_by_law(name: str) -> None:
             assert worst >= case.claim.probability - 1e-12, case.label
 
 
+@pytest.mark.slow(only=["RecPrefix-Lemma 7.14, three calls", "LearnPoints-*"])
 @pytest.mark.parametrize(
     ("name", "label"), [(name, case.label) for name in PLANS for case in cases(name) if not case.exact]
 )

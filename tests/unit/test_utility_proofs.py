@@ -124,6 +124,7 @@ def test_mended_rec_concave_asks_for_more_at_large_epsilon() -> None:
     assert law(lead, tuple(1.8 if i == 3000 else 0.0 for i in range(4097))).as_dict().get(3000, 0.0) < 0.5
 
 
+@pytest.mark.slow(fast=["*-31"])
 @pytest.mark.parametrize("T", [31, 40])
 @pytest.mark.parametrize("kind", [RecConcave, RecConcaveCorrected])
 def test_lemma_6_13_with_room(T: int, kind: type[RecConcave] | type[RecConcaveCorrected]) -> None:

@@ -42,6 +42,7 @@ def divergence(p: float, q: float, a: float) -> float:
     return float(np.logaddexp(happens, not_happens)) / (a - 1)
 
 
+@pytest.mark.slow(fast=["0.0001", "0.125", "9.0"])
 @pytest.mark.parametrize("rho", RHOS)
 def test_never_below_a_gaussian(rho: float) -> None:
     for epsilon in EPSILONS:
@@ -76,6 +77,7 @@ def test_never_below_randomised_responses(p: float, q: float, epsilon: float) ->
         assert p - math.exp(epsilon) * q <= zcdp_delta(rho, epsilon) + 1e-12
 
 
+@pytest.mark.slow(fast=["0.3"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
 def test_is_attained_by_an_event(epsilon: float) -> None:
     """It is not only a bound: some event whose divergences are within ρa, over a grid of orders, comes within 1 %."""
