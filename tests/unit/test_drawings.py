@@ -76,6 +76,7 @@ def test_a_drawing_goes_through_json_and_stands_in_the_gallery(result: Result) -
     assert 'href="#audit-1-drawing"' in page
 
 
+@pytest.mark.slow
 def test_few_audits_show_their_drawings_where_they_are(result: Result) -> None:
     page = to_html(replace(result, audits=result.audits[:1], utility=[]))
     assert 'id="gallery"' not in page

@@ -123,6 +123,7 @@ DEGENERATE = {
 ALL = {**_examples(), **DEGENERATE}
 
 
+@pytest.mark.slow(fast=["fail *", "not_refuted *", "several *", "one loss"])
 @pytest.mark.parametrize("name", ALL)
 def test_is_one_accessible_svg_with_ids_of_its_own(name: str) -> None:
     text = ALL[name]("fig-1")
@@ -149,6 +150,7 @@ def test_same_bytes_each_time_whatever_the_settings(name: str) -> None:
         assert ALL[name]("p") == first
 
 
+@pytest.mark.slow(fast=["fail *", "not_refuted *", "several *", "one loss"])
 @pytest.mark.parametrize("name", ALL)
 def test_colours_are_of_the_page_and_nothing_is_fetched(name: str) -> None:
     text = ALL[name]("p")
