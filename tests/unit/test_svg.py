@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import random
 import re
+import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
 
-from dpaudit.report.compact_svg import _corners, _lines, _written, compact
+from dpaudit.report.svg import _path, _smaller
 
 STROKE = "fill: none; stroke: var(--ink, currentColor); stroke-width: 0.8"
 _Point = tuple[float, float]
+
+
+def compact(body: str) -> str:
+    return _smaller(ET.fromstring(f"<svg>{body}</svg>"), "p")
+
+
+def _corners(d: str) -> list[_Point]:
+    """The points of a path of one course."""
+    corners: list[_Point] = []
+    for command, rest in re.findall(r"([Mlhv])([^Mlhvz]*)", d):
+        steps = [float(n) for n in re.findall(r"-?(?:\d+(?:\.\d+)?|\.\d+)", rest)]
+        if command in "hv":
+            steps = [steps[0], 0.0] if command == "h" else [0.0, steps[0]]
+        for dx, dy in zip(steps[::2], steps[1::2], strict=True):
+            x, y = corners[-1] if corners else (0.0, 0.0)
+            corners.append((x + dx, y + dy))
+    return corners
 
 
 def _away(point: _Point, line: list[_Point]) -> float:
@@ -31,8 +49,7 @@ def test_a_line_moves_by_less_than_a_pixel_shows(seed: int) -> None:
     for _ in range(rng.choice([1, 2, 80])):
         x, y = points[-1]
         points.append((x + rng.choice([0, 3.5]), y + rng.choice([0, 0.01, 0.4, -7, 60]) * rng.random()))
-    drawn = _written(_lines("M " + " L ".join(f"{x:.2f} {y:.2f}" for x, y in points)))
-    corners = [(x / 10, y / 10) for x, y in _corners(drawn)]
+    corners = _corners(_path("M " + " L ".join(f"{x:.2f} {y:.2f}" for x, y in points)))
     assert len(dict.fromkeys(corners)) <= len(points)
     assert max(_away(point, corners) for point in points) < 0.3
     assert max(_away(corner, points) for corner in corners) < 0.1
@@ -50,7 +67,7 @@ def test_a_line_moves_by_less_than_a_pixel_shows(seed: int) -> None:
     ],
 )
 def test_paths(d: str, short: str) -> None:
-    assert compact(f'<path d="{d}" style="{STROKE}"/>').partition('d="')[2].partition('"')[0] == short
+    assert _path(d) == short
 
 
 def test_what_is_not_seen_goes_and_what_is_seen_stays() -> None:
@@ -80,8 +97,12 @@ def test_see_through_shapes_stay_apart() -> None:
     assert compact(shade.replace("; opacity: 0.5", "") * 2).count("<path") == 1
 
 
-def test_a_clip_that_cuts_stays() -> None:
-    clip = '<defs><clipPath id="c"><rect x="0" y="0" width="10" height="10"/></clipPath></defs>'
-    for d, width, cut in (("M 0 5 L 10 5", 0.7, False), ("M 0 5 L 12 5", 0.7, True), ("M 0 5 L 10 5", 1.6, True)):
-        text = compact(f'<path d="{d}" clip-path="url(#c)" style="stroke: red; stroke-width: {width}"/>' + clip)
-        assert ("clip-path" in text) is ("<clipPath" in text) is cut
+def test_clips_and_marks_keep_their_definitions_under_short_names() -> None:
+    defs = '<defs><clipPath id="long"><rect x="0" y="0" width="10" height="10"/></clipPath></defs>'
+    defs += '<defs><path id="mark" d="M 0 0 L 1 1 z"/><path id="unused" d="M 0 0 L 1 1 z"/></defs>'
+    drawn = '<path d="M 0 5 L 12 5" clip-path="url(#long)" style="stroke: red"/><use href="#mark" x="1"/>'
+    text = compact(defs + drawn)
+    assert re.findall(r' id="([^"]*)"', text) == ["p-1", "p-2"]
+    assert '<clipPath id="p-1"' in text
+    assert 'clip-path="url(#p-1)"' in text
+    assert '<use href="#p-2"' in text
