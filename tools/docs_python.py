@@ -54,8 +54,8 @@ PAGES = (
         "What an audit found, as frozen dataclasses; {doc}`../json` is the same as JSON. "
         "{py:class}`dpaudit.Result` adds methods to them.",
         (
-            "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.plots",
-            "dpaudit.results.drawing", "dpaudit.results.stream", "dpaudit.results.faults",
+            "dpaudit.api.result", "dpaudit.results.model", "dpaudit.results.records", "dpaudit.results.figures",
+            "dpaudit.results.stream", "dpaudit.results.faults",
         ),
         {"dpaudit.api.result": ("Plots",)},
     ),
@@ -124,7 +124,7 @@ PAGES = (
         "Reports",
         "From a result to a text, and back.",
         (
-            "dpaudit.results.json_form", "dpaudit.report.html", "dpaudit.report.audit_figures",
+            "dpaudit.results.json_form", "dpaudit.report.html", "dpaudit.report.figures",
             "dpaudit.report.report_dir",
             "dpaudit.report.short", "dpaudit.report.junit", "dpaudit.report.sarif",
             "dpaudit.report.markdown", "dpaudit.report.ndjson",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from dpaudit.errors import ReportError, UnknownNameError, UsageError
 from dpaudit.results import model
 from dpaudit.results.faults import exit_code
+from dpaudit.results.figures import PLOTS, Plot, columns
 from dpaudit.results.model import Audit, ClaimRecord, Verdict
 from dpaudit.whole_files import write_file
 
@@ -261,9 +262,7 @@ class Plots:
     @property
     def names(self) -> list[str]:
         """The figures that there are data for."""
-        from dpaudit.report.on_axes import PLOTS
-
-        return [name for name, (field, _) in PLOTS.items() if getattr(self._audit, field) is not None]
+        return list(self._audit.plots)
 
     def data(self, name: str) -> dict[str, list[Any]]:
         """The numbers behind a figure: a list for each column, all of one length; `pandas.DataFrame` takes it.
@@ -272,22 +271,18 @@ class Plots:
             UnknownNameError: no such figure.
             UsageError: this audit has none.
         """
-        plot = self._data(name)
-        columns = {field.name: getattr(plot, field.name) for field in dataclasses.fields(plot)}
-        return {key: list(value) for key, value in columns.items() if isinstance(value, list)}
+        return {key: list(value) for key, value in columns(self._data(name)).items()}
 
-    def _data(self, name: str) -> Any:
-        from dpaudit.report.on_axes import PLOTS
-
+    def _data(self, name: str) -> Plot:
         if name not in PLOTS:
             raise UnknownNameError("figure", name, tuple(PLOTS))
-        if (plot := getattr(self._audit, PLOTS[name][0])) is None:
+        if (plot := self._audit.plots.get(name)) is None:
             there = f"it has {', '.join(self.names)}" if self.names else "it has none, as nothing was run or enumerated"
             raise UsageError(f"This audit has no data for the figure {name!r}; {there}.")
         return plot
 
     def _drawn(self, name: str, ax: Axes | None) -> Axes:
-        from dpaudit.report import on_axes
+        from dpaudit.report.figures import on_axes
 
         self._data(name)
         if ax is None:

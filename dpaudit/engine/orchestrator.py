@@ -16,7 +16,7 @@ from dpaudit.engine.prior_evidence import carry_keys, carry_notes, untouched
 from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
-from dpaudit.evidence import chains, loss_pictures, pictures, sampled, search, sequential, worst_pair
+from dpaudit.evidence import chains, figures, loss_figures, sampled, search, sequential, worst_pair
 from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
 from dpaudit.evidence.by_law import by_law
 from dpaudit.evidence.exact import Comparison, claim_record, pair_record
@@ -34,7 +34,7 @@ from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, UtilityJ
 from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import Drawing, OutputPlot
 from dpaudit.results.model import (
     AssumptionRecord,
     Audit,
@@ -47,7 +47,6 @@ from dpaudit.results.model import (
     Timings,
     UtilityAudit,
 )
-from dpaudit.results.plots import OutputPlot
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
@@ -387,22 +386,22 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         scope=enumerated.what if enumerated is not None else None,
         sampled=lower,
         exact=found.exact,
-        profile_plot=pictures.profile(job.claim, exact, comparison, counted) if pictured else None,
+        profile_plot=figures.profile(job.claim, exact, comparison, counted) if pictured else None,
         output_plot=_outputs(found),
-        bound_plot=pictures.bound(best, job.claim.delta) if best is not None else None,
+        bound_plot=figures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
         notes=found.notes + ([job.note] if job.note else []),
         crashed=found.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
-        evidence_plot=pictures.evidence(state) if state is not None else None,
+        evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
         spending=course,
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),
-        tradeoff_plot=loss_pictures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
-        loss_plot=loss_pictures.loss_plot(job.claim, comparison),
+        tradeoff_plot=loss_figures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
+        loss_plot=loss_figures.loss_plot(job.claim, comparison),
         assumptions=found.assumptions,
     )
 
@@ -451,19 +450,19 @@ def _drawing(job: PrivacyJob, found: Findings) -> Drawing | None:
     if job.drawing is None or found.crashed:
         return None
     try:
-        return pictures.drawing(job.drawing, found)
+        return figures.drawing(job.drawing, found)
     except Exception as error:
-        # the verdict stands without its picture
+        # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        found.notes.append(f"Its picture could not be drawn ({described(error)}).")
+        found.notes.append(f"Its figure could not be drawn ({described(error)}).")
         return None
 
 
 def _outputs(found: Findings) -> OutputPlot | None:
     best = found.collected.best if found.collected is not None else None
     if found.worst is not None and isinstance(found.worst.comparison, Comparison):
-        return pictures.exact_outputs(found.worst.comparison, found.worst.event)
+        return figures.exact_outputs(found.worst.comparison, found.worst.event)
     if best is not None and best.shown is not None:
-        return pictures.sampled_outputs(*best.shown, best.witness.event)
+        return figures.sampled_outputs(*best.shown, best.witness.event)
     return None

@@ -23,7 +23,7 @@ from dpaudit.plans.jobs import contest_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.plan import UtilityCase, refuse_twins
 from dpaudit.plans.request import ID_VERSION, Request, Versus
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
 from dpaudit.results.refutation import misses
 from dpaudit.results.stream import Progress
@@ -123,10 +123,10 @@ def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Draw
         with runner.limited(), contextlib.redirect_stdout(sys.stderr):
             return job.case.drawing(default_rng(SeedSequence([seed, _key(job), len(job.case.instances), 1])))
     except Exception as error:
-        # the verdict stands without its picture
+        # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        notes.append(f"Its picture could not be drawn ({described(error)}).")
+        notes.append(f"Its figure could not be drawn ({described(error)}).")
         return None
 
 

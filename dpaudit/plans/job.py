@@ -11,7 +11,7 @@ from dpaudit.adversary.pairs.describe import Records
 from dpaudit.language import Claim, Quality, UtilityClaim
 from dpaudit.plans.plan import Scope, Seen, UtilityCase
 from dpaudit.plans.request import WorstCaseMode
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.target import MechanismTarget, Target
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Mechanism, Quality, UtilityClaim
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Verdict
 
 
@@ -83,7 +83,7 @@ class Case:
         note: a sentence for the report.
         bits: whether what the low bits of doubles give away counts in the verdict.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
-        drawing: a picture of the deciding pair and of what comes out, for the report; None for none.
+        drawing: a figure of the deciding pair and of what comes out, for the report; None for none.
     """
 
     label: str
@@ -120,7 +120,7 @@ class UtilityCase:
         expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
         note: a sentence for the report.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
-        drawing: a picture for the report, from runs of its own with the generator that it is given; None for none.
+        drawing: a figure for the report, from runs of its own with the generator that it is given; None for none.
     """
 
     label: str

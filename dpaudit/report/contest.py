@@ -9,8 +9,8 @@ from matplotlib import rc_context
 from rich.text import Text
 
 from dpaudit.report import utility, wording
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
 from dpaudit.report.numbers import count, small, stated
-from dpaudit.report.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
 from dpaudit.report.terminal_text import Rows, columns
 from dpaudit.results.contest_rows import ONE_RUN, ContestRow
 from dpaudit.results.model import Attempt, Audit, Result, UtilityAudit

@@ -14,7 +14,7 @@ from typing import TextIO
 from rich.console import Console
 
 from dpaudit.errors import ReportError, WriterError
-from dpaudit.report.audit_figures import pictures
+from dpaudit.report.figures import figures_of_pages
 from dpaudit.report.html import to_html
 from dpaudit.report.junit import to_junit
 from dpaudit.report.markdown import to_markdown
@@ -185,7 +185,7 @@ def write(
                 if option == "--report":
                     write_report(Path(path), result, jobs=jobs, step=writing.step)
                 elif option == "--html":
-                    drawn = pictures([result.audits], jobs=jobs)
+                    drawn = figures_of_pages([result.audits], jobs=jobs)
                     _save(path, to_html(result, drawn=drawn, step=writing.step))
                 elif option == "--json" and same_file(path, evidence) and Path(path).exists():
                     _save(path, json_form.to_json(with_earlier(result, read(path))))

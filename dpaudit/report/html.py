@@ -16,12 +16,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dpaudit.report import chains, numbers, spending, utility, wording
-from dpaudit.report.audit_figures import Picture, Pictures, pictures
 from dpaudit.report.contest import HEADING, contest_figure, lines
 from dpaudit.report.datasets import Part, compare
-from dpaudit.report.drawings import panel_figures
-from dpaudit.report.figures import data_csv
+from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
+from dpaudit.report.figures.panels import panel_figures
 from dpaudit.report.method import method
+from dpaudit.results.figures import PLOTS
 from dpaudit.results.json_form import to_object
 from dpaudit.results.model import (
     Attempt,
@@ -57,7 +57,7 @@ class _Plot:
 
 @dataclass(frozen=True)
 class _ScaleRow:
-    """One row of the picture of claim against certified and exact; positions in percent of its width."""
+    """One row of the chart of claim against certified and exact; positions in percent of its width."""
 
     kind: str
     label: str
@@ -132,7 +132,7 @@ def to_html(
     result: Result,
     *,
     within: Within | None = None,
-    drawn: Iterable[Pictures] | None = None,
+    drawn: Iterable[AuditFigures] | None = None,
     step: Callable[[], object] = lambda: None,
 ) -> str:
     """The report as the text of one HTML file.
@@ -140,7 +140,7 @@ def to_html(
     Args:
         result: what to show.
         within: the run that `result` is a part of; None where it is the whole.
-        drawn: the pictures of its audits of privacy, in their order, numbered from 1; None to draw them here.
+        drawn: the figures of its audits of privacy, in their order, numbered from 1; None to draw them here.
         step: called after each audit of privacy; its figures take most of the time.
 
     Raises `ReportError` when the result cannot be written as JSON (the report holds its own data).
@@ -150,7 +150,7 @@ def to_html(
     total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
     rules: dict[str, str] = {}
     views = []
-    drawn = pictures([result.audits]) if drawn is None else drawn
+    drawn = figures_of_pages([result.audits]) if drawn is None else drawn
     for i, (audit, made) in enumerate(zip(result.audits, drawn, strict=False), 1):
         views.append(_view(audit, made, i, total, result.alpha, rules, one_name=one_name))
         step()
@@ -201,7 +201,7 @@ def environment() -> Environment:
 
 
 def _view(
-    audit: Audit, made: Pictures, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool
+    audit: Audit, made: AuditFigures, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool
 ) -> _View:
     identifier = f"audit-{number}"
     scale, claim_at = _scale(audit)
@@ -271,19 +271,18 @@ def _by_class(svg: str, rules: dict[str, str]) -> str:
     return f"{head}>" + re.sub(r'(?<= )style="((?:(?!url\()[^"])*)"', named, rest)
 
 
-def _plots(audit: Audit, drawn: Sequence[Picture], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
+def _plots(audit: Audit, drawn: Sequence[Figure], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
     stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
     plots = []
-    for picture in drawn:
-        field = f"{picture.kind}_plot"
-        uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(getattr(audit, field))))}" if with_csv else None
-        svg = Markup(_by_class(picture.svg, rules))
-        plots.append(_Plot(svg, picture.caption, field, uri, f"{stem}-{picture.kind}.csv"))
+    for figure in drawn:
+        uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(figure.plot)))}" if with_csv else None
+        svg = Markup(_by_class(figure.svg, rules))
+        plots.append(_Plot(svg, figure.caption, PLOTS[figure.name], uri, f"{stem}-{figure.name}.csv"))
     return plots
 
 
 def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
-    """The rows of the picture, and where the claim lies in it."""
+    """The rows of the chart, and where the claim lies in it."""
     claim, certified = audit.claim.epsilon, audit.epsilon_lower
     exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
     composed = audit.ledger[0].composed_epsilon if audit.ledger else None

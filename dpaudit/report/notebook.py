@@ -15,7 +15,7 @@ from markupsafe import Markup
 from dpaudit.report import utility, wording
 from dpaudit.report.contest import contest_figure
 from dpaudit.report.datasets import Part, compare
-from dpaudit.report.figures import bound_figure, evidence_figure, output_figure, profile_figure
+from dpaudit.report.figures import plot_figures
 from dpaudit.report.html import environment
 from dpaudit.results.model import Audit, EvidenceKind, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import visible
@@ -25,6 +25,7 @@ MOST_ROWS = 40
 MOST_SHOWN = 3
 """Audits of several that are shown in full, those that do not pass first."""
 _PIECES = 12
+_SHOWN = ("profile", "outputs", "evidence", "bound")
 _WORST_FIRST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS)
 _SIGNS = {Verdict.FAIL: "✗", Verdict.PASS: "✓", Verdict.INCONCLUSIVE: "?"}
 
@@ -147,23 +148,9 @@ def _event(audit: Audit) -> list[str]:
 
 
 def _figures(audit: Audit) -> list[tuple[Markup, str]]:
-    """Those of the report, with a prefix for ids that no other audit in a notebook has."""
-    prefix = f"dpa-{audit.replay}"
-    found: list[tuple[Markup, str]] = []
-    if (profile := audit.profile_plot) is not None:
-        svg = profile_figure(profile, audit.claim, prefix=f"{prefix}-p")
-        found.append((_inlined(svg), "Privacy profile of the pair; hatched where the evidence is above the claim."))
-    if (output := audit.output_plot) is not None:
-        how = "Exact law" if output.kind == "exact" else "Observed frequencies"
-        found.append((_inlined(output_figure(output, prefix=f"{prefix}-o")), f"{how} of the output on both datasets."))
-    if (evidence := audit.evidence_plot) is not None:
-        at = audit.sequential.refuted_at if audit.sequential is not None else None
-        svg = evidence_figure(evidence, refuted_at=at, prefix=f"{prefix}-e")
-        found.append((_inlined(svg), "The e-process against the claim; dashed: it refutes."))
-    if (bound := audit.bound_plot) is not None:
-        svg = bound_figure(bound, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=f"{prefix}-b")
-        found.append((_inlined(svg), "Clopper–Pearson bound; only the last point counts."))
-    return found
+    """Some of the report's, with a prefix for ids that no other audit in a notebook has."""
+    drawn = plot_figures(audit, f"dpa-{audit.replay}")
+    return [(_inlined(one.svg), one.caption) for one in drawn if one.name in _SHOWN]
 
 
 def _inlined(svg: str) -> Markup:

@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from dpaudit.errors import ReportError
 from dpaudit.report import html
-from dpaudit.report.audit_figures import pictures
 from dpaudit.report.contest import HEADING, contest_figure, lines
+from dpaudit.report.figures import figures_of_pages
 from dpaudit.report.html import Within, to_html
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result, UtilityAudit
@@ -62,7 +62,7 @@ def write_report(
     whole = Within(replace(result, contest=None), f"../{INDEX}")
     try:
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
-        drawn = pictures([part.audits for part in pages.values()], jobs=jobs)
+        drawn = figures_of_pages([part.audits for part in pages.values()], jobs=jobs)
         for page, part in pages.items():
             write_file(folder / PAGES / page, to_html(part, within=whole, drawn=drawn, step=step))
         write_file(folder / DATA, json_form.to_json(result))

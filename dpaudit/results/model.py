@@ -11,9 +11,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dpaudit.results.contest_rows import ContestRecord
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import (
+    PLOTS,
+    BoundPlot,
+    Drawing,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    Plot,
+    ProfilePlot,
+    TradeoffPlot,
+)
 from dpaudit.results.kinds import Count, Direction, Level, NonNegative, Probability, Version
-from dpaudit.results.plots import BoundPlot, EvidencePlot, LossPlot, OutputPlot, ProfilePlot, TradeoffPlot
 from dpaudit.results.records import (
     AssumptionRecord,
     Bounds,
@@ -351,7 +360,7 @@ class Audit:
     chain: Chain | None = None
     """None where no chain was walked (`--groups`)."""
     drawing: Drawing | None = None
-    """A picture of the pair and of what comes out; None where the catalogue draws none."""
+    """A figure of the pair and of what comes out; None where the catalogue draws none."""
     location: Location | None = None
     """Where the mechanism's text stands; None where it has none that can be read."""
     tradeoff_plot: TradeoffPlot | None = None
@@ -360,6 +369,12 @@ class Audit:
     """None without laws or densities."""
     assumptions: list[AssumptionRecord] = field(default_factory=list)
     """What the statistics assume of a function, and whether it held; none of a mechanism with laws."""
+
+    @property
+    def plots(self) -> dict[str, Plot]:
+        """The plots that there are data for, by the names of `PLOTS`."""
+        found = {name: getattr(self, key) for name, key in PLOTS.items()}
+        return {name: plot for name, plot in found.items() if plot is not None}
 
     @property
     def as_expected(self) -> bool | None:

@@ -7,11 +7,11 @@ file can tell; `dpaudit replay`, and the command in the result, run the audit it
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
 
 from dpaudit.language import Claim
+from dpaudit.results.figures import PLOTS, columns
 from dpaudit.results.model import (
     Attempt,
     Audit,
@@ -27,11 +27,6 @@ from dpaudit.results.model import (
 from dpaudit.results.refutation import misses, refutes, tolerance
 from dpaudit.stats import clopper_pearson, score_test
 
-_PLOTS = (
-    *(("profile_plot", "epsilon"), ("output_plot", "labels"), ("bound_plot", "runs"), ("evidence_plot", "runs")),
-    *(("tradeoff_plot", "alpha"), ("loss_plot", "above")),
-)
-"""Plots of an audit, each with the list that the others must be as long as."""
 SLACK = 1e-9
 """What another version of a library may round otherwise, relative above 1."""
 MOST_RUNS = 10**8
@@ -71,12 +66,11 @@ def inconsistency(result: Result) -> str | None:
 
 
 def _of_plots(audit: Audit) -> Iterator[str]:
-    for name, key in _PLOTS:
-        plot = getattr(audit, name)
-        for field in () if plot is None else dataclasses.fields(plot):
-            data, length = getattr(plot, field.name), len(getattr(plot, key))
-            if isinstance(data, list) and len(data) != length:
-                yield f"{name}.{field.name}: it has {len(data)} entries, but {key} has {length}"
+    for name, plot in audit.plots.items():
+        (key, first), *others = columns(plot).items()
+        for other, data in others:
+            if len(data) != len(first):
+                yield f"{PLOTS[name]}.{other}: it has {len(data)} entries, but {key} has {len(first)}"
 
 
 def _of_places(audit: Audit) -> Iterator[str]:

@@ -5,6 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dpaudit.results.figures import (
+    BoundPlot,
+    CertifiedTest,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    ProfilePlot,
+    TradeoffPlot,
+)
 from dpaudit.results.model import (
     Attempt,
     Audit,
@@ -28,15 +37,6 @@ from dpaudit.results.model import (
     UtilityAudit,
     UtilityRecord,
     Verdict,
-)
-from dpaudit.results.plots import (
-    BoundPlot,
-    CertifiedTest,
-    EvidencePlot,
-    LossPlot,
-    OutputPlot,
-    ProfilePlot,
-    TradeoffPlot,
 )
 
 ENVIRONMENT = {

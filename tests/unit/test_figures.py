@@ -13,10 +13,11 @@ import example_results
 import matplotlib as mpl
 import pytest
 
-from dpaudit.report.figures import bound_figure, data_csv, evidence_figure, output_figure, profile_figure
-from dpaudit.report.loss_figures import loss_figure, tradeoff_figure
-from dpaudit.results.model import ClaimRecord
-from dpaudit.results.plots import (
+from dpaudit.report.figures import data_csv
+from dpaudit.report.figures.curves import bound_figure, evidence_figure, profile_figure
+from dpaudit.report.figures.losses import loss_figure, tradeoff_figure
+from dpaudit.report.figures.outputs import output_figure
+from dpaudit.results.figures import (
     BoundPlot,
     CertifiedTest,
     EvidencePlot,
@@ -25,6 +26,7 @@ from dpaudit.results.plots import (
     ProfilePlot,
     TradeoffPlot,
 )
+from dpaudit.results.model import ClaimRecord
 
 SIGNS = ["$1$", "<&>'\"", "\x00\n\ud800", "-->"]
 CLAIM = ClaimRecord(1.0, 0.0, "replace-one", 1, "1-DP")

@@ -30,7 +30,7 @@ from dpaudit_algorithms.half_spaces.half_spaces import (
     examples,
     qualities,
 )
-from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces.half_space_figures import angles_of
 from dpaudit_audits.half_spaces.half_spaces import (
     COARSE,
     DIAGONAL,

@@ -19,7 +19,7 @@ from dpaudit_algorithms.half_spaces.learn_rectangles import LearnRectangles, Sig
 from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, between, distance
 from dpaudit_algorithms.pac.concepts import Examples, Truth
 from dpaudit_algorithms.pac.grid_concepts import Rectangles
-from dpaudit_audits.half_spaces.release_drawings import BoxDrawing, ReleaseDrawing, shares
+from dpaudit_audits.half_spaces.release_figures import BoxFigure, ReleaseFigure, shares
 
 
 def test_cells_divide_the_axis_and_are_few() -> None:
@@ -202,18 +202,18 @@ def test_release_drawing_shows_both_datasets_and_how_far_off_releases_are() -> N
     pair = Pair(Multiset.counted({1: 2, 3: 2}), Multiset.counted({1: 1, 3: 3}), "")
     assert shares(pair.left, 5)[-1] == (4.5, 1.0)  # type: ignore[arg-type]
     values = (Multiset.counted({1: 4}), Multiset.counted({1: 1, 3: 3}))
-    drawing = ReleaseDrawing(5, 0.25)(Seen(pair, "sampled", values, (0.5, 0.5), (0.0, 1.0), (True, False)))
+    drawing = ReleaseFigure(5, 0.25)(Seen(pair, "sampled", values, (0.5, 0.5), (0.0, 1.0), (True, False)))
     assert drawing is not None
     assert [panel.title for panel in drawing.panels] == ["4 records of left", "4 records of right"]
     assert "those of left by up to 0.5, those of right by up to 0" in drawing.caption
-    assert ReleaseDrawing(5, 0.25)(Seen(pair, "")) is None
+    assert ReleaseFigure(5, 0.25)(Seen(pair, "")) is None
 
 
 def test_box_drawing_leaves_out_empty_rectangles_and_marks_what_changed() -> None:
     left = Multiset.counted({((0, 0), 0): 300, ((1, 1), 1): 2})
     pair = Pair(left, left.changed(remove=(((1, 1), 1),), add=(((1, 1), 0),)), "")
     values = (((1, 1), (1, 1)), ((1, 1), (0, 0)))
-    drawing = BoxDrawing(((1, 1), (1, 1)))(Seen(pair, "exact", values, (0.75, 0.25), (0.0, 1.0), (True, False)))
+    drawing = BoxFigure(((1, 1), (1, 1)))(Seen(pair, "exact", values, (0.75, 0.25), (0.0, 1.0), (True, False)))
     assert drawing is not None
     labels = [[layer.label for layer in panel.layers if layer.label] for panel in drawing.panels]
     assert labels[0] == ["label 1", "label 0", "differs", "target", "learned, left"]

@@ -21,7 +21,7 @@ from dpaudit_algorithms.mixtures.mixtures import ConstrHalf, LearnHalf, private_
 from dpaudit_algorithms.mixtures.mixtures_class import Hypothesis
 from dpaudit_algorithms.mixtures.mixtures_data import best_errors, sample_errors
 from dpaudit_algorithms.mixtures.mixtures_geometry import constr_half, contains, on
-from dpaudit_audits.mixtures.mixture_drawings import MixtureDrawing
+from dpaudit_audits.mixtures.mixture_figures import MixtureFigure
 from dpaudit_audits.mixtures.mixtures import published, relabelled, rows
 
 quick = settings(max_examples=60)
@@ -253,7 +253,7 @@ def test_the_drawing_has_both_datasets_and_the_region_that_is_labelled_0() -> No
     exact = [law(learner, side) for side in (pair.left, pair.right)]
     values = range(len(exact[0].values))
     left, right = (found.probs.tolist() for found in exact)
-    drawing = MixtureDrawing(learner)(Seen(pair, "exact", values, left, right, [i == 1 for i in values]))
+    drawing = MixtureFigure(learner)(Seen(pair, "exact", values, left, right, [i == 1 for i in values]))
     assert drawing is not None
     assert [panel.title for panel in drawing.panels] == ["left: 6 records", "right: 6 records"]
     private = [layer for layer in drawing.panels[0].layers if layer.label.startswith("private")]

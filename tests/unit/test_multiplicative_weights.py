@@ -32,7 +32,7 @@ from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.generalization.weights_analysts import Hovering, WorstFor, followed, subsets
 from dpaudit_algorithms.generalization.weights_game import WeightsGame
 from dpaudit_audits.corpus.sparse_vector_laws import Pattern, pattern_law
-from dpaudit_audits.generalization.weights_drawings import errors_by_round
+from dpaudit_audits.generalization.weights_figures import errors_by_round
 
 X = (0, 1, 2)
 S = Multiset.counted({0: 9, 1: 8, 2: 3})

@@ -17,8 +17,8 @@ from matplotlib.patches import StepPatch
 from dpaudit.api.result import Plots, Result
 from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.report.figures import data_csv
-from dpaudit.report.on_axes import PLOTS
-from dpaudit.report.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
+from dpaudit.results.figures import PLOTS
 
 EXAMPLES = {name: Result.of(result) for name, result in example_results.every().items()}
 DRAWN = [
@@ -128,7 +128,7 @@ def test_labels_are_for_any_font(tmp_path: Path) -> None:
 def test_names_of_outcomes_are_no_formulas() -> None:
     from dataclasses import replace
 
-    from dpaudit.results.plots import OutputPlot
+    from dpaudit.results.figures import OutputPlot
 
     plot = OutputPlot("exact", ["$1", r"$\x$"], [0.5, 0.5], [0.2, 0.8], [True, False], 0)
     audit = replace(EXAMPLES["fail"].audit, output_plot=plot)

@@ -230,7 +230,7 @@ def test_a_page_for_each_algorithm_costs_no_more_than_its_style(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_pages_are_the_same_whoever_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpaudit.report.audit_figures.SHARED_FROM", 2)
+    monkeypatch.setattr("dpaudit.report.figures.SHARED_FROM", 2)
     result = example_results.result(*example_results.many(6), example_results.fail(), example_results.proved())
     for jobs in (1, 2):
         files.write(result, Outputs(html=str(tmp_path / f"{jobs}.html"), report=str(tmp_path / str(jobs))), jobs=jobs)

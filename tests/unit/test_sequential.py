@@ -17,8 +17,8 @@ from dpaudit.evidence import sampled
 from dpaudit.language import Claim, Laplace, Mechanism
 from dpaudit.plans import alpha_shares
 from dpaudit.plans.request import Request
+from dpaudit.results.figures import DIGITS
 from dpaudit.results.model import Audit, EvidenceKind, Verdict
-from dpaudit.results.plots import DIGITS
 
 
 def audit(target: Any, **more: Any) -> Audit:

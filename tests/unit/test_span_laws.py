@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dpaudit.adversary import Event, Pair
 from dpaudit.errors import NotEnumerableError, OutputError
 from dpaudit.evidence.exact import Comparison, compare, evidence
-from dpaudit.evidence.pictures import exact_outputs, sampled_outputs
+from dpaudit.evidence.figures import exact_outputs, sampled_outputs
 from dpaudit.interpret import Law, LawCache, Outputs, align, ball_law, ball_laws, law, sample
 from dpaudit.interpret.span_laws import members
 from dpaudit.language import BOTTOM, Bernoulli, Claim, Mechanism, Multiset, Scores, Span, StepScores, Uniform

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpaudit.report.svg import _path, _smaller
+from dpaudit.report.figures.svg import _path, _smaller
 
 STROKE = "fill: none; stroke: var(--ink, currentColor); stroke-width: 0.8"
 _Point = tuple[float, float]

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from dpaudit.adversary import Pair
 from dpaudit.engine import orchestrator
-from dpaudit.evidence import loss_pictures
+from dpaudit.evidence import loss_figures
 from dpaudit.evidence.exact import Comparison, compare
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
@@ -144,9 +144,9 @@ def test_very_many_outcomes_are_thinned_to_what_is_seen() -> None:
     p = np.exp(-np.arange(size) / 7_000.0)
     q = np.roll(p, 900)
     laws = Comparison(range(size), p / p.sum(), q / q.sum())  # type: ignore[arg-type]
-    plot = loss_pictures.tradeoff_plot(Claim(0.1), laws, None)
+    plot = loss_figures.tradeoff_plot(Claim(0.1), laws, None)
     assert plot.exact is not None
-    assert len(plot.alpha) <= loss_pictures.MOST_POINTS + 4
+    assert len(plot.alpha) <= loss_figures.MOST_POINTS + 4
     truth = np.interp(np.linspace(0, 1, 500), *tradeoff.symmetric(laws.left, laws.right).T)
     assert np.interp(np.linspace(0, 1, 500), plot.alpha, plot.exact) == pytest.approx(truth, abs=DRAWN)
 
@@ -231,9 +231,9 @@ def test_pictures_are_finite_at_every_claim(epsilon: float) -> None:
 def test_a_claim_of_zcdp_has_a_curve() -> None:
     laws = compare(Response(), Pair(*PAIR), LawCache())
     claim = Claim.zcdp(0.5, epsilon=1.0)
-    plot = loss_pictures.tradeoff_plot(claim, laws, None)
+    plot = loss_figures.tradeoff_plot(claim, laws, None)
     assert plot.exact is not None
     # Response has ε = 1, which is ½-zCDP
     assert all(c <= e + 1e-5 for c, e in zip(plot.claim, plot.exact, strict=True))
-    assert 10 < len(plot.alpha) <= 2 * loss_pictures.MOST_POINTS
+    assert 10 < len(plot.alpha) <= 2 * loss_figures.MOST_POINTS
     assert plot.claim[0] == pytest.approx(1, abs=1e-2)

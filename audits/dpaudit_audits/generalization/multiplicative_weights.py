@@ -19,7 +19,7 @@ from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.generalization.weights_analysts import Hovering, WorstFor
 from dpaudit_algorithms.generalization.weights_game import WeightsGame
 from dpaudit_audits.foundations.overclaiming import Overclaiming
-from dpaudit_audits.generalization.weights_drawings import errors_by_round
+from dpaudit_audits.generalization.weights_figures import errors_by_round
 from dpaudit_audits.generalization.wrong_sparse import Quiet
 
 X = (0, 1, 2)

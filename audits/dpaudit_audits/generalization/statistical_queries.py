@@ -23,7 +23,7 @@ from dpaudit_algorithms.generalization.statistical_queries import (
     NaiveAnswers,
     NoisyAnswers,
 )
-from dpaudit_audits.generalization.query_drawings import error_against_k
+from dpaudit_audits.generalization.query_figures import error_against_k
 
 NOMINAL = Claim(1.0, 1e-6)
 RECORDS = 20

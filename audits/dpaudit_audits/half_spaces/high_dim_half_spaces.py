@@ -19,7 +19,7 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.high_dim_data import MakeHighDimData, MakeHighDimDataCorrected
 from dpaudit_algorithms.half_spaces.high_dim_half_spaces import AHighH, AHighHCorrected
-from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces.half_space_figures import angles_of
 
 QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
 """sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""

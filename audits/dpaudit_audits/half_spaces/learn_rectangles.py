@@ -14,7 +14,7 @@ from dpaudit_algorithms.foundations.goals import BETA
 from dpaudit_algorithms.half_spaces.learn_rectangles import Cell, LearnRectangles, SignificantCells
 from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds
 from dpaudit_algorithms.pac.concepts import Examples, Truth
-from dpaudit_audits.half_spaces.release_drawings import BoxDrawing
+from dpaudit_audits.half_spaces.release_figures import BoxFigure
 
 TARGET = ((2, 3), (5, 6))
 """Of the pictures."""
@@ -72,7 +72,7 @@ def cases() -> tuple[Case, ...]:
             (grid_pair(60),),
             runs=100,
             expected=Verdict.INCONCLUSIVE,
-            drawing=BoxDrawing(TARGET),
+            drawing=BoxFigure(TARGET),
             note="Fewer examples than the derivation asks for, so that the border moves; for the picture.",
         ),
         Case(

@@ -11,7 +11,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.goals import BETA, PromiseKept
 from dpaudit_algorithms.half_spaces.release_thresholds import PieceEnd, ReleaseThresholds, between, synthetic, within
-from dpaudit_audits.half_spaces.release_drawings import ReleaseDrawing
+from dpaudit_audits.half_spaces.release_figures import ReleaseFigure
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def cases() -> tuple[Case, ...]:
             (clusters(at_size.least_records(BETA)),),
             runs=120,
             expected=Verdict.INCONCLUSIVE,
-            drawing=ReleaseDrawing(64, 0.25),
+            drawing=ReleaseFigure(64, 0.25),
             note="So many records that one of them is not seen; for the picture.",
         ),
         Case("small scope, exhaustive: |X| = 2, two steps", tiny(2, 2), runs=0, scope=Scope((0, 1), 6)),

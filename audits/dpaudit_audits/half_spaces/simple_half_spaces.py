@@ -17,7 +17,7 @@ from dpaudit_algorithms.half_spaces.simple_half_spaces import ASimpleH, ASimpleH
 from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix
 from dpaudit_algorithms.lower_bounds.thresholds_reductions import ThresholdsFromInteriorPointCorrected
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
-from dpaudit_audits.half_spaces.half_space_drawings import angles_of
+from dpaudit_audits.half_spaces.half_space_figures import angles_of
 from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
 
 EAST, NORTH, WEST, SOUTH = (1, 0), (0, 1), (-1, 0), (0, -1)

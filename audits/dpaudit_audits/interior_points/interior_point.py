@@ -14,7 +14,7 @@ from dpaudit_algorithms.interior_points.interior_point import (
     InteriorPointByMedian,
     InteriorPointByMedianCorrected,
 )
-from dpaudit_audits.foundations.quality_drawings import QualityDrawing
+from dpaudit_audits.foundations.quality_figures import QualityFigure
 
 
 def cases() -> tuple[Case, ...]:
@@ -29,7 +29,7 @@ def corrected_cases() -> tuple[Case, ...]:
 
 def _both(kind: type[InteriorPointByMedian] | type[InteriorPointByMedianCorrected]) -> tuple[Case, ...]:
     default = kind(1.0, 64)
-    drawing = QualityDrawing(Depth(64), "point y", "depth") if kind is InteriorPointByMedianCorrected else None
+    drawing = QualityFigure(Depth(64), "point y", "depth") if kind is InteriorPointByMedianCorrected else None
     return (
         Case("default", default, pairs=_pairs(1), drawing=drawing),
         Case("every pair of 6 records", kind(1.0, 4), runs=0, scope=Scope((1, 2, 3, 4), 6)),

@@ -28,7 +28,7 @@ from dpaudit_algorithms.mixtures.record_sources import (
     noisy_labels,
     private_ones,
 )
-from dpaudit_audits.mixtures.mixture_drawings import MixtureDrawing
+from dpaudit_audits.mixtures.mixture_figures import MixtureFigure
 
 Row = tuple[tuple[int, ...], int, str]
 RUNS = 20_000
@@ -88,7 +88,7 @@ def rows(grid: Sequence[int], dimension: int) -> tuple[Row, ...]:
 def cases() -> tuple[Case, ...]:
     """The claim on every kind of public part and every reading, exhaustively on tiny grids; and outside of it."""
     plane, line, space = LearnHalf(1.0, 2), LearnHalf(1.0, 1), LearnHalf(1.0, 3)
-    triangle, flat, drawn = public(*TRIANGLE), public(*LINE), MixtureDrawing(plane)
+    triangle, flat, drawn = public(*TRIANGLE), public(*LINE), MixtureFigure(plane)
     readings = (
         ("supports aligned", LearnHalf(1.0, 2, supports="aligned")),
         ("Ŝ = ∅ gives x₁ ≥ 0", LearnHalf(1.0, 2, empty_subset="axis")),

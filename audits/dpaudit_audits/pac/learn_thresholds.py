@@ -12,7 +12,7 @@ from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.pac.concepts import Examples, Thresholds, Truth
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds, LearnThresholdsCorrected
-from dpaudit_audits.foundations.quality_drawings import QualityDrawing
+from dpaudit_audits.foundations.quality_figures import QualityFigure
 from dpaudit_audits.interior_points.rec_concave import three_calls_of_examples
 
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
@@ -96,9 +96,9 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
     return Plan(name, cases, small, utility=utility)
 
 
-def consistent(size: int) -> QualityDrawing:
+def consistent(size: int) -> QualityFigure:
     """The number of consistent examples of every threshold, drawn."""
-    return QualityDrawing(Consistency(size), "threshold j", "consistent examples")
+    return QualityFigure(Consistency(size), "threshold j", "consistent examples")
 
 
 def barely_bad(learner: LearnThresholds | LearnThresholdsCorrected, n: int, target: int) -> Multiset:

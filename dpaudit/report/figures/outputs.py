@@ -19,9 +19,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
 from dpaudit.report.numbers import count, power_of_ten, small
-from dpaudit.report.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
-from dpaudit.results.plots import OutputPlot
+from dpaudit.results.figures import OutputPlot
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 38, 46  # margins; the top one holds the legend
 _FEW = 14  # outcomes drawn as pairs of bars

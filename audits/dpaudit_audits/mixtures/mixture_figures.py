@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from dpaudit.language import PRIVATE, PUBLIC, Dataset, Multiset
 from dpaudit.plans.plan import Seen
-from dpaudit.results.drawing import Drawing, Layer, Panel, area, line
+from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 from dpaudit_algorithms.mixtures.mixtures import LearnHalf
 from dpaudit_algorithms.mixtures.mixtures_class import Hypothesis
-from dpaudit_audits.half_spaces.plane_drawings import Halfplane, Place, box_around, only_one_has, records, region
+from dpaudit_audits.half_spaces.plane_figures import Halfplane, Place, box_around, only_one_has, records, region
 
 REGIONS = 10
 """Likeliest hypotheses that are drawn."""
 
 
 @dataclass(frozen=True)
-class MixtureDrawing:
+class MixtureFigure:
     """Both datasets, each with the regions that its likeliest hypotheses label 0, the darker the likelier.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from dpaudit.language import Dataset, Multiset
-from dpaudit.results.drawing import Layer, Panel, area, dots, line
+from dpaudit.results.figures import Layer, Panel, area, dots, line
 
 Place: TypeAlias = tuple[float, float]
 Halfplane: TypeAlias = tuple[float, float, float]

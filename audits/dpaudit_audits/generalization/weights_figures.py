@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from dpaudit.language import BOTTOM
-from dpaudit.results.drawing import Drawing, Panel, dots, line
+from dpaudit.results.figures import Drawing, Panel, dots, line
 from dpaudit_algorithms.generalization.multiplicative_weights import (
     PrivateMultiplicativeWeights,
     mean,

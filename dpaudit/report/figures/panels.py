@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from dpaudit.report.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
-from dpaudit.results.drawing import Drawing, Layer, Panel
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
+from dpaudit.results.figures import Drawing, Layer, Panel
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 400, 52, 14, 30, 44
 _LEGEND_ROW = 19

@@ -11,14 +11,14 @@ import numpy as np
 
 from dpaudit.language import AnyScores, Scores, Span
 from dpaudit.plans.plan import Seen
-from dpaudit.results.drawing import Drawing, Layer, Panel, area, line
+from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 
 MOST_POINTS = 240
 """Of a course; more are not seen."""
 
 
 @dataclass(frozen=True)
-class QualityDrawing:
+class QualityFigure:
     """The scores of all solutions, which are whole numbers, on both datasets; and the output's distribution function.
 
     Args:

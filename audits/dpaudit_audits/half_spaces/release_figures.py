@@ -8,10 +8,10 @@ from typing import Any
 
 from dpaudit.language import Multiset
 from dpaudit.plans.plan import Seen
-from dpaudit.results.drawing import Drawing, Layer, Panel, area, line
+from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 from dpaudit_algorithms.half_spaces.learn_rectangles import Cell
 from dpaudit_algorithms.half_spaces.release_thresholds import distance
-from dpaudit_audits.half_spaces.plane_drawings import Place, only_one_has, records
+from dpaudit_audits.half_spaces.plane_figures import Place, only_one_has, records
 
 RELEASES = 3
 """Of each dataset, drawn as lines."""
@@ -20,7 +20,7 @@ BOXES = 4
 
 
 @dataclass(frozen=True)
-class ReleaseDrawing:
+class ReleaseFigure:
     """For each of the two datasets: the share of its records up to x, ± α, and that of some of its releases.
 
     Args:
@@ -65,7 +65,7 @@ def shares(data: Multiset, size: int) -> list[Place]:
 
 
 @dataclass(frozen=True)
-class BoxDrawing:
+class BoxFigure:
     """Labelled examples in the plane, the target, and the rectangles that are learned from either dataset.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from dpaudit.language import FloatArray
-from dpaudit.results.drawing import Drawing, Panel, dots, line
+from dpaudit.results.figures import Drawing, Panel, dots, line
 from dpaudit_algorithms.generalization.accuracy_games import OverfittingGame
 from dpaudit_algorithms.generalization.analysts import Overfitter
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers, NoisyAnswers

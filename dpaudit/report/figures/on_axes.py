@@ -20,10 +20,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import Formatter, FuncFormatter
 
-from dpaudit.report.figures import draw_bound, draw_evidence, draw_profile
-from dpaudit.report.loss_figures import draw_losses, draw_tradeoff
-from dpaudit.report.outputs_figure import draw_outputs
-from dpaudit.report.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
+from dpaudit.report.figures.curves import draw_bound, draw_evidence, draw_profile
+from dpaudit.report.figures.losses import draw_losses, draw_tradeoff
+from dpaudit.report.figures.outputs import draw_outputs
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER
+from dpaudit.results.figures import BoundPlot, EvidencePlot, LossPlot, OutputPlot, Plot, ProfilePlot, TradeoffPlot
 from dpaudit.results.model import Audit
 
 _LIGHT: Mapping[str, str] = {CLAIM: "#1a5fb4", EVIDENCE: "#a8470a", GRID: "#c4c4c0"}
@@ -34,54 +35,10 @@ _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _BOUNDS = {" ≥": "lower bound", " ≤": "upper bound"}
 
 
-def _profile(axes: Axes, audit: Audit) -> None:
-    assert audit.profile_plot is not None
-    draw_profile(axes, audit.profile_plot)
-
-
-def _outputs(axes: Axes, audit: Audit) -> None:
-    assert audit.output_plot is not None
-    # "$" would begin a formula
-    labels = [label.replace("$", r"\$") for label in audit.output_plot.labels]
-    draw_outputs(axes, replace(audit.output_plot, labels=labels))
-
-
-def _evidence(axes: Axes, audit: Audit) -> None:
-    assert audit.evidence_plot is not None
-    at = audit.sequential.refuted_at if audit.sequential is not None else None
-    draw_evidence(axes, audit.evidence_plot, refuted_at=at)
-
-
-def _bound(axes: Axes, audit: Audit) -> None:
-    assert audit.bound_plot is not None
-    draw_bound(axes, audit.bound_plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact)
-
-
-def _tradeoff(axes: Axes, audit: Audit) -> None:
-    assert audit.tradeoff_plot is not None
-    draw_tradeoff(axes, audit.tradeoff_plot)
-
-
-def _loss(axes: Axes, audit: Audit) -> None:
-    assert audit.loss_plot is not None
-    draw_losses(axes, audit.loss_plot)
-
-
-PLOTS: Mapping[str, tuple[str, Callable[[Axes, Audit], None]]] = {
-    "profile": ("profile_plot", _profile),
-    "tradeoff": ("tradeoff_plot", _tradeoff),
-    "loss": ("loss_plot", _loss),
-    "outputs": ("output_plot", _outputs),
-    "evidence": ("evidence_plot", _evidence),
-    "bound": ("bound_plot", _bound),
-}
-"""What a plot is called, the field of an audit that holds its data, and what draws it."""
-
-
 def draw(axes: Axes, audit: Audit, name: str) -> None:
-    """Draw one of `PLOTS`, whose data the audit has, on axes, with a legend."""
+    """Draw one of the audit's plots on axes, with a legend."""
     before = set(axes.get_children())
-    PLOTS[name][1](axes, audit)
+    _draw(axes, audit, audit.plots[name])
     colours = _colours(axes)
     for artist in axes.get_children():
         if artist not in before:
@@ -96,6 +53,23 @@ def draw(axes: Axes, audit: Audit, name: str) -> None:
     if "event" in named:
         named["event"] = named.pop("event")  # it is drawn first, beneath the others, and named last
     axes.legend(list(named.values()), list(named))
+
+
+def _draw(axes: Axes, audit: Audit, plot: Plot) -> None:
+    match plot:
+        case ProfilePlot():
+            draw_profile(axes, plot)
+        case TradeoffPlot():
+            draw_tradeoff(axes, plot)
+        case LossPlot():
+            draw_losses(axes, plot)
+        case OutputPlot():
+            # "$" would begin a formula
+            draw_outputs(axes, replace(plot, labels=[label.replace("$", r"\$") for label in plot.labels]))
+        case EvidencePlot():
+            draw_evidence(axes, plot, refuted_at=audit.sequential.refuted_at if audit.sequential is not None else None)
+        case BoundPlot():
+            draw_bound(axes, plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact)
 
 
 def _colours(axes: Axes) -> dict[str, str]:

@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from dpaudit.report.numbers import power_of_ten, small, stated
-from dpaudit.report.svg import (
+from dpaudit.report.figures.svg import (
     CERTIFIED_STYLE,
     CLAIM_STYLE,
     EVIDENCE,
@@ -26,7 +25,8 @@ from dpaudit.report.svg import (
     new_figure,
     to_svg,
 )
-from dpaudit.results.plots import LossPlot, TradeoffPlot
+from dpaudit.report.numbers import power_of_ten, small, stated
+from dpaudit.results.figures import LossPlot, TradeoffPlot
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 16, 46
 _KEY = 22  # more room above the histogram, for what its lines are

@@ -1,4 +1,4 @@
-"""The numbers behind the pictures of a pair as a test and as a privacy loss: trade-off curve and loss histogram."""
+"""The numbers behind the figures of a pair as a test and as a privacy loss: trade-off curve and loss histogram."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from dpaudit.evidence.density import Exact, Losses
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, Comparison
 from dpaudit.language import Claim
+from dpaudit.results.figures import CertifiedTest, LossPlot, TradeoffPlot, rounded
 from dpaudit.results.model import SampledEvidence
-from dpaudit.results.plots import CertifiedTest, LossPlot, TradeoffPlot, rounded
 from dpaudit.stats import clopper_pearson, hockey_stick, tradeoff
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.noise_losses import NoiseLosses
@@ -28,7 +28,7 @@ BINS = 48
 _NEAR = 1e-9
 """Relative above 1: a loss this near to an end is on it; laws are sums of doubles."""
 _FLAT = 1e-6
-"""Losses within so much of 0, relative above 1, are none to a picture."""
+"""Losses within so much of 0, relative above 1, are none to a figure."""
 _SEEN = 1e-12
 """Rarer losses do not stretch the axis."""
 
@@ -58,7 +58,7 @@ def certified_test(sampled: SampledEvidence) -> CertifiedTest:
 
 
 def loss_plot(claim: Claim, comparison: Exact | None) -> LossPlot | None:
-    """The distribution of the privacy loss; None without laws, or where there are too many losses for a picture.
+    """The distribution of the privacy loss; None without laws, or where there are too many losses for a figure.
 
     Counts give none: an outcome that was seen on one side alone would have an infinite loss, and one that was seen
     twice here and once there a loss of ln 2, whatever the laws are.
@@ -87,7 +87,7 @@ def _vertices(comparison: Exact) -> Floats:
 
 
 def _few(points: Floats) -> Floats:
-    """The points of a convex curve, of very many some that are as good for a picture."""
+    """The points of a convex curve, of very many some that are as good for a figure."""
     if len(points) <= _CELLS:
         return points
     cells = np.round(points * _CELLS).astype(np.int64)

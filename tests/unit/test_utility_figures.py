@@ -17,7 +17,7 @@ from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.plan import UtilityCase
 from dpaudit.plans.request import Request
 from dpaudit.report.html import to_html
-from dpaudit.results.drawing import Drawing, Panel, line
+from dpaudit.results.figures import Drawing, Panel, line
 from dpaudit.results.json_form import from_json, schema, to_json
 from dpaudit.results.model import UtilityAudit
 from dpaudit.subjects.runner import Runner

@@ -12,13 +12,13 @@ from numpy.random import Generator
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.engine import orchestrator
-from dpaudit.evidence import pictures
+from dpaudit.evidence import figures
 from dpaudit.evidence.exact import compare
 from dpaudit.interpret import LawCache, Outputs
 from dpaudit.language import BOTTOM, Claim
 from dpaudit.plans.request import Request
+from dpaudit.results.figures import OutputPlot, rounded
 from dpaudit.results.model import Audit
-from dpaudit.results.plots import OutputPlot, rounded
 from dpaudit.stats import clopper_pearson
 from dpaudit.testing import LeakyResponse, RoundedLaplaceSum
 
@@ -45,7 +45,7 @@ def test_exact_outputs_are_the_law(target: Any) -> None:
     plot = well_formed(found.output_plot)
     assert plot.kind == "exact"
     laws = compare(target, Pair(*PAIR), LawCache())
-    order = pictures._reading_order(laws.values)
+    order = figures._reading_order(laws.values)
     assert plot.labels == [str(laws.values[i]) for i in order]
     assert plot.left == rounded(laws.left[order])
     assert plot.right == rounded(laws.right[order])
@@ -85,7 +85,7 @@ def test_many_outcomes_keep_the_heavy_ones() -> None:
         return f"word {int(rng.geometric(0.02))}"
 
     plot = well_formed(audit(words, epsilon=1.0).output_plot)
-    assert len(plot.labels) == pictures.SHOWN_OUTCOMES
+    assert len(plot.labels) == figures.SHOWN_OUTCOMES
     assert plot.omitted > 0
     assert plot.labels == sorted(plot.labels)
 
@@ -93,8 +93,8 @@ def test_many_outcomes_keep_the_heavy_ones() -> None:
 @pytest.mark.parametrize("offset", [0, -(10**6), 2**61, 2**63, 10**400])
 def test_many_whole_numbers(offset: int) -> None:
     left, right = (Outputs({offset + i: 10 + i for i in range(side, 100)}) for side in (0, 5))
-    plot = well_formed(pictures.sampled_outputs(left, right, Event(frozenset(range(offset, offset + 50)))))
-    assert len(plot.labels) <= pictures.BINS
+    plot = well_formed(figures.sampled_outputs(left, right, Event(frozenset(range(offset, offset + 50)))))
+    assert len(plot.labels) <= figures.BINS
     assert sum(plot.left) == pytest.approx(1, abs=DRAWN)
     assert plot.event == sorted(plot.event, reverse=True)
     assert any(plot.event)
@@ -102,13 +102,13 @@ def test_many_whole_numbers(offset: int) -> None:
 
 def test_reading_order_is_numbers_then_names() -> None:
     values = ["b", 3, BOTTOM, -1.5, "a", 10**400, None]
-    found = [values[i] for i in pictures._reading_order(values)]
+    found = [values[i] for i in figures._reading_order(values)]
     assert found == [-1.5, 3, 10**400, None, "a", "b", BOTTOM]
 
 
 def test_constant_reals_have_bins_too() -> None:
     outputs = Outputs({}, (np.full(10, 2.5),))
-    plot = well_formed(pictures.sampled_outputs(outputs, outputs, Event(frozenset(), ((2.0, 3.0),))))
+    plot = well_formed(figures.sampled_outputs(outputs, outputs, Event(frozenset(), ((2.0, 3.0),))))
     assert sum(plot.left) == 1.0
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from dpaudit.language import Dataset, Multiset
 from dpaudit.plans.plan import Seen
-from dpaudit.results.drawing import Drawing, Layer, Panel, line
+from dpaudit.results.figures import Drawing, Layer, Panel, line
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import examples, qualities
-from dpaudit_audits.half_spaces.plane_drawings import arrow, dial, only_one_has, records
+from dpaudit_audits.half_spaces.plane_figures import arrow, dial, only_one_has, records
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AngleOf:
 
 
 @dataclass(frozen=True)
-class HalfspaceDrawing:
+class HalfspaceFigure:
     """The examples of both datasets, with φ* of each where there is a grid; and the angles that are returned.
 
     Args:
@@ -76,4 +76,4 @@ class HalfspaceDrawing:
 
 def angles_of(sine: Fraction | None, *, plane: bool = True) -> Callable[[Seen], Drawing | None]:
     """The drawing for outputs that are angles of a grid, or with None normal vectors."""
-    return HalfspaceDrawing(AngleOf(sine), plane)
+    return HalfspaceFigure(AngleOf(sine), plane)

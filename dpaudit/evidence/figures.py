@@ -1,4 +1,4 @@
-"""The numbers behind the plots of a report."""
+"""The numbers behind the figures of a report, and an audits file's own drawing."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from dpaudit.outputs.canonical import label
 from dpaudit.outputs.plain_json import abridged
 from dpaudit.outputs.spans import wholes
 from dpaudit.plans.plan import Seen
-from dpaudit.results.drawing import Drawing
+from dpaudit.results.figures import BoundPlot, Drawing, EvidencePlot, OutputPlot, ProfilePlot, rounded
 from dpaudit.results.model import ExactEvidence, SampledEvidence
-from dpaudit.results.plots import BoundPlot, EvidencePlot, OutputPlot, ProfilePlot, rounded
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.arrays import FloatArray
 

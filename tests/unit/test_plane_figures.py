@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from dpaudit_audits.half_spaces.plane_drawings import box_around, dial, only_one_has, records, region
+from dpaudit_audits.half_spaces.plane_figures import box_around, dial, only_one_has, records, region
 
 SQUARE = (-1.0, -1.0, 1.0, 1.0)
 

@@ -11,9 +11,9 @@ from dpaudit.engine import orchestrator
 from dpaudit.errors import ParameterError
 from dpaudit.plans.plan import Seen
 from dpaudit.plans.request import Request
-from dpaudit.report.drawings import panel_figures
+from dpaudit.report.figures.panels import panel_figures
 from dpaudit.report.html import to_html
-from dpaudit.results.drawing import Drawing, Layer, Panel, area, dots, line
+from dpaudit.results.figures import Drawing, Layer, Panel, area, dots, line
 from dpaudit.results.json_form import from_json, to_json
 from dpaudit.results.model import Audit, Result
 
@@ -88,7 +88,7 @@ def test_a_drawing_that_fails_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> Drawing:
         raise ValueError("no paper")
 
-    monkeypatch.setattr(orchestrator.pictures, "drawing", broken)
+    monkeypatch.setattr(orchestrator.figures, "drawing", broken)
     audit = orchestrator.run(QUALITIES).audits[0]
     assert isinstance(audit, Audit)
     assert audit.drawing is None

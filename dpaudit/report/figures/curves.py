@@ -1,4 +1,4 @@
-"""The figures of a report as inline SVG: privacy profile, outputs, bound and evidence against runs.
+"""Curves: the privacy profile, and bound and evidence against runs.
 
 Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
 plain line, what is certified carries markers pointing up (it is a lower bound); every line is labelled.
@@ -6,11 +6,9 @@ plain line, what is certified carries markers pointing up (it is a lower bound);
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from io import StringIO
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,19 +18,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from dpaudit.report.figures.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
+from dpaudit.report.figures.svg import CLAIM_STYLE as _CLAIM_STYLE
+from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
 from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
-from dpaudit.report.outputs_figure import output_figure
-from dpaudit.report.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
-from dpaudit.report.svg import CLAIM_STYLE as _CLAIM_STYLE
-from dpaudit.report.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
-from dpaudit.report.svg import EXACT_STYLE as _EXACT_STYLE
+from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
 from dpaudit.results.model import ClaimRecord
-from dpaudit.results.plots import BoundPlot, EvidencePlot, Plot, ProfilePlot
-
-__all__ = [
-    "bound_figure", "data_csv", "draw_bound", "draw_evidence", "draw_profile", "evidence_figure", "output_figure",
-    "profile_figure",
-]  # fmt: skip
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 100, 16, 46  # margins; the right one holds the labels of the lines
 _LABEL_GAP = 15  # least distance between two labels
@@ -47,16 +39,6 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     style: dict[str, Any]
-
-
-def data_csv(plot: Plot) -> str:
-    """The data of a plot as CSV with a header: one column for each of its lists."""
-    columns = {f.name: value for f in fields(plot) if isinstance(value := getattr(plot, f.name), list)}
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue()
 
 
 def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str:

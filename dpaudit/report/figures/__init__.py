@@ -1,0 +1,161 @@
+"""The figures of audits as SVG: most of the work of a report, so that several processes may share it.
+
+From the plots and drawings of a result; `on_axes` draws the same plots on a user's own axes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from joblib import Parallel, delayed
+
+from dpaudit.report import numbers
+from dpaudit.report.figures.curves import bound_figure, evidence_figure, profile_figure
+from dpaudit.report.figures.losses import broken_by, loss_figure, tradeoff_figure
+from dpaudit.report.figures.outputs import output_figure
+from dpaudit.report.figures.panels import panel_figures
+from dpaudit.results.figures import (
+    BoundPlot,
+    EvidencePlot,
+    LossPlot,
+    OutputPlot,
+    Plot,
+    ProfilePlot,
+    TradeoffPlot,
+    columns,
+)
+from dpaudit.results.model import Audit, Verdict
+
+SHARED_FROM = 40
+"""Audits; fewer are drawn before other processes are ready."""
+_SEEN = 0.01
+"""Of an axis; a gap smaller than this is told."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot that is drawn.
+
+    Args:
+        name: of the plot, in `PLOTS`.
+        svg: an element.
+        caption: what is to be seen.
+        plot: its numbers.
+    """
+
+    name: str
+    svg: str
+    caption: str
+    plot: Plot
+
+
+@dataclass(frozen=True)
+class AuditFigures:
+    """All that is drawn of an audit: its plots, and the panels of its drawing."""
+
+    plots: list[Figure]
+    panels: list[str]
+
+
+def figures_of_pages(pages: Sequence[Sequence[Audit]], *, jobs: int = 1) -> Iterator[AuditFigures]:
+    """The figures of the audits of all pages, one audit after the other.
+
+    Args:
+        pages: audits that stand on one page together; ids are unique within it.
+        jobs: processes that draw, where there are many audits.
+    """
+    work = [(audit, number) for audits in pages for number, audit in enumerate(audits, 1)]
+    if jobs == 1 or len(work) < SHARED_FROM:
+        yield from (figures_of(audit, number) for audit, number in work)
+    else:
+        yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(figures_of)(*one) for one in work)
+
+
+def figures_of(audit: Audit, number: int) -> AuditFigures:
+    """The figures of one audit.
+
+    Args:
+        number: of the audit on its page, in ids.
+    """
+    panels = panel_figures(audit.drawing, prefix=f"d{number}") if audit.drawing is not None else []
+    return AuditFigures(plot_figures(audit, f"a{number}"), panels)
+
+
+def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
+    """The plots of one audit, drawn.
+
+    Args:
+        prefix: of all ids.
+    """
+    return [
+        Figure(name, *_drawn(audit, plot, prefix=f"{prefix}-{name[0]}"), plot) for name, plot in audit.plots.items()
+    ]
+
+
+def data_csv(plot: Plot) -> str:
+    """The data of a plot as CSV with a header: one column for each of its lists."""
+    found = columns(plot)
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(found)
+    writer.writerows(zip(*found.values(), strict=True))
+    return out.getvalue()
+
+
+def _drawn(audit: Audit, plot: Plot, *, prefix: str) -> tuple[str, str]:
+    """A plot as SVG, and its caption."""
+    match plot:
+        case ProfilePlot():
+            caption = "Privacy profile of the pair; hatched where the evidence is above the claim."
+            return profile_figure(plot, audit.claim, prefix=prefix), caption
+        case TradeoffPlot():
+            return tradeoff_figure(plot, prefix=prefix), _tradeoff_caption(audit, plot)
+        case LossPlot():
+            return loss_figure(plot, prefix=prefix), _loss_caption(plot)
+        case OutputPlot():
+            how = "Exact law" if plot.kind == "exact" else "Observed frequencies"
+            left_out = f"; {numbers.count(plot.omitted)} least likely outcomes not drawn" if plot.omitted else ""
+            return output_figure(plot, prefix=prefix), f"{how} of the output on both datasets{left_out}."
+        case EvidencePlot():
+            at = audit.sequential.refuted_at if audit.sequential is not None else None
+            marked = f"; the circle: refuted after {numbers.count(at)} runs a side" if at is not None else ""
+            caption = f"Evidence against the claim: the e-process, averaged over the pairs. Dashed: it refutes{marked}."
+            return evidence_figure(plot, refuted_at=at, prefix=prefix), caption
+        case BoundPlot():
+            stop = f" ({numbers.count(plot.runs[-1])} runs a side)" if plot.runs else ""
+            caption = f"Clopper–Pearson bound on ε against runs a side. Filled: where counting stopped{stop}; "
+            svg = bound_figure(plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=prefix)
+            return svg, f"{caption}only that counts."
+
+
+def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
+    """What is to be seen, and where a violation is too small to be."""
+    text = "Errors of the best tests that tell the two datasets apart, from the output alone"
+    by = broken_by(plot)
+    if by:
+        text += "; hatched where they are smaller than the claim allows"
+        text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
+    elif audit.verdict is Verdict.FAIL:
+        text += "; the event that breaks the claim is too rare to be seen here, see the profile."
+    else:
+        text += "."
+    if plot.certified is not None:
+        text += " Triangle: certified errors of the counted event; box: Clopper–Pearson limits."
+    return text
+
+
+def _loss_caption(plot: LossPlot) -> str:
+    """The probability beyond ε and δ are two things: δ(ε) = E[max(0, 1 − e^(ε − loss))], which is less."""
+    about = "about " if plot.kind == "density" else ""
+    beyond, delta = [
+        numbers.small(left) if numbers.small(left) == numbers.small(right)
+        else f"{numbers.small(left)} on left, {numbers.small(right)} on right"
+        for left, right in ((plot.beyond_left, plot.beyond_right), (plot.delta_left, plot.delta_right))
+    ]
+    return (
+        f"Privacy loss of the output. Pr[loss > ε] at the claimed ε: {about}{beyond}; the δ needed there, "
+        f"which is never more: {delta}."
+    )
