@@ -7,21 +7,42 @@ code of the command line (DESIGN: 0 no FAIL, 1 some FAIL, 2 usage or configurati
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dpaudit.extras import install_command
+from dpaudit.options import Door, Option
 
 
 class DpauditError(Exception):
-    """Base of all errors that are somebody's mistake rather than a bug of dpaudit."""
+    """Base of all errors that are somebody's mistake rather than a bug of dpaudit.
+
+    Args:
+        text: one sentence; where there are values, each `{}` in it stands for one of them.
+        values: options, which every front end names in its own way, errors that name options, and texts and numbers.
+    """
 
     exit_code: ClassVar[int] = 2
+
+    def __init__(self, text: str, *values: object) -> None:
+        self._text, self._values = text, values
+        super().__init__(self.at("command line"))
+
+    def at(self, door: Door) -> str:
+        """The sentence, with options named as this front end does."""
+        return self._text.format(*(_named(value, door) for value in self._values)) if self._values else self._text
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For another process: the message as it is, whatever `__init__` makes it from."""
         return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _named(value: object, door: Door) -> object:
+    match value:
+        case Option():
+            return value.called(door)
+        case DpauditError():
+            return value.at(door)
+    return value
 
 
 def _rebuilt(kind: type[DpauditError], args: tuple[Any, ...], fields: dict[str, Any]) -> DpauditError:
@@ -117,18 +138,3 @@ class InternalError(DpauditError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"dpaudit itself failed ({what}); DPAUDIT_TRACEBACK=1 shows where.")
-
-
-_OPTION = re.compile(r"--([a-z][a-z-]*)")
-
-
-def with_options_named(text: str, name: Callable[[str], str | None]) -> str:
-    """A sentence that names options of the command line, with the names that they have elsewhere.
-
-    Args:
-        text: such as "raise --runs to at least 20,000". What stands in backquotes is a command, and stays.
-        name: from an option with underscores ("black_box") to its name there; None where there is none.
-    """
-    parts = text.split("`")
-    parts[::2] = [_OPTION.sub(lambda found: name(found[1].replace("-", "_")) or found[0], part) for part in parts[::2]]
-    return "`".join(parts)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+Door: TypeAlias = Literal["command line", "Python", "pytest"]
+"""The front end that shows a sentence: each names options in its own way."""
 KINDS: Mapping[str, type] = MappingProxyType({
     "number": float, "count": int, "flag": bool, "text": str,
     # texts on the command line, and something else in a request
@@ -38,6 +40,7 @@ class Option:
         negates: of a flag, whether it says no.
         setting: whether `[tool.dpaudit]` may set it.
         test: whether `dp_audit` and `@pytest.mark.dp` take it.
+        session: whether pytest takes it, as --dp-….
         silent: whether the result does not depend on it, so that a command line leaves it out.
     """
 
@@ -54,6 +57,7 @@ class Option:
     negates: bool = False
     setting: bool = False
     test: bool = False
+    session: bool = False
     silent: bool = False
 
     @property
@@ -70,6 +74,17 @@ class Option:
     def place(self) -> str:
         """Where a request keeps it."""
         return self.at or self.name
+
+    def called(self, door: Door) -> str:
+        """Its name in sentences: "--certify", "certify=True", "runs (--dp-runs)"."""
+        if door == "command line":
+            return self.flag
+        if door == "Python":
+            return f"{self.name}=True" if self.default is False and not self.negates else self.name
+        name = self.name if self is PARAMETERS else self.key
+        if not self.session:
+            return name
+        return f"{name} (--dp-{name})" if self.test else f"--dp-{name}"
 
     def but(self, **changes: Any) -> Option:
         """The same option, as another command has it."""
@@ -98,16 +113,56 @@ PARAMETERS = Option(
 )
 RUNS = Option(
     "runs", "count", "Runs a side and pair at most; a refutation stops earlier.",
-    unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True,
+    unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True, session=True,
 )
 SECONDS = Option(
     "seconds", "number", "Stop after this long.", word="time", metavar="SECONDS", unset="no limit", setting=True,
-    test=True,
+    test=True, session=True,
 )
-ALPHA = Option("alpha", "number", "Family-wise error over everything tried.", default=DEFAULT_ALPHA, setting=True)
-SEED = Option("seed", "count", "Same seed, same result.", default=0, always=True, setting=True)
+ALPHA = Option(
+    "alpha", "number", "Family-wise error over everything tried.", default=DEFAULT_ALPHA, setting=True, session=True
+)
+SEED = Option("seed", "count", "Same seed, same result.", default=0, always=True, setting=True, session=True)
 JOBS = Option(
     "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
+)
+PAIR = Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="LEFT RIGHT", test=True)
+SIZE = Option("size", "count", "Records where a search begins (default 10).", test=True)
+GAME = Option(
+    "game", "text", "Play a game against it, e.g. digit:2 (interior points), with no pair.", metavar="NAME:N"
+)
+GROUPS = Option(
+    "groups", "count", "Audit group privacy instead, by chains of neighbours, up to groups of so many.", test=True
+)
+CALL_SECONDS = Option(
+    "call_seconds", "number", "A call of a function that takes longer is an outcome, as an error is.",
+    word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
+)
+CERTIFY = Option(
+    "certify", "flag", "Use all runs, also after a refutation, to sharpen the bound on ε.", default=False, test=True
+)
+MIN_POWER = Option(
+    "min_power", "number", "PASS needs samples that would have refuted so many times the claimed ε.",
+    default=DEFAULT_MIN_POWER, setting=True, test=True,
+)
+BLACK_BOX = Option(
+    "black_box", "flag", "Use runs alone: no exact law, no density of the mechanism's own.", default=False, test=True
+)
+CASE = Option(
+    "case", "text", "Begin with this case of the catalogue: its mechanism, its pairs.", metavar="LABEL", at="seek.case"
+)
+SCORES = Option(
+    "scores", "flag", "Vary the scores that it chooses by: any quality of sensitivity 1.", default=False,
+    at="seek.scores",
+)
+REALISED = Option("realised", "flag", "Only scores that datasets have.", default=False, at="seek.realised")
+COMPARED = Option(
+    "pairs", "count", "Compare the laws of so many pairs, at most.", default=DEFAULT_COMPARED, at="seek.compared",
+    always=True,
+)
+SIZES = Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="versus.sizes")
+UTILITY = Option(
+    'only="utility"', "flag", "Try promises of utility alone (error, success probability).", word="utility"
 )
 DOMAIN = Option("domain", "count", "Points of the domain (default 8).")
 ORDERED = Option("ordered", "flag", "A mechanism of your own looks at the order of the records.", default=False)
@@ -116,38 +171,23 @@ CHECK: tuple[Option, ...] = (
     EPSILON,
     DELTA,
     RELATION,
-    Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="LEFT RIGHT", test=True),
+    PAIR,
     DATA.but(about="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs."),
-    Option("size", "count", "Records where a search begins (default 10).", test=True),
-    Option(
-        "game", "text", "Play a game against it, e.g. digit:2 (interior points), with no pair.", metavar="NAME:N"
-    ),
-    Option(
-        "groups", "count", "Audit group privacy instead, by chains of neighbours, up to groups of so many.", test=True
-    ),
+    SIZE,
+    GAME,
+    GROUPS,
     PARAMETERS,
     RUNS,
     SECONDS,
-    Option(
-        "call_seconds", "number", "A call of a function that takes longer is an outcome, as an error is.",
-        word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
-    ),
+    CALL_SECONDS,
     ALPHA,
-    Option(
-        "certify", "flag", "Use all runs, also after a refutation, to sharpen the bound on ε.", default=False, test=True
-    ),
+    CERTIFY,
     Option(
         "bits", "flag", "Let what the low bits of doubles give away count.", default=False, off=True, setting=True,
         test=True,
     ),
-    Option(
-        "min_power", "number", "PASS needs samples that would have refuted so many times the claimed ε.",
-        default=DEFAULT_MIN_POWER, setting=True, test=True,
-    ),
-    Option(
-        "black_box", "flag", "Use runs alone: no exact law, no density of the mechanism's own.", default=False,
-        test=True,
-    ),
+    MIN_POWER,
+    BLACK_BOX,
     Option(
         "evidence", "evidence", "Carry over the e-values of an earlier result with another seed.",
         metavar="RESULTS.json", at="carried_from",
@@ -161,10 +201,10 @@ REPORT = Option(
 )
 VERIFY: tuple[Option, ...] = (
     DOMAIN.but(about="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.", at="every.domain"),
-    Option("size", "count", "Records of a dataset.", default=4, at="every.records", always=True),
-    Option(
-        "groups", "count", "Verify group privacy too, up to groups of so many.", default=3, at="every.groups",
-        always=True,
+    SIZE.but(about="Records of a dataset.", default=4, at="every.records", always=True, test=False),
+    GROUPS.but(
+        about="Verify group privacy too, up to groups of so many.", default=3, at="every.groups", always=True,
+        test=False,
     ),
     DATA,
     ORDERED.but(at="every.ordered"),
@@ -181,22 +221,13 @@ VERIFY: tuple[Option, ...] = (
 )
 WORST: tuple[Option, ...] = (
     DOMAIN.but(at="seek.domain"),
-    Option("size", "count", "Records of a dataset, at most.", default=32, at="seek.records", always=True),
-    Option(
-        "case", "text", "Begin with this case of the catalogue: its mechanism, its pairs.", metavar="LABEL",
-        at="seek.case",
-    ),
-    Option(
-        "scores", "flag", "Vary the scores that it chooses by: any quality of sensitivity 1.", default=False,
-        at="seek.scores",
-    ),
-    Option("realised", "flag", "Only scores that datasets have.", default=False, at="seek.realised"),
+    SIZE.but(about="Records of a dataset, at most.", default=32, at="seek.records", always=True, test=False),
+    CASE,
+    SCORES,
+    REALISED,
     DATA,
     ORDERED.but(at="seek.ordered"),
-    Option(
-        "pairs", "count", "Compare the laws of so many pairs, at most.", default=DEFAULT_COMPARED, at="seek.compared",
-        always=True,
-    ),
+    COMPARED,
     EPSILON.but(about="Hold the worst pair against this ε."),
     DELTA.but(about="Maximise ε at this δ."),
     RELATION,
@@ -205,7 +236,7 @@ WORST: tuple[Option, ...] = (
     SEED,
 )
 COMPARE: tuple[Option, ...] = (
-    Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="versus.sizes"),
+    SIZES,
     PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="versus.parameters"),
     RUNS.but(about="Runs on each kind of inputs, and a side of a pair."),
     SECONDS,
@@ -217,7 +248,3 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(
     {"check": CHECK, "verify": VERIFY, "worst": WORST, "compare": COMPARE}
 )
 """The options of every command that audits, and of the function of that name, in the order of its help."""
-PYTHON_NAMES: Mapping[str, str] = MappingProxyType(
-    {option.key: option.name for options in OPTIONS.values() for option in options}
-)
-"""The name of an option's argument in Python, by its word on the command line."""

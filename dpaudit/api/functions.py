@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
 
@@ -14,9 +12,9 @@ from dpaudit.api.outcomes import Interrupted, refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
 from dpaudit.engine.prior_evidence import evidence_of
-from dpaudit.errors import DpauditError, with_options_named
+from dpaudit.errors import DpauditError
 from dpaudit.language import Mechanism
-from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER, PYTHON_NAMES
+from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
 from dpaudit.plans.request import Request, VerifyMode, Versus, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
@@ -59,27 +57,17 @@ class Settings(TypedDict, total=False):
 _P = ParamSpec("_P")
 
 
-
 def _in_pythons_words(function: Callable[_P, Result]) -> Callable[_P, Result]:
-    """Names arguments where the engine's sentences, errors and reasons, name options of the command line."""
-    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
-
-    def named(key: str) -> str | None:
-        argument = PYTHON_NAMES.get(key, key)
-        if argument not in defaults:
-            return None
-        return f"{argument}=True" if defaults[argument] is False else argument
+    """Errors name arguments where they name options."""
 
     @wraps(function)
     def said(*args: _P.args, **kwargs: _P.kwargs) -> Result:
         __tracebackhide__ = True
         try:
-            found = function(*args, **kwargs)
+            return function(*args, **kwargs)
         except DpauditError as error:
-            error.args = (with_options_named(str(error), named), *error.args[1:])
+            error.args = (error.at("Python"),)
             raise
-        audits = [replace(one, reason=with_options_named(one.reason, named)) for one in found.audits]
-        return replace(found, audits=audits)
 
     return said
 
@@ -184,6 +172,7 @@ def audit(
         game=game,
         groups=groups,
         call=call_text(audit, {**given, "pair": datasets}),
+        door="Python",
         **stated,
     )
     if data is not None and not isinstance(data, str):
@@ -280,6 +269,7 @@ def verify(
             parameters=parameters or {},
             every=VerifyMode(domain, size, groups, ordered, symmetries),
             call=call_text(verify, given),
+            door="Python",
         ),
         progress,
     )
@@ -329,6 +319,7 @@ def compare(
             jobs=jobs,
             versus=Versus(name, tuple(sizes), tuple((parameters or {}).items())),
             call=call_text(compare, given),
+            door="Python",
         ),
         progress,
     )
@@ -392,6 +383,7 @@ def worst(
             parameters=parameters or {},
             seek=WorstCaseMode(domain, size, case, scores, realised, pairs, ordered),
             call=call_text(worst, given),
+            door="Python",
         ),
         progress,
     )

@@ -27,6 +27,7 @@ from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, sho
 from dpaudit.engine import orchestrator, store
 from dpaudit.errors import DpauditError, InternalError, MechanismError, UsageError
 from dpaudit.language.checks import whole
+from dpaudit.options import UTILITY
 from dpaudit.plans import registry
 from dpaudit.plans.jobs import instance_of
 from dpaudit.plans.request import Request
@@ -164,7 +165,7 @@ def check_command(
     expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
     privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
     utility: Annotated[
-        bool, typer.Option("--utility", help="Try promises of utility alone (error, success probability).")
+        bool, typer.Option(UTILITY.flag, help=UTILITY.about)
     ] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -25,6 +25,7 @@ from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.side_by_side import Found, Work, side_by_side
 from dpaudit.evidence.utility import try_promise, undecided, utility_jobs
+from dpaudit.options import CALL_SECONDS
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_night, shares
 from dpaudit.plans.chain_jobs import all_jobs
@@ -47,6 +48,7 @@ from dpaudit.results.model import (
     Timings,
     UtilityAudit,
 )
+from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
 from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
@@ -222,9 +224,9 @@ def _alone(request: Request, work: Work, runner: Runner) -> Found:
 
 def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
     if isinstance(work.job, UtilityJob):
-        return undecided(work.job, request, str(error), crashed=True)
+        return undecided(work.job, request, Crash(error.at(request.door)), crashed=True)
     notes = [work.note] if work.note else []
-    return _result(work.job, request, Findings(crash=str(error), crashed=True, notes=notes), Runner(), work)
+    return _result(work.job, request, Findings(crash=error.at(request.door), crashed=True, notes=notes), Runner(), work)
 
 
 def _started(job: Job) -> AuditStarted:
@@ -240,7 +242,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
         return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
     found = Findings(notes=[work.note] if work.note else [])
     if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
-        found.notes.append(OF_FUNCTIONS_ALONE)
+        found.notes.append(OF_FUNCTIONS_ALONE.format(CALL_SECONDS.called(request.door)))
     try:
         if job.tests and job.pairs:
             # before the search: a function that fails in every call, or keeps its answers, is told at once
@@ -258,7 +260,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     except TimeLimitError:
         found.cut_short = True
     except DpauditError as error:
-        found.crash = sentence(str(error))
+        found.crash = sentence(error.at(request.door))
         found.crashed = isinstance(error, MechanismError)
     except Exception as error:
         # a bug of dpaudit's own must not take the other audits' results with it
@@ -308,7 +310,7 @@ def _sampled(
         raise always_fails(job.target.name, state.monitor.firsts[0])
     found.notes += [*remarks(found.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None:
-        found.notes += search.described_exceptions(out.best.pair, request.data)
+        found.notes += search.described_exceptions(out.best.pair, request.data, request.door)
 
 
 def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[AssumptionRecord]:
@@ -338,7 +340,8 @@ def _limits(job: PrivacyJob, out: sampled.Collected) -> list[str]:
 
 
 def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
-    verdict, kind, reason = decide(job, found, request)
+    verdict, kind, reason, more = decide(job, found, request)
+    notes = [*found.notes, *more]
     collected = found.collected
     state = collected.sequential if collected is not None and collected.sequential.runs else None
     best = collected.best if collected is not None else None
@@ -360,7 +363,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
     # counts and laws stand in one picture where they are of one pair
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
-    drawing, card, enumerated = _drawing(job, found), job.target.card, found.enumeration
+    drawing, card, enumerated = _drawing(job, found, notes), job.target.card, found.enumeration
     return Audit(
         name=job.target.name,
         case=job.label,
@@ -370,7 +373,9 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         deviations=list(card.deviations) if card is not None else [],
         verdict=verdict,
         evidence=kind,
-        reason=reason,
+        reason=reason.sentence(request.door),
+        reason_code=reason.code,
+        reason_values=reason.values,
         claim=claim_record(job.claim),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
@@ -390,7 +395,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         output_plot=_outputs(found),
         bound_plot=figures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
-        notes=found.notes + ([job.note] if job.note else []),
+        notes=notes + ([job.note] if job.note else []),
         crashed=found.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
@@ -446,7 +451,7 @@ def _ledger(job: PrivacyJob, found: Findings, runner: Runner) -> tuple[list[Ledg
         return [], None
 
 
-def _drawing(job: PrivacyJob, found: Findings) -> Drawing | None:
+def _drawing(job: PrivacyJob, found: Findings, notes: list[str]) -> Drawing | None:
     if job.drawing is None or found.crashed:
         return None
     try:
@@ -455,7 +460,7 @@ def _drawing(job: PrivacyJob, found: Findings) -> Drawing | None:
         # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        found.notes.append(f"Its figure could not be drawn ({described(error)}).")
+        notes.append(f"Its figure could not be drawn ({described(error)}).")
         return None
 
 

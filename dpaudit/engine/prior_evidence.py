@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.errors import UsageError
+from dpaudit.options import SEED
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import Carried, Request
 from dpaudit.results.model import Result, SequentialEvidence
@@ -79,8 +80,9 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, Carried]:
             continue
         if seed in evidence.seeds:
             raise UsageError(
-                f"{where} was made with seed {seed} too, so these runs would be the same ones and prove nothing new; "
-                "choose another --seed."
+                "{} was made with seed {} too, so these runs would be the same ones and prove nothing new; choose "
+                "another {}.",
+                where, seed, SEED,
             )
         about = f"{audit.name} against {audit.claim.statement}"
         log_e, carried = _cut(evidence.log_e), _cut(evidence.carried)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from dpaudit.evidence.assumptions import TYPES, VARIES, refutation
-from dpaudit.evidence.exact import at_least, rounded_down
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.sampled import Collected
 from dpaudit.language import Claim
@@ -13,14 +13,32 @@ from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import GroupChains, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.request import Request
 from dpaudit.results.model import EvidenceKind, SampledEvidence, Verdict
+from dpaudit.results.reasons import (
+    AssumptionViolated,
+    ClaimAllowsEverything,
+    ConstantOutput,
+    Crash,
+    ExactPairsKeepClaim,
+    ExactRefutation,
+    FiniteDomainRefutation,
+    LowPower,
+    MessagesDiffer,
+    NoEvent,
+    NoPairs,
+    NotRefuted,
+    Proved,
+    Reason,
+    SampledRefutation,
+    TimeLimit,
+    TooFewSamples,
+    UnreadOutputs,
+    WorstChainKeepsClaim,
+    WorstPairKeepsClaim,
+)
 from dpaudit.results.refutation import refutes, tolerance
 from dpaudit.stats import power
 from dpaudit.subjects.stated import is_constant
 
-_CONSTANT = (
-    "Nothing was tested. Is a `return` missing, or the dataset not read? Of a function that is meant to be constant, "
-    "say so: `f.constant = True`."
-)
 UNREAD = 0.01
 """Share of outputs that may be of types that no event reads."""
 SMALLEST = 0.1
@@ -29,8 +47,20 @@ POSSIBLE_RUNS = 10**12
 """No remedy names more runs than this."""
 
 
-def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict, EvidenceKind, str]:
-    """The verdict, what it was made from, and why (for INCONCLUSIVE: what to do).
+class Decision(NamedTuple):
+    """What the evidence comes to."""
+
+    verdict: Verdict
+    kind: EvidenceKind
+    """What the verdict was made from."""
+    reason: Reason
+    """Why; for INCONCLUSIVE: what to do."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know besides."""
+
+
+def decide(job: PrivacyJob, found: Findings, request: Request) -> Decision:
+    """The verdict that the evidence gives; nothing that is passed in is changed.
 
     A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
     bound exceeds it. It passes as proved only where every pair of a stated scope was enumerated, by a program that
@@ -43,66 +73,71 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> tuple[Verdict,
     enumerated = found.enumeration
     refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in found.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
+    crash = () if found.crash is None else (found.crash,)
     if refuted_exactly:
-        if found.crash is not None:
-            found.notes.append(found.crash)
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
-        return Verdict.FAIL, kind, _exact_refutation(found, claim)
-    if refuted_by_runs:
-        assert found.collected is not None
-        if found.worst is not None and not _by_bits(found.collected):
-            found.notes.append(
-                "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
-                f"or this is the one audit in {round(1 / request.alpha):,} that errs."
-            )
-        if found.crash is not None:
-            found.notes.append(found.crash)
-        return Verdict.FAIL, EvidenceKind.SAMPLED, _sampled_refutation(found.collected, claim, request)
+        return Decision(Verdict.FAIL, kind, _exact_refutation(found, claim), crash)
+    if refuted_by_runs and found.collected is not None:
+        odd = found.worst is not None and not _by_bits(found.collected)
+        disagreement = (
+            "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
+            f"or this is the one audit in {round(1 / request.alpha):,} that errs."
+        )
+        reason = _sampled_refutation(found.collected, claim, request)
+        return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (disagreement, *crash) if odd else crash)
     kind = _kind(job, found)
+    undecided = _undecided(job, found, request)
+    if undecided is not None:
+        return Decision(Verdict.INCONCLUSIVE, kind, undecided)
+    if enumerated is not None:
+        return Decision(Verdict.PASS, kind, _proof(enumerated, claim))
+    if found.exact and isinstance(job, WorstCaseSearch):
+        return Decision(Verdict.PASS, kind, WorstPairKeepsClaim())
+    if found.exact and isinstance(job, GroupChains):
+        return Decision(Verdict.PASS, kind, WorstChainKeepsClaim())
+    if found.exact and kind is EvidenceKind.EXACT:
+        return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(found.exact)))
+    if best is None or found.collected is None:
+        return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
+    untested = _untested(job, found, found.collected, best, request)
+    if untested is not None:
+        return Decision(Verdict.INCONCLUSIVE, kind, untested)
+    return Decision(Verdict.PASS, kind, NotRefuted(len(found.collected.sequential.tracks), job.runs))
+
+
+def _undecided(job: PrivacyJob, found: Findings, request: Request) -> Reason | None:
+    """Why the evidence is not what it should be: a crash, an assumption that does not hold, too little time."""
     if found.crash is not None:
-        return Verdict.INCONCLUSIVE, kind, found.crash
+        return Crash(found.crash)
     dependent = refutation(found.assumptions)
     if dependent is not None:
-        return Verdict.INCONCLUSIVE, kind, dependent.text
+        return AssumptionViolated(dependent.name, dependent.text)
     if found.cut_short or (found.collected is not None and found.collected.cut_short):
-        limit = f"the time limit of {request.seconds:g} s" if request.seconds is not None else "the time limit"
-        less = "lower --runs" if job.tests else "make --domain or --size smaller"
-        reason = f"Nothing is refuted, but {limit} ran out first; raise --time or {less}."
-        return Verdict.INCONCLUSIVE, kind, reason
+        return TimeLimit(request.seconds, bool(job.tests))
+    enumerated = found.enumeration
     differing = (enumerated is not None and enumerated.differing) or found.laws.differing
     if differing:
-        return Verdict.INCONCLUSIVE, kind, differing
-    broken = {record.name: record.text for record in found.assumptions if record.holds is False}
+        return MessagesDiffer(differing)
+    broken = _broken(found)
     if TYPES in broken and (VARIES not in broken or is_constant(job.target.subject)):
         # what refutes refutes; what does not may hide in the type
-        return Verdict.INCONCLUSIVE, kind, broken[TYPES]
-    if enumerated is not None:
-        return Verdict.PASS, kind, _proof(enumerated, claim)
-    if best is None and not found.exact:
-        remedy = "raise --runs" if job.pairs else "give --pair, or --data with --size"
-        return Verdict.INCONCLUSIVE, kind, f"No event was certified on any pair; {remedy}."
-    if found.exact and isinstance(job, WorstCaseSearch):
-        return Verdict.PASS, kind, "The worst pair that a search found keeps the claim: not a proof."
-    if found.exact and isinstance(job, GroupChains):
-        return Verdict.PASS, kind, "The ends of the worst chain that a search walked keep the claim: not a proof."
-    if found.exact and kind is EvidenceKind.EXACT:
-        return Verdict.PASS, kind, (
-            f"The exact laws of {_pairs(len(found.exact))} keep the claim; no other pair was tried: not a proof."
-        )
-    assert best is not None
-    assert found.collected is not None
+        return AssumptionViolated(TYPES, broken[TYPES])
+    return None
+
+
+def _broken(found: Findings) -> dict[str, str]:
+    """The assumptions that do not hold, and what shows it."""
+    return {record.name: record.text for record in found.assumptions if record.holds is False}
+
+
+def _untested(
+    job: PrivacyJob, found: Findings, collected: Collected, best: SampledEvidence, request: Request
+) -> Reason | None:
+    """Why these samples do not test the claim."""
+    broken = _broken(found)
     if VARIES in broken and not is_constant(job.target.subject):
-        return Verdict.INCONCLUSIVE, kind, f"{broken[VARIES]} {_CONSTANT}"
-    blind = _blind(job, best)
-    if blind is not None:
-        return Verdict.INCONCLUSIVE, kind, blind
-    weak = _unread(found.collected) or _weak(job, found.collected, request)
-    if weak is not None:
-        return Verdict.INCONCLUSIVE, kind, weak
-    return Verdict.PASS, kind, (
-        f"Nothing was refuted on {_pairs(len(found.collected.sequential.tracks))} with up to {job.runs:,} runs a side; "
-        "this is not a proof."
-    )
+        return ConstantOutput(broken[VARIES])
+    return _blind(job, best) or _unread(collected) or _weak(job, collected, request)
 
 
 def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
@@ -114,38 +149,28 @@ def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
-def _blind(job: PrivacyJob, best: SampledEvidence) -> str | None:
-    """The remedy when these runs could not have refuted the claim whatever the mechanism did."""
+def _blind(job: PrivacyJob, best: SampledEvidence) -> Reason | None:
+    """When these runs could not have refuted the claim whatever the mechanism did."""
     claim = job.claim
     if claim.delta >= 1:
-        return "A claim with delta = 1 allows everything; name a smaller --delta."
+        return ClaimAllowsEverything()
     most = power.largest_certifiable(best.n, best.alpha, delta=claim.delta)
     if most > claim.epsilon:
         return None
     runs = job.runs
     while runs < POSSIBLE_RUNS and _reach(runs, best, claim) <= claim.epsilon:
         runs *= 2
-    remedy = f"raise --runs to at least {runs:,}" if runs < POSSIBLE_RUNS else "audit a smaller ε or use an exact law"
-    return (
-        f"{best.n:,} runs a side can certify at most ε = {most:.3g}, which is no more than the claimed "
-        f"{claim.epsilon:g}; {remedy}."
-    )
+    return TooFewSamples(best.n, most, claim.epsilon, runs if runs < POSSIBLE_RUNS else None)
 
 
-def _unread(collected: Collected) -> str | None:
-    """The remedy where much of the outputs is nothing that an event could be made from: then it was not tested."""
+def _unread(collected: Collected) -> Reason | None:
+    """Where much of the outputs is nothing that an event could be made from: then it was not tested."""
     share, kind = max(track.learner.unread() for track in collected.sequential.tracks)
-    if share <= UNREAD:
-        return None
-    return (
-        f"{100 * share:.3g} % of the outputs have parts of type {kind} that dpaudit does not read, and hardly two of "
-        "them are equal, so they were not tested; return numbers, texts, dates, or tuples, sets, dicts, arrays or "
-        "dataclasses of these."
-    )
+    return UnreadOutputs(share, kind) if share > UNREAD else None
 
 
-def _weak(job: PrivacyJob, collected: Collected, request: Request) -> str | None:
-    """The remedy when these samples would not have refuted a violation that is large: then nothing was tested.
+def _weak(job: PrivacyJob, collected: Collected, request: Request) -> Reason | None:
+    """When these samples would not have refuted a violation that is large: then nothing was tested.
 
     A violation of ε* is taken to be on an event of probability ½ on one dataset and e^−ε*/2 on the other, as that of a
     noisy count is; or on one of the learned events, where it would show sooner.
@@ -166,11 +191,7 @@ def _weak(job: PrivacyJob, collected: Collected, request: Request) -> str | None
     runs = needed
     while runs - learning_runs(runs) < needed:
         runs = math.ceil(1.02 * runs)
-    remedy = f"raise --runs to about {_rounded_up(runs):,}" if needed < POSSIBLE_RUNS else "use an exact law"
-    return (
-        f"Nothing was refuted, but {job.runs:,} samples of each dataset would not have shown a violation of ε ≥ "
-        f"{target:.3g} with probability 0.9; {remedy}, or accept less with a larger --min-power."
-    )
+    return LowPower(job.runs, target, _rounded_up(runs) if needed < POSSIBLE_RUNS else None)
 
 
 def _rounded_up(runs: int) -> int:
@@ -184,41 +205,28 @@ def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
     return power.largest_certifiable(runs - learning_runs(runs), best.alpha, delta=claim.delta)
 
 
-def _exact_refutation(found: Findings, claim: Claim) -> str:
+def _exact_refutation(found: Findings, claim: Claim) -> Reason:
+    delta, enumerated = found.delta or 0.0, found.enumeration
+    if enumerated is not None and enumerated.refutes and enumerated.proof is not None:
+        low = enumerated.proof.epsilon_low
+        return FiniteDomainRefutation(enumerated.what, low, delta, claim.epsilon, claim.delta)
     worst = max(
         found.exact,
         key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
     )
-    epsilon = "no finite ε" if worst.epsilon is None else f"ε = {worst.epsilon:.7g}"
-    if worst.bounds is not None:
-        certain = at_least(worst.bounds.epsilon_low)
-        how = "for certain" if worst.bounds.certain else "at least"
-        epsilon = certain if worst.by_density or worst.epsilon is None else f"{epsilon} ({how} {certain})"
-    enumerated = found.enumeration
-    if enumerated is not None and enumerated.refutes and enumerated.proof is not None:
-        return (
-            f"The exact laws of {enumerated.what} refute the claim: in interval arithmetic the worst pair needs "
-            f"{at_least(enumerated.proof.epsilon_low)} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), and "
-            f"up to δ = {found.delta or 0.0:.6g} is needed at ε = {claim.epsilon:.6g}."
-        )
-    return (
-        f"The exact laws of related pairs need {epsilon} at δ = {claim.delta:.6g} (claimed {claim.epsilon:.6g}), "
-        f"and up to δ = {found.delta or 0.0:.6g} at ε = {claim.epsilon:.6g}."
-    )
+    bounds, bound, epsilon, low = worst.bounds, "", worst.epsilon, None
+    if bounds is not None:
+        low, bound = bounds.epsilon_low, "for certain" if bounds.certain else "at least"
+        epsilon = None if worst.by_density else epsilon
+    return ExactRefutation(epsilon, low, bound, delta, claim.epsilon, claim.delta)
 
 
-def _sampled_refutation(collected: Collected, claim: Claim, request: Request) -> str:
-    text = (
-        f"Runs certify ε ≥ {rounded_down(collected.epsilon_lower)} at δ = {claim.delta:.6g} "
-        f"(claimed {claim.epsilon:.6g}) with confidence {100 * (1 - request.alpha):g} %"
-    )
+def _sampled_refutation(collected: Collected, claim: Claim, request: Request) -> Reason:
     state = collected.sequential
-    if _by_bits(collected):
-        text += ", by the bit patterns of its doubles"
-    if state.refuted_at is not None:
-        earlier = " on top of earlier results" if state.carried is not None else ""
-        text += f"; the e-process refuted the claim after {state.refuted_at:,} runs a side{earlier}"
-    return text + "."
+    return SampledRefutation(
+        collected.epsilon_lower, 1 - request.alpha, claim.epsilon, claim.delta, _by_bits(collected), state.refuted_at,
+        state.carried is not None,
+    )
 
 
 def _by_bits(collected: Collected) -> bool:
@@ -227,23 +235,11 @@ def _by_bits(collected: Collected) -> bool:
     return best is not None and best.evidence.family == "bits"
 
 
-def _proof(enumerated: Enumeration, claim: Claim) -> str:
+def _proof(enumerated: Enumeration, claim: Claim) -> Reason:
     proof = enumerated.proof
     if proof is None:
-        return f"There is no pair in {enumerated.what}."
-    given = f", given the symmetries that it declares ({', '.join(proof.symmetries)})" if proof.symmetries else ""
-    allowed = tolerance(claim, proof.rounded)
-    met = abs((proof.epsilon_low or 0.0) - claim.epsilon) <= 2 * allowed * max(1.0, claim.epsilon)
-    how = "met with equality" if met else f"claimed {claim.epsilon:.6g}"
-    most = "no bound" if proof.epsilon_most is None else f"more than {proof.epsilon_most:.12g}"
-    what = "" if proof.certain else " of the program with its rounded numbers"
-    rounding = "the rounding of the claim" if proof.certain else "the rounding of its numbers, so this is no proof"
-    return (
-        f"The exact laws of {enumerated.what}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
-        f"{at_least(proof.epsilon_low)} at δ = {claim.delta:.6g} ({how}), and no pair {most}, to within "
-        f"{rounding} ({allowed:g})."
+        return NoPairs(enumerated.what)
+    return Proved(
+        enumerated.what, proof.symmetries, proof.epsilon_low, proof.epsilon_most, tolerance(claim, proof.rounded),
+        not proof.certain, claim.epsilon, claim.delta,
     )
-
-
-def _pairs(number: int) -> str:
-    return "1 pair" if number == 1 else f"{number:,} pairs"

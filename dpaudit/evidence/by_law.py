@@ -12,7 +12,7 @@ from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
 from dpaudit.evidence.density import REAL_NOISE, ComparedPair, Losses, compared
-from dpaudit.evidence.exact import Comparison, at_least, finite, rounded_note, worse
+from dpaudit.evidence.exact import Comparison, finite, rounded_note, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
@@ -22,6 +22,7 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.results.model import Proof
+from dpaudit.results.reasons import at_least
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget

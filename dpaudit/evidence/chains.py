@@ -29,6 +29,7 @@ from dpaudit.interpret import LawCache, law
 from dpaudit.interpret.span_laws import has_spans
 from dpaudit.language import Claim, Mechanism
 from dpaudit.language.distributions import plain
+from dpaudit.options import DATA, GROUPS
 from dpaudit.plans.job import GroupChains
 from dpaudit.results import model
 from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
@@ -88,8 +89,8 @@ def find_chain(
         if search.crash is not None:
             raise search.crash
         raise NotEnumerableError(
-            f"No chain of {len(job.claims)} neighbours was found on which {job.target.name} runs; name other records "
-            "with --data, or fewer --groups."
+            "No chain of {} neighbours was found on which {} runs; name other records with {}, or fewer {}.",
+            len(job.claims), job.target.name, DATA, GROUPS,
         )
     chain = search.best
     if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in job.starts):

@@ -170,16 +170,3 @@ def pair_record(pair: Pair, claim: Claim) -> PairRecord:
         pair.label, pair.source, claim.relation.distance(pair.left, pair.right) or 0,
         dataset_to_json(pair.left), dataset_to_json(pair.right),
     )
-
-
-def at_least(epsilon: float | None) -> str:
-    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
-    if epsilon is None or math.isinf(epsilon):
-        return "no finite ε"
-    return f"ε ≥ {rounded_down(epsilon, 12)}" if epsilon > 0 else "ε = 0"
-
-
-def rounded_down(bound: float, digits: int = 3) -> str:
-    """So many digits, never rounded up: a bound must not be overstated."""
-    scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
-    return f"{math.floor(bound * scale) / scale:.{digits}g}"

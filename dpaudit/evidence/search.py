@@ -20,6 +20,7 @@ from dpaudit.evidence.sampling import MINIMIZE, SEARCH
 from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
+from dpaudit.options import DATA, Door
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
 from dpaudit.results.stream import Progress
@@ -73,15 +74,15 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
     return replace(job, pairs=kept)
 
 
-def described_exceptions(pair: Pair, data: str) -> list[str]:
+def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
     """What is to be said where a pair that was found holds NaN, an infinity or −0.0: the description means them too."""
     if "floats" not in data:
         # they were written down one by one
         return []
     holds = {exception_of(value) for side in (pair.left, pair.right) for record in side for value in leaves_of(record)}
     return [
-        f"The pair holds {name}, which a column of floats can hold whatever its range: --data {data!r} means it too. "
-        f"If nobody can pass it to the mechanism, say so with {option}=False."
+        f"The pair holds {name}, which a column of floats can hold whatever its range: {DATA.called(door)} {data!r} "
+        f"means it too. If nobody can pass it to the mechanism, say so with {option}=False."
         for name, option in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
         if option in holds
     ]

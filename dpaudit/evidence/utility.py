@@ -16,6 +16,7 @@ from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, Tim
 from dpaudit.evidence.exact import rounded_note
 from dpaudit.evidence.success import Judged, exactly
 from dpaudit.language import Mechanism, Trial
+from dpaudit.options import BLACK_BOX, DATA, DELTA, EPSILON, GAME, GROUPS, PAIR, PARAMETERS, RELATION, UTILITY
 from dpaudit.plans import registry
 from dpaudit.plans.contest import bouts
 from dpaudit.plans.job import UtilityJob
@@ -25,6 +26,16 @@ from dpaudit.plans.plan import UtilityCase, refuse_twins
 from dpaudit.plans.request import ID_VERSION, Request, Versus
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
+from dpaudit.results.reasons import (
+    Crash,
+    GuaranteeBroken,
+    GuaranteeExactlyBroken,
+    GuaranteeExactlyKept,
+    GuaranteeKept,
+    GuaranteeNotRefuted,
+    GuaranteeTimeLimit,
+    Reason,
+)
 from dpaudit.results.refutation import misses
 from dpaudit.results.stream import Progress
 from dpaudit.stats import clopper_pearson
@@ -53,18 +64,22 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     )
     if alone and changed:
         raise UsageError(
-            "--utility tries the promises of the catalogue as they stand; leave --groups, --param, "
-            "--pair, --data, --game and --black-box out."
+            "{} tries the promises of the catalogue as they stand; leave {}, {}, {}, {}, {} and {} out.",
+            UTILITY, GROUPS, PARAMETERS, PAIR, DATA, GAME, BLACK_BOX,
         )
     stated = (request.claim, request.epsilon, request.delta, request.relation)
     if alone and any(given is not None for given in stated):
-        raise UsageError("--utility tests no claim of privacy; leave --epsilon, --delta and --relation out.")
+        raise UsageError(
+            "{} tests no claim of privacy; leave {}, {} and {} out.", UTILITY, EPSILON, DELTA, RELATION
+        )
     if changed:
         return []
     jobs = [job for target in request.targets for job in _jobs_of(request, target)]
     if alone and not jobs:
         names = ", ".join(str(target) for target in request.targets[:3])
-        raise UsageError(f"Nothing is promised of the output of {names}; without --utility its privacy is tested.")
+        raise UsageError(
+            "Nothing is promised of the output of {}; without {} its privacy is tested.", names, UTILITY
+        )
     return jobs
 
 
@@ -109,7 +124,7 @@ def try_promise(
     except TimeLimitError:
         cut_short = True
     except DpauditError as error:
-        crash, crashed = sentence(str(error)), isinstance(error, MechanismError)
+        crash, crashed = sentence(error.at(request.door)), isinstance(error, MechanismError)
     verdict, kind, reason = _decide(job, attempts, request, crash=crash, cut_short=cut_short)
     drawing = None if crash is not None or cut_short else _drawn(job, request.seed, runner, notes)
     return _result(job, request, verdict, kind, reason, attempts, notes, crashed=crashed, drawing=drawing)
@@ -134,14 +149,14 @@ def _key(job: UtilityJob) -> int:
     return zlib.crc32(f"{job.target.name}/{job.label}".encode())
 
 
-def undecided(job: UtilityJob, request: Request, reason: str, *, crashed: bool) -> UtilityAudit:
+def undecided(job: UtilityJob, request: Request, reason: Reason, *, crashed: bool) -> UtilityAudit:
     """The result of a promise of which nothing was learned."""
     kind = EvidenceKind.SAMPLED
     return _result(job, request, Verdict.INCONCLUSIVE, kind, reason, [], [], crashed=crashed)
 
 
 def _result(
-    job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: str,
+    job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: Reason,
     attempts: list[Attempt], notes: list[str], *, crashed: bool, drawing: Drawing | None = None,
 ) -> UtilityAudit:
     claim, card = job.claim, job.target.card
@@ -154,7 +169,9 @@ def _result(
         deviations=list(card.deviations) if card is not None else [],
         verdict=verdict,
         evidence=kind,
-        reason=reason,
+        reason=reason.sentence(request.door),
+        reason_code=reason.code,
+        reason_values=reason.values,
         claim=UtilityRecord(str(claim.goal), claim.probability, claim.at_most, claim.place, str(claim)),
         attempts=attempts,
         worst=_worst(attempts, at_most=claim.at_most),
@@ -214,40 +231,32 @@ def _attempt(
 
 def _decide(
     job: UtilityJob, attempts: list[Attempt], request: Request, *, crash: str | None, cut_short: bool
-) -> tuple[Verdict, EvidenceKind, str]:
+) -> tuple[Verdict, EvidenceKind, Reason]:
     """Verdict, what it was made from, and why."""
     claim = job.claim
     broken = [one for one in attempts if misses(one, claim.probability, at_most=claim.at_most)]
     sampled = [one for one in attempts if one.exact is None]
-    promised = f"{'at most' if claim.at_most else 'at least'} {_number(claim.probability)}"
+    confidence = 1 - request.alpha
     if broken:
         worst = broken[_worst(broken, at_most=claim.at_most) or 0]
         if worst.exact is not None and misses(worst, claim.probability, at_most=claim.at_most, exactly=True):
-            reason = f"Success has probability {_number(worst.exact)} exactly, and {promised} is promised."
-            return Verdict.FAIL, EvidenceKind.EXACT, f"{reason} Inputs: {worst.instances}."
-        limit, side = (worst.low, "at least") if claim.at_most else (worst.high, "at most")
+            exactly_broken = GuaranteeExactlyBroken(worst.exact, claim.probability, claim.at_most, worst.instances)
+            return Verdict.FAIL, EvidenceKind.EXACT, exactly_broken
+        limit = worst.low if claim.at_most else worst.high
         assert limit is not None
-        reason = (
-            f"Success came in {worst.hits:,} of {worst.runs:,} runs, so its probability is {side} {limit:.6g} with "
-            f"confidence {100 * (1 - request.alpha):g} %, and {promised} is promised."
+        return Verdict.FAIL, EvidenceKind.SAMPLED, GuaranteeBroken(
+            worst.hits, worst.runs, limit, confidence, claim.probability, claim.at_most, worst.instances
         )
-        return Verdict.FAIL, EvidenceKind.SAMPLED, f"{reason} Inputs: {worst.instances}."
     kind = EvidenceKind.SAMPLED if sampled or not attempts else EvidenceKind.EXACT
     if crash is not None:
-        return Verdict.INCONCLUSIVE, kind, crash
+        return Verdict.INCONCLUSIVE, kind, Crash(crash)
     if cut_short or not attempts:
-        return Verdict.INCONCLUSIVE, kind, "The promise is not broken, but the time limit ran out first; raise --time."
-    on = "the inputs" if len(attempts) == 1 else f"all {len(attempts)} kinds of inputs"
+        return Verdict.INCONCLUSIVE, kind, GuaranteeTimeLimit()
     if not sampled:
-        what = ", for the program with its rounded numbers" if any(one.rounded for one in attempts) else ""
-        return Verdict.PASS, kind, f"The exact probability of success keeps the promise on {on} tried{what}."
-    kept = all(_kept(one, claim.probability, at_most=claim.at_most) for one in attempts)
-    if kept:
-        confidence = f"confidence {100 * (1 - request.alpha):g} %"
-        return Verdict.PASS, kind, f"Success is certified to keep the promise on {on} tried, with {confidence}."
-    return Verdict.PASS, kind, (
-        f"The promise is not refuted on {on} tried; so few runs cannot certify what is so near to the promise."
-    )
+        return Verdict.PASS, kind, GuaranteeExactlyKept(len(attempts), any(one.rounded for one in attempts))
+    if all(_kept(one, claim.probability, at_most=claim.at_most) for one in attempts):
+        return Verdict.PASS, kind, GuaranteeKept(len(attempts), confidence)
+    return Verdict.PASS, kind, GuaranteeNotRefuted(len(attempts))
 
 
 def _kept(one: Attempt, promised: float, *, at_most: bool) -> bool:
@@ -266,11 +275,3 @@ def _worst(attempts: list[Attempt], *, at_most: bool) -> int | None:
 
     best = max if at_most else min
     return best(range(len(attempts)), key=success, default=None)
-
-
-def _number(probability: float) -> str:
-    """A probability so that 1 − 1e-12 is not shown as 1."""
-    text = f"{probability:.9g}"
-    if text == "1" and probability < 1:
-        return f"1 − {1 - probability:.3g}"
-    return text

@@ -23,6 +23,7 @@ from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.symmetries import order_seen
 from dpaudit.interpret import LawCache, of_one_kind
 from dpaudit.language import Claim, Mechanism, Quality, Staircase
+from dpaudit.options import COMPARED, ORDERED, SIZE
 from dpaudit.plans.job import WorstCaseSearch
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
@@ -75,13 +76,13 @@ def find_worst(
         if search.crash is not None:
             raise search.crash
         whose = "that datasets have" if job.mode.realised else "whose laws could be compared"
-        raise NotEnumerableError(f"No pair was found {whose}; raise --size or --pairs.")
+        raise NotEnumerableError("No pair was found {}; raise {} or {}.", whose, SIZE, COMPARED)
     epsilon, subject = search.best
     sides = (subject.pair.left, subject.pair.right)
     seen = None if job.mode.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
     if seen is not None:
         # counts that are one record apart may be rows that are many apart
-        raise NotEnumerableError(f"The order of records matters to {job.target.name}: search with --ordered.")
+        raise NotEnumerableError("The order of records matters to {}: search with {}.", job.target.name, ORDERED)
     what = "score vectors" if job.mode.scores else "pairs"
     found.notes.append(
         f"A search compared the exact laws of {search.compared:,} {what}, in {search.climbs:,} "

@@ -20,10 +20,11 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from weakref import WeakKeyDictionary
 
 from dpaudit.errors import ParameterError
+from dpaudit.options import Option
 from dpaudit.stats.enclosed import is_enclosed
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str | Option, value: Any) -> float:
     """A finite real number as a float; an enclosed one as it is.
 
     Raises:
@@ -32,17 +33,17 @@ def number(name: str, value: Any) -> float:
     if is_enclosed(value):
         return value  # type: ignore[no-any-return]  # it does what a float does
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} must be a number, not {value!r}.")
+        raise ParameterError("{} must be a number, not {}.", name, repr(value))
     try:
         converted = float(value)
     except OverflowError:
         converted = math.inf
     if not math.isfinite(converted):
-        raise ParameterError(f"{name} must be finite and within the range of floats, not {value!r}.")
+        raise ParameterError("{} must be finite and within the range of floats, not {}.", name, repr(value))
     return converted
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str | Option, value: Any) -> float:
     """A finite number above 0.
 
     Raises:
@@ -50,11 +51,11 @@ def positive(name: str, value: Any) -> float:
     """
     found = number(name, value)
     if found <= 0:
-        raise ParameterError(f"{name} must be above 0, not {value!r}.")
+        raise ParameterError("{} must be above 0, not {}.", name, repr(value))
     return found
 
 
-def at_least(name: str, value: Any, least: float) -> float:
+def at_least(name: str | Option, value: Any, least: float) -> float:
     """A finite number ≥ `least`.
 
     Raises:
@@ -62,11 +63,11 @@ def at_least(name: str, value: Any, least: float) -> float:
     """
     found = number(name, value)
     if found < least:
-        raise ParameterError(f"{name} must be at least {least:g}, not {value!r}.")
+        raise ParameterError("{} must be at least {:g}, not {}.", name, least, repr(value))
     return found
 
 
-def probability(name: str, value: Any, *, open_ends: bool = False) -> float:
+def probability(name: str | Option, value: Any, *, open_ends: bool = False) -> float:
     """A number in [0, 1], or in (0, 1) with `open_ends`.
 
     Raises:
@@ -74,13 +75,13 @@ def probability(name: str, value: Any, *, open_ends: bool = False) -> float:
     """
     p = number(name, value)
     if open_ends and not 0 < p < 1:
-        raise ParameterError(f"{name} must lie strictly between 0 and 1, not {value!r}.")
+        raise ParameterError("{} must lie strictly between 0 and 1, not {}.", name, repr(value))
     if not 0 <= p <= 1:
-        raise ParameterError(f"{name} must lie in [0, 1], not {value!r}.")
+        raise ParameterError("{} must lie in [0, 1], not {}.", name, repr(value))
     return p
 
 
-def whole(name: str, value: Any, *, least: int | None = None) -> int:
+def whole(name: str | Option, value: Any, *, least: int | None = None) -> int:
     """An integer, optionally ≥ `least`.
 
     Raises:
@@ -91,9 +92,9 @@ def whole(name: str, value: Any, *, least: int | None = None) -> int:
             raise TypeError
         integer = index(value)
     except TypeError:
-        raise ParameterError(f"{name} must be a whole number, not {value!r}.") from None
+        raise ParameterError("{} must be a whole number, not {}.", name, repr(value)) from None
     if least is not None and integer < least:
-        raise ParameterError(f"{name} must be at least {least}, not {value!r}.")
+        raise ParameterError("{} must be at least {}, not {}.", name, least, repr(value))
     return integer
 
 

@@ -13,7 +13,7 @@ from dpaudit.adversary.pairs.pair import as_multisets
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import Claim, Mechanism, Multiset
-from dpaudit.options import DEFAULT_RUNS
+from dpaudit.options import DATA, DEFAULT_RUNS, DELTA, EPSILON, GROUPS, PAIR, RELATION, SIZE
 from dpaudit.plans.job import ExhaustiveDomain, GroupChains, PairSearch, PrivacyJob
 from dpaudit.plans.jobs import claim_of_group, jobs_of, replay_id, with_own_ids
 from dpaudit.plans.plan import Scope
@@ -53,10 +53,16 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
     sizes += [scope.records for scope in scopes]
     size = max(sizes, default=0)
     if claim.relation.kind == "replace-one" and most > size:
-        where = f"--size is {request.size or size}; raise --size" if request.data is not None else (
-            f"its largest dataset has {size}; ask for fewer, or give larger ones with --data"
+        if request.data is not None:
+            raise UsageError(
+                "{} {} changes {} records of {}, and {} is {}; raise {}.",
+                GROUPS, most, most, name, SIZE, request.size or size, SIZE,
+            )
+        raise UsageError(
+            "{} {} changes {} records of {}, and its largest dataset has {}; ask for fewer, or give larger ones with "
+            "{}.",
+            GROUPS, most, most, name, size, DATA,
         )
-        raise UsageError(f"--groups {most} changes {most} records of {name}, and {where}.")
     found = []
     claims: tuple[Claim, ...] = (claim,)
     begin = len(pairs[0].left) if pairs else size
@@ -92,22 +98,25 @@ def _scope(job: PrivacyJob) -> Scope | None:
 def _refuse(name: str, claim: Claim) -> None:
     if claim.rho is not None:
         raise UsageError(
-            f"{name} claims {claim}; --groups holds chains against one (ε, δ): name --epsilon and --delta."
+            "{} claims {}; {} holds chains against one (ε, δ): name {} and {}.",
+            name, str(claim), GROUPS, EPSILON, DELTA,
         )
     if claim.relation.kind == "private-rows":
         raise UsageError(
-            f"{name} is claimed under {claim.relation.name}, of which --groups walks no chains; give a pair with "
-            "--pair and the claim for it with --relation private-rows:2 and --epsilon."
+            "{} is claimed under {}, of which {} walks no chains; give a pair with {} and the claim for it with {} "
+            "private-rows:2 and {}.",
+            name, claim.relation.name, GROUPS, PAIR, RELATION, EPSILON,
         )
     if not claim.relation.of_records:
         raise UsageError(
-            f"{name} is claimed under {claim.relation.name}, whose datasets are answers; --groups is about records: "
-            "name replace-one or add-remove-one with --relation where its datasets have records."
+            "{} is claimed under {}, whose datasets are answers; {} is about records: name replace-one or "
+            "add-remove-one with {} where its datasets have records.",
+            name, claim.relation.name, GROUPS, RELATION,
         )
     if claim.relation.size > 1:
         raise UsageError(
-            f"{claim.relation.name} is about groups already, and --groups begins with neighbours; name "
-            f"{claim.relation.kind}."
+            "{} is about groups already, and {} begins with neighbours; name {}.",
+            claim.relation.name, GROUPS, claim.relation.kind,
         )
 
 

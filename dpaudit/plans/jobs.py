@@ -18,7 +18,19 @@ from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, Quality, Staircase
-from dpaudit.options import DEFAULT_DOMAIN, DEFAULT_RUNS, DEFAULT_SIZE
+from dpaudit.options import (
+    DATA,
+    DEFAULT_DOMAIN,
+    DEFAULT_RUNS,
+    DEFAULT_SIZE,
+    DELTA,
+    EPSILON,
+    PAIR,
+    PARAMETERS,
+    REALISED,
+    SCORES,
+    SIZE,
+)
 from dpaudit.plans import registry
 from dpaudit.plans.contest import Contest, bouts
 from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, WorstCaseSearch
@@ -64,7 +76,7 @@ def jobs_of(request: Request) -> list[PrivacyJob]:
         key = min(unknown)
         mechanisms = [job.target.subject for job in jobs if isinstance(job.target, MechanismTarget)]
         if not mechanisms:
-            raise UsageError(f"--param {key}=… is for mechanisms; a function has no parameters to set.")
+            raise UsageError("{} {}=… is for mechanisms; a function has no parameters to set.", PARAMETERS, key)
         with_parameters(mechanisms[0], {key: request.parameters[key]})
     return with_own_ids(jobs)
 
@@ -188,7 +200,7 @@ def _worst_case_job(
             changed |= set(request.parameters)
     else:
         if request.data is None:
-            raise UsageError("What are the records? Give --data, such as 'integers(0, 7)'.")
+            raise UsageError("What are the records? Give {}, such as 'integers(0, 7)'.", DATA)
         mechanism, name, source = resolved(request, target)
         changed |= _fitting(request, mechanism)
         records = parse_records(request.data)
@@ -198,13 +210,13 @@ def _worst_case_job(
             "computed. `dpaudit check` searches for pairs by runs."
         )
     if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
-        raise UsageError(f"{name} has no quality of its own to vary; leave --scores out.")
+        raise UsageError("{} has no quality of its own to vary; leave {} out.", name, SCORES)
     claim = tested_claim(request, mechanism.claim, name)
     quality = getattr(mechanism, "quality", None) if seek.scores else None
     if isinstance(quality, Staircase):
         quality = natural(quality.stop) if natural is not None else None
     if seek.realised and (quality is None or type(quality).realised is Quality.realised):
-        raise UsageError(f"Which scores datasets can have is not worked out for {name}; leave --realised out.")
+        raise UsageError("Which scores datasets can have is not worked out for {}; leave {} out.", name, REALISED)
     searched = MechanismTarget(name, source, mechanism)
     return WorstCaseSearch(
         target=searched, label=WORST_PAIR, claim=claim, replay=replay_id(request, searched, WORST_PAIR),
@@ -256,8 +268,8 @@ def _domain(request: Request, every: VerifyMode | WorstCaseMode) -> tuple[Any, .
     domain = parse_records(request.data).every(MOST_DOMAIN)
     if domain is None:
         raise UsageError(
-            f"--data {request.data!r} has more than {MOST_DOMAIN:,} records, or infinitely many; every pair of them "
-            "cannot be verified."
+            "{} {!r} has more than {:,} records, or infinitely many; every pair of them cannot be verified.",
+            DATA, request.data, MOST_DOMAIN,
         )
     return domain
 
@@ -278,8 +290,9 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     pairs = _pairs_wanted(request, claim)
     if not pairs:
         raise UsageError(
-            f"On which datasets should {name} be tried? Give --pair '[0, 1, 1]' '[0, 1, 0]', "
-            "or --data 'integers(0, 100)' --size 20 to let dpaudit find pairs."
+            "On which datasets should {} be tried? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' {} 20 to "
+            "let dpaudit find pairs.",
+            name, PAIR, DATA, SIZE,
         )
     _refuse_unrelated(name, pairs, claim)
     label = _label(request)
@@ -349,16 +362,18 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     size = request.size or DEFAULT_SIZE
     relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
     if relation.size > size and relation.kind == "replace-one":
-        raise UsageError(f"{relation.name} changes {relation.size} records, and --size is {size}; raise --size.")
+        raise UsageError(
+            "{} changes {} records, and {} is {}; raise {}.", relation.name, relation.size, SIZE, size, SIZE
+        )
     if relation.size > MOST_CHANGED:
         raise UsageError(
-            f"{relation.name} changes {relation.size} records, and pairs are searched for with at most "
-            f"{MOST_CHANGED:,}; give --pair."
+            "{} changes {} records, and pairs are searched for with at most {:,}; give {}.",
+            relation.name, relation.size, MOST_CHANGED, PAIR,
         )
     # pairs depend on the seed, and not on the runs' streams
     pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
     if not pairs:
-        raise UsageError(f"--data {request.data!r} gives no two datasets that are {relation.name} neighbours.")
+        raise UsageError("{} {!r} gives no two datasets that are {} neighbours.", DATA, request.data, relation.name)
     return tuple(pairs)
 
 
@@ -388,7 +403,9 @@ def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
         try:
             pair.distance(claim.relation)
         except PairError as error:
-            raise PairError(str(error) if pair.source == "given" else f"{name}: {error}") from None
+            if pair.source == "given":
+                raise
+            raise PairError("{}: {}", name, error) from None
 
 
 def _refuse_divergence(name: str, claim: Claim) -> None:
@@ -399,8 +416,8 @@ def _refuse_divergence(name: str, claim: Claim) -> None:
     """
     if claim.rho is not None:
         raise UsageError(
-            f"{name} claims {claim}; exact laws are held against one (ε, δ) at a time and do not prove that: "
-            "name --epsilon and --delta."
+            "{} claims {}; exact laws are held against one (ε, δ) at a time and do not prove that: name {} and {}.",
+            name, str(claim), EPSILON, DELTA,
         )
 
 

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from dpaudit.adversary import Pair
 from dpaudit.errors import UsageError
 from dpaudit.language import Distribution, Game, Mechanism
+from dpaudit.options import GAME
 from dpaudit.plans import registry
 from dpaudit.subjects.target import function_target, instantiate
 
@@ -36,7 +37,7 @@ class Play:
         """
         name, colon, n = text.partition(":")
         if not colon or not name or not n.isdecimal():
-            raise UsageError(f"--game takes NAME:N, e.g. digit:2, not {text!r}.")
+            raise UsageError("{} takes NAME:N, e.g. digit:2, not {!r}.", GAME, text)
         return cls(name, int(n))
 
     def against(self, subject: Mechanism | Callable[..., Any], name: str) -> Game:

@@ -11,7 +11,32 @@ from typing import Any, Self
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
-from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
+from dpaudit.options import (
+    ALPHA,
+    CALL_SECONDS,
+    CASE,
+    COMPARED,
+    DATA,
+    DEFAULT_ALPHA,
+    DEFAULT_COMPARED,
+    DEFAULT_MIN_POWER,
+    DELTA,
+    DOMAIN,
+    EPSILON,
+    GAME,
+    GROUPS,
+    JOBS,
+    MIN_POWER,
+    PAIR,
+    REALISED,
+    RUNS,
+    SCORES,
+    SECONDS,
+    SEED,
+    SIZE,
+    SIZES,
+    Door,
+)
 from dpaudit.results.datasets import dataset_from_json, dataset_to_json
 
 ID_VERSION = "1.9"
@@ -64,9 +89,9 @@ class VerifyMode:
 
     def __post_init__(self) -> None:
         if self.domain is not None:
-            whole("--domain", self.domain, least=1)
-        whole("--size", self.records, least=1)
-        whole("--groups", self.groups, least=1)
+            whole(DOMAIN, self.domain, least=1)
+        whole(SIZE, self.records, least=1)
+        whole(GROUPS, self.groups, least=1)
 
 
 @dataclass(frozen=True)
@@ -93,13 +118,13 @@ class WorstCaseMode:
 
     def __post_init__(self) -> None:
         if self.domain is not None:
-            whole("--domain", self.domain, least=1)
-        whole("--size", self.records, least=1)
-        whole("--pairs", self.compared, least=1)
+            whole(DOMAIN, self.domain, least=1)
+        whole(SIZE, self.records, least=1)
+        whole(COMPARED, self.compared, least=1)
         if self.realised and not self.scores:
-            raise UsageError("--realised goes with --scores.")
+            raise UsageError("{} goes with {}.", REALISED, SCORES)
         if self.case is not None and self.domain is not None:
-            raise UsageError("Give --domain or --case, not both.")
+            raise UsageError("Give {} or {}, not both.", DOMAIN, CASE)
 
 
 @dataclass(frozen=True)
@@ -118,7 +143,7 @@ class Versus:
 
     def __post_init__(self) -> None:
         for size in self.sizes:
-            whole("--n", size, least=1)
+            whole(SIZES, size, least=1)
 
 
 @dataclass(frozen=True)
@@ -156,6 +181,7 @@ class Request:
             has set others. Nothing depends on them.
         claim: the claim, in place of epsilon, delta and relation: for one that is more than these, as zCDP is.
         call: what was called, of a request that was made in Python; what its result says is to be typed again.
+        door: the front end that asks; sentences name options as it does.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -187,6 +213,7 @@ class Request:
     spelled: frozenset[str] = frozenset()
     claim: Claim | None = None
     call: str | None = None
+    door: Door = "command line"
     pairs: tuple[tuple[Dataset, Dataset], ...] = ()
 
     def __post_init__(self) -> None:
@@ -194,45 +221,49 @@ class Request:
             raise UsageError(
                 "Nothing to check: name an algorithm of `dpaudit list`, or file.py:function (`dpaudit example`)."
             )
-        whole("--seed", self.seed, least=0)
+        whole(SEED, self.seed, least=0)
         if self.only not in (None, "privacy", "utility"):
             raise UsageError(f"only must be privacy or utility, not {self.only!r}.")
-        whole("--jobs", self.jobs, least=1)
-        if not LEAST_ALPHA <= probability("--alpha", self.alpha) < 0.5:
-            raise UsageError(f"--alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
+        whole(JOBS, self.jobs, least=1)
+        if not LEAST_ALPHA <= probability(ALPHA, self.alpha) < 0.5:
+            raise UsageError("{} must be at least {:g} and below 0.5, not {!r}.", ALPHA, LEAST_ALPHA, self.alpha)
         if self.runs is not None:
-            whole("--runs", self.runs, least=1)
+            whole(RUNS, self.runs, least=1)
         if self.seconds is not None:
-            positive("--time", self.seconds)
+            positive(SECONDS, self.seconds)
         if self.call_seconds is not None:
-            positive("--call-time", self.call_seconds)
+            positive(CALL_SECONDS, self.call_seconds)
             if self.call_seconds >= LONGEST_CALL:
-                raise UsageError(f"--call-time must be below {LONGEST_CALL:g} seconds, not {self.call_seconds!r}.")
+                raise UsageError(
+                    "{} must be below {:g} seconds, not {!r}.", CALL_SECONDS, LONGEST_CALL, self.call_seconds
+                )
             if self.game is not None:
-                raise UsageError("--call-time is about calls of the audited function; leave --game or --call-time out.")
+                raise UsageError(
+                    "{} is about calls of the audited function; leave {} or {} out.", CALL_SECONDS, GAME, CALL_SECONDS
+                )
         if not self.min_power > 1:
-            raise UsageError(f"--min-power must be a number above 1, not {self.min_power!r}.")
+            raise UsageError("{} must be a number above 1, not {!r}.", MIN_POWER, self.min_power)
         if self.epsilon is not None:
-            at_least("--epsilon", self.epsilon, 0)
+            at_least(EPSILON, self.epsilon, 0)
         if self.delta is not None:
-            probability("--delta", self.delta)
+            probability(DELTA, self.delta)
         if self.size is not None:
-            whole("--size", self.size, least=1)
+            whole(SIZE, self.size, least=1)
         if self.groups is not None:
-            whole("--groups", self.groups, least=2)
+            whole(GROUPS, self.groups, least=2)
         if self.pair is not None and self.pairs:
             raise UsageError("Give pair or pairs, not both.")
         if self.data is not None and self.given_pairs:
-            raise UsageError("Give --pair or --data, not both.")
+            raise UsageError("Give {} or {}, not both.", PAIR, DATA)
         if self.game is not None and (self.data is not None or self.given_pairs):
-            raise UsageError("A game draws its own datasets; leave --pair and --data out.")
+            raise UsageError("A game draws its own datasets; leave {} and {} out.", PAIR, DATA)
         if self.game is not None and self.groups is not None:
-            raise UsageError("A game draws its own datasets, which are no chain; leave --groups or --game out.")
+            raise UsageError("A game draws its own datasets, which are no chain; leave {} or {} out.", GROUPS, GAME)
         by_law = self.every or self.seek
         if by_law is not None and by_law.domain is not None and self.data is not None:
-            raise UsageError("Give --domain or --data, not both.")
+            raise UsageError("Give {} or {}, not both.", DOMAIN, DATA)
         if self.size is not None and self.data is None:
-            raise UsageError("--size says how many records found pairs have; it goes with --data.")
+            raise UsageError("{} says how many records found pairs have; it goes with {}.", SIZE, DATA)
         numbers = (self.epsilon, self.delta, self.relation)
         if self.claim is not None and any(given is not None for given in numbers):
             raise UsageError("A claim holds ε, δ and the relation already; give it alone, or these.")

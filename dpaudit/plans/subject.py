@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
+from dpaudit.options import DELTA, EPSILON, RELATION
 from dpaudit.plans.request import Request
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.stated import stated_claim
@@ -57,7 +58,9 @@ def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
     relation = request.stated_relation
     if own is None:
         if request.epsilon is None:
-            raise UsageError(f"What does {name} claim? Give --epsilon (and --delta, --relation where they matter).")
+            raise UsageError(
+                "What does {} claim? Give {} (and {}, {} where they matter).", name, EPSILON, DELTA, RELATION
+            )
         own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
     if request.epsilon is None and request.delta is None and relation is None:
         # as it stands, which may be more than (ε, δ)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dpaudit.errors import UsageError, with_options_named
+from dpaudit.errors import UsageError
 from dpaudit.options import CHECK, PARAMETERS
 
 _OWN = ("allow_inconclusive",)
@@ -70,25 +70,6 @@ def merged(given: Mapping[str, Any], *, over: Mapping[str, Any], first: bool = F
     if any(strong.get(key) is not None for key in _WHERE):
         weak = {key: value for key, value in weak.items() if key not in _WHERE and (key != "size" or "data" in strong)}
     return {**weak, **strong}
-
-
-_SESSION = {"runs", "time", "seed", "alpha"}
-
-
-def in_python(text: str) -> str:
-    """A sentence that names options of the command line, with the names that they have here.
-
-    "raise --runs to at least 20,000" → "raise runs (--dp-runs) to at least 20,000".
-    """
-    return with_options_named(text, _named)
-
-
-def _named(key: str) -> str | None:
-    if key in ("seed", "alpha"):
-        return f"--dp-{key}"
-    if key not in KEYWORDS:
-        return None
-    return f"{key} (--dp-{key})" if key in _SESSION else key
 
 
 def _shown(value: object) -> str:

@@ -17,7 +17,7 @@ from dpaudit.language import Mechanism
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.request import Carried, Request
 from dpaudit.plans.subject import name_of, refuse_half
-from dpaudit.pytest_plugin.arguments import checked, in_python, merged
+from dpaudit.pytest_plugin.arguments import checked, merged
 from dpaudit.pytest_plugin.evidence import Carried as Before
 from dpaudit.pytest_plugin.record import Night, Record
 from dpaudit.pytest_plugin.session import Session
@@ -27,6 +27,7 @@ from dpaudit.report.numbers import lower
 from dpaudit.results import json_form
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.model import Audit, Verdict
+from dpaudit.results.reasons import EarlierRefutation
 from dpaudit.subjects.adapters import adapted
 
 _HOW_TO_CLAIM = "Give epsilon (and delta and relation where they matter) to dp_audit or to @pytest.mark.dp."
@@ -68,7 +69,7 @@ class Auditor:
             words.pop("allow_inconclusive", None)
             result = self._audit(f, words)
         except DpauditError as error:
-            error.args = (in_python(str(error)),)
+            error.args = (error.at("pytest"),)
             failure = error
         if failure is not None:
             # without the frames of dpaudit's own code, which are no help
@@ -126,6 +127,7 @@ class Auditor:
             min_power=words.pop("min_power", settings.min_power),
             # what an algorithm of the catalogue promises of its output is no matter of privacy
             only="privacy" if isinstance(f, str) else None,
+            door="pytest",
             **words,
         )
         if data is None or described is not None:
@@ -160,20 +162,19 @@ class Auditor:
         return dataclasses.replace(request, carried=carried, carried_from=name), key.text, before, None
 
     def _said(self, audit: Audit, before: Before | None, note: str | None) -> Audit:
-        """An audit in this plugin's words; what earlier nights refuted stays refuted."""
+        """An audit with what is to be noted; what earlier nights refuted stays refuted."""
         notes = audit.notes if note is None else [*audit.notes, note]
-        audit = dataclasses.replace(audit, reason=in_python(audit.reason), notes=notes)
+        audit = dataclasses.replace(audit, notes=notes)
         evidence = audit.sequential
         if before is None or evidence is None or audit.verdict is Verdict.FAIL:
             return audit
         if before.log_peak < math.log(1 / evidence.alpha):
             return audit
-        reason = (
-            f"The claim was refuted on night {before.peaked}, when the e-value of all nights reached "
-            f"{_power(before.log_peak)} (1/α: {1 / evidence.alpha:.3g}); tonight shows less, and takes nothing back: "
-            "it stands until what the function computes or its claim changes."
+        reason = EarlierRefutation(before.peaked, before.log_peak, evidence.alpha)
+        return dataclasses.replace(
+            audit, verdict=Verdict.FAIL, reason=reason.sentence("pytest"), reason_code=reason.code,
+            reason_values=reason.values,
         )
-        return dataclasses.replace(audit, verdict=Verdict.FAIL, reason=reason)
 
     def _record(self, audit: Audit, result: Result, request: Request, key: str | None) -> Record:
         session = self._session
@@ -225,10 +226,3 @@ class Auditor:
 def _crash(audit: Audit, again: str) -> NoReturn:
     __tracebackhide__ = True
     raise MechanismError(f"{audit.reason}\n  again   {again}")
-
-
-def _power(log_e: float) -> str:
-    """An e-value from its logarithm, which may be too large for a float: "2.1e+07"."""
-    log = round(log_e / math.log(10), 12)
-    exponent = math.floor(log)
-    return f"{math.floor(10 ** (log - exponent + 1)) / 10:.1f}e{exponent:+03d}"

@@ -170,7 +170,7 @@ def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
         block.labelled("inputs" if i == shown[0] else "", f"{one.instances}: {utility.success(one)}{runs}")
     if len(shown) < len(audit.attempts):
         left = len(audit.attempts) - len(shown)
-        block.labelled("", f"… and {left} more {'kind' if left == 1 else 'kinds'} of inputs, all of them in --json")
+        block.labelled("", f"… and {left} more {'kind' if left == 1 else 'kinds'} of inputs, all of them in the JSON")
     block.labelled("reason", audit.reason)
     for note in audit.notes:
         block.labelled("note", note)

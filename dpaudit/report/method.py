@@ -37,7 +37,7 @@ def _betting(evidence: SequentialEvidence) -> str:
         f"claim holds, it ever reaches 1/α′ with probability at most α′ = {small(evidence.alpha)}, by Ville's "
         "inequality, so it may be looked at after every batch. It refutes when it has reached 1/α′ at the claimed ε "
         "and at every smaller ε of a grid, so the same α′ covers its bound on ε. Betting stopped as soon as the claim "
-        "was refuted, unless --certify was given."
+        "was refuted, unless the option certify was set."
     )
     if len(evidence.seeds) > 1:
         text += (
@@ -56,10 +56,10 @@ def _counting(audit: Audit) -> str:
         f"The event learned from {count(trained)} runs a side was then frozen and counted on fresh runs of both "
         "datasets, which the e-process went on betting on; once the claim was refuted, on the strongest pair only, or "
         "on a smaller one found from it, on which nothing is bet. The exact unconditional score test gives a bound on "
-        "ε by inversion; the Clopper–Pearson bound, which needs more runs, is shown beside it. Without --certify the "
+        "ε by inversion; the Clopper–Pearson bound, which needs more runs, is shown beside it. Without certify the "
         "counts are weighed at looks of doubling size, and counting ends at the first look whose Clopper–Pearson "
         "bound exceeds the claim; every look has an error of its own, so that stopping there is paid for. With "
-        "--certify there is one look, at the end. The certified ε is the largest of these bounds and of the "
+        "certify there is one look, at the end. The certified ε is the largest of these bounds and of the "
         "e-process' own; they hold together."
     )
 

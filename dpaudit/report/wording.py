@@ -256,7 +256,7 @@ def floating_point_sentence(audit: Audit) -> str | None:
 
 
 def _counted(found: FloatingPoint) -> str:
-    return "it counts in the verdict" if found.counted else "run with --bits to let it count"
+    return "it counts in the verdict" if found.counted else "the option bits lets it count"
 
 
 def leaking(audits: Sequence[Audit]) -> str | None:

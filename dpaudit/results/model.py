@@ -23,6 +23,7 @@ from dpaudit.results.figures import (
     TradeoffPlot,
 )
 from dpaudit.results.kinds import Count, Direction, Level, NonNegative, Probability, Version
+from dpaudit.results.reasons import Code, Value
 from dpaudit.results.records import (
     AssumptionRecord,
     Bounds,
@@ -324,7 +325,12 @@ class Audit:
     deviations: list[str]
     """Where the implementation reads or departs from the paper."""
     reason: str
-    """One or two sentences: why this verdict, and for INCONCLUSIVE what to do."""
+    """One or two sentences: why this verdict, and for INCONCLUSIVE what to do. Options are named as the front end does
+    that made the result."""
+    reason_code: Code
+    """What kind of reason it is, for programs."""
+    reason_values: dict[str, Value]
+    """The numbers and texts that the sentence of this kind of reason is made from."""
     epsilon_lower_clopper_pearson: float | None
     """The lower bound by Clopper–Pearson alone, always reported beside `epsilon_lower`."""
     delta_exact: float | None
@@ -451,7 +457,11 @@ class UtilityAudit:
     evidence: EvidenceKind
     """`exact` where the verdict rests on exact probabilities, `sampled` where it rests on runs."""
     reason: str
-    """Why this verdict; for inconclusive, what to do."""
+    """Why this verdict; for inconclusive, what to do. Options are named as the front end does that made the result."""
+    reason_code: Code
+    """What kind of reason it is, for programs."""
+    reason_values: dict[str, Value]
+    """The numbers and texts that the sentence of this kind of reason is made from."""
     claim: UtilityRecord
     """What was promised."""
     attempts: list[Attempt]

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.options import CALL_SECONDS
 from dpaudit.outputs.canonical import TookLonger
 from dpaudit.outputs.failures import frames
 from dpaudit.subjects.user_errors import unheard
@@ -21,8 +22,9 @@ EARLY = 0.001
 """Seconds by which a timer may come before its time by another clock."""
 
 OF_FUNCTIONS_ALONE = (
-    "--call-time is about calls of functions: how long a mechanism in dpaudit's language takes is no outcome."
+    "{} is about calls of functions: how long a mechanism in dpaudit's language takes is no outcome."
 )
+"""A note; in it stands the name of the option."""
 BY_THE_CLOCK = "The clock decides which calls took too long, so another run may count differently."
 
 
@@ -37,9 +39,9 @@ def refuse_without_timer() -> None:
         UsageError: there are no timers here (not POSIX), or this is not the main thread.
     """
     if not hasattr(signal, "setitimer"):
-        raise UsageError("--call-time needs timers of POSIX, which this system lacks; leave it out.")
+        raise UsageError("{} needs timers of POSIX, which this system lacks; leave it out.", CALL_SECONDS)
     if threading.current_thread() is not threading.main_thread():
-        raise UsageError("--call-time works in the main thread alone, where signals arrive; call dpaudit there.")
+        raise UsageError("{} works in the main thread alone, where signals arrive; call dpaudit there.", CALL_SECONDS)
 
 
 def called_within(seconds: float, call: Callable[[], Any]) -> Any:

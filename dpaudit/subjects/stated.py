@@ -19,6 +19,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim
+from dpaudit.options import EPSILON
 
 OWN_RANDOMNESS = (
     "Its randomness is its own and cannot be seeded: results differ from run to run, and `dpaudit replay` repeats the "
@@ -35,8 +36,8 @@ def stated_claim(function: Any, name: str) -> Claim | None:
     claim = getattr(function, "claim", None)
     if claim is not None and not isinstance(claim, Claim):
         raise UsageError(
-            f"{name}.claim is a {type(claim).__name__}; make it a Claim (from dpaudit.language import Claim), such as "
-            "Claim(1.0), or give --epsilon."
+            "{}.claim is a {}; make it a Claim (from dpaudit.language import Claim), such as Claim(1.0), or give {}.",
+            name, type(claim).__name__, EPSILON,
         )
     return claim
 

@@ -24,6 +24,7 @@ from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterE
 from dpaudit.interpret import Outputs, Tally, sample
 from dpaudit.language import Card, Mechanism
 from dpaudit.language.relation import plain_records
+from dpaudit.options import CALL_SECONDS, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
 from dpaudit.outputs.form import row_form
 from dpaudit.subjects.call_time import called_within
@@ -210,8 +211,9 @@ def function_target(
         raise UsageError(f"{name} takes ({shown}); dpaudit calls it as {FUNCTION_FORMS}.")
     if vectorised and call_seconds is not None:
         raise UsageError(
-            f"{name} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
-            "f(dataset, rng) to have such calls counted, or leave --call-time out."
+            "{} takes a size, and a call that takes too long takes all samples of its call with it; write it as "
+            "f(dataset, rng) to have such calls counted, or leave {} out.",
+            name, CALL_SECONDS,
         )
     return FunctionTarget(name, source, function, vectorised, call_seconds)
 
@@ -271,7 +273,9 @@ def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
         raise
     except TypeError as error:
         message = str(error).replace(f"{cls.__name__}.__init__() ", "")
-        raise ParameterError(f"{cls.__name__} cannot be made: {message}; give them with --param name=value.") from None
+        raise ParameterError(
+            "{} cannot be made: {}; give them with {} name=value.", cls.__name__, message, PARAMETERS
+        ) from None
     except Exception as error:
         raise ParameterError(sentence(f"{cls.__name__} refuses {parameters!r}: {described(error)}")) from error
 

@@ -16,7 +16,9 @@ import pytest
 from plugin_runs import FEW, Runs
 from test_plugin_evidence import RECORD
 
-from dpaudit.pytest_plugin.arguments import KEYWORDS, in_python, merged
+from dpaudit.errors import UsageError
+from dpaudit.options import BLACK_BOX, DATA, PAIR, RUNS, SEED
+from dpaudit.pytest_plugin.arguments import KEYWORDS, merged
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.pytest_plugin.table import summary
 from dpaudit.results import json_form
@@ -181,11 +183,11 @@ def test_it(dp_audit, bits):
 
 
 def test_options_of_the_command_line_are_named_as_they_are_here() -> None:
-    assert in_python("raise --runs to at least 20; choose another --seed.") == (
-        "raise runs (--dp-runs) to at least 20; choose another --dp-seed."
-    )
-    assert in_python("Give --pair or --data, or --black-box.") == "Give pair or data, or black_box."
-    assert in_python("see `dpaudit check --json`.") == "see `dpaudit check --json`."
+    error = UsageError("raise {} to at least {}; choose another {}.", RUNS, 20, SEED)
+    assert error.at("pytest") == "raise runs (--dp-runs) to at least 20; choose another --dp-seed."
+    error = UsageError("Give {} or {}, or {}.", PAIR, DATA, BLACK_BOX)
+    assert error.at("pytest") == "Give pair or data, or black_box."
+    assert UsageError("see `dpaudit check --json`.").at("pytest") == "see `dpaudit check --json`."
 
 
 def test_pairs_and_data_replace_one_another() -> None:

@@ -18,11 +18,12 @@ from typed_commands import Typed
 import dpaudit
 from dpaudit.adversary import Pair
 from dpaudit.api.functions import Settings
-from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError, with_options_named
+from dpaudit.errors import DatasetError, DpauditError, PairError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, REPLACE_ONE, Multiset
 from dpaudit.plans.plan import Case, Plan
 from dpaudit.results.datasets import as_dataset, dataset_from_json, dataset_to_json, parse_dataset
 from dpaudit.results.model import Result, Verdict
+from dpaudit.results.reasons import TooFewSamples
 
 CONTRACT = [
     "name", "verdict", "evidence", "claim", "epsilon_lower", "epsilon_exact", "detectable_epsilon", "confidence",
@@ -171,15 +172,16 @@ def test_what_is_refused_in_pythons_words(claim: Any, more: dict[str, Any], says
         dpaudit.audit(response, claim, **{"pair": PAIR, "runs": 300, **more})
 
 
-def test_reasons_are_in_pythons_words_and_commands_stay() -> None:
+def test_reasons_are_in_pythons_words_and_values_beside_them() -> None:
     # a δ that 300 runs can never show
     few = dpaudit.audit(response, 1e-9, pair=PAIR, runs=2)
     assert "--" not in few.audits[0].reason, few.audits[0].reason
     assert "runs" in few.audits[0].reason
-    named = {"runs": "runs", "time": "seconds"}.get
-    assert with_options_named("raise --runs or --time; see `dpaudit check --runs 5`, --json", named) == (
-        "raise runs or seconds; see `dpaudit check --runs 5`, --json"
-    )
+    assert few.audits[0].reason_code == "too_few_samples"
+    values: dict[str, Any] = few.audits[0].reason_values
+    assert TooFewSamples(**values).sentence("Python") == few.audits[0].reason
+    assert " raise --runs to at least" in TooFewSamples(**values).sentence("command line")
+    assert " raise runs (--dp-runs) to at least" in TooFewSamples(**values).sentence("pytest")
 
 
 @pytest.mark.slow

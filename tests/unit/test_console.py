@@ -191,7 +191,7 @@ def test_a_pass_with_a_leak_says_so_wherever_it_says_pass() -> None:
     ]
     assert "confidence 99.9 %; not a proof; its floating point: leaks\n" in _text(whole)
     assert "\nfloating point leaks, not counted: LaplaceTextbook · counts 0 and 1\n" in _text(whole)
-    assert _text(whole).count("run with --bits to let it count") == 1
+    assert _text(whole).count("the option bits lets it count") == 1
     assert _text(whole).count("it counts in the verdict") == 1
 
 

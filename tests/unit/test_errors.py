@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import pickle
+import re
+import string
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpaudit import errors
 from dpaudit.language import ceil_log2, checks, log_star
+from dpaudit.options import CERTIFY, PAIR, RUNS, SEED, Door
 
 ALL = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
 
@@ -37,6 +44,63 @@ def test_unknown_names_say_what_is_close() -> None:
     assert "Did you mean a or b?" in str(errors.UnknownNameError("algorithm", "x", ("a", "b")))
     assert "`dpaudit list`" in str(errors.UnknownNameError("algorithm", "x"))
     assert errors.UnknownNameError("algorithm", "x", ("a",)).closest == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("door", "said"),
+    [
+        ("command line", "Leave --pair, --certify or --runs out: choose another --seed."),
+        ("Python", "Leave pair, certify=True or runs out: choose another seed."),
+        ("pytest", "Leave pair, certify or runs (--dp-runs) out: choose another --dp-seed."),
+    ],
+)
+def test_every_front_end_names_options_in_its_own_way(door: Door, said: str) -> None:
+    inner = errors.UsageError("choose another {}", SEED)
+    error = errors.UsageError("Leave {}, {} or {} out: {}.", PAIR, CERTIFY, RUNS, inner)
+    assert error.at(door) == pickle.loads(pickle.dumps(error)).at(door) == said
+    assert str(error) == error.at("command line")
+
+
+def test_braces_of_a_sentence_without_values_stay() -> None:
+    assert str(errors.DatasetError("{0} is a set.")) == "{0} is a set."
+
+
+SOURCES = [path for path in sorted(Path(errors.__file__).parent.rglob("*.py")) if "cli" not in path.parts]
+
+
+def calls(path: Path) -> Iterator[ast.Call]:
+    """Calls that make an error from a sentence with values."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
+            kind = getattr(errors, node.func.id, None)
+            if kind in ALL and "__init__" not in vars(kind):
+                yield node
+
+
+def test_sentences_have_a_place_for_each_value() -> None:
+    found = 0
+    for path in SOURCES:
+        for call in calls(path):
+            text, *values = call.args
+            assert isinstance(text, ast.Constant), f"{path.name}:{call.lineno}: the sentence is no plain text"
+            places = [name for _, name, _, _ in string.Formatter().parse(text.value) if name is not None]
+            assert len(places) == len(values), f"{path.name}:{call.lineno}"
+            found += 1
+    assert found > 40
+
+
+def test_sentences_take_the_names_of_options_from_the_table() -> None:
+    """Only what the command line or pytest alone shows writes their options out; `dpaudit …` is a command."""
+    option = re.compile(r"(?<![\w`-])--(?!dp-)[a-z]+")
+    for path in SOURCES:
+        if path.parent.name == "pytest_plugin" or path.name in ("options.py", "files.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            texts = node.args if isinstance(node, ast.Call) else []
+            for text in (part for one in texts for part in ast.walk(one)):
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    without_commands = re.sub(r"`[^`]*`", "", text.value)
+                    assert not option.search(without_commands), f"{path.name}:{text.lineno}: {text.value}"
 
 
 NO_NUMBERS = [True, "1", None, float("nan"), float("inf"), -float("inf"), 10**400, 1j, [1]]

@@ -197,7 +197,7 @@ def _body(name: str) -> str:
 def test_evidence_and_floating_point_stand_beside_the_verdict() -> None:
     for name, says in {
         "fail": ["E-value 10^161.3 against the claim; refuted after 13,750 runs a side."],
-        "leaks": ["such as “lowest set bit of the output in {-53, -52}”", "run with --bits to let it count."],
+        "leaks": ["such as “lowest set bit of the output in {-53, -52}”", "the option bits lets it count."],
         "bits_counted": ["it counts in the verdict.", "which alone does not refute the claim."],
         "carried": ["of which 10^2.1 from earlier results (seeds in all: 1, 2, 20250711)"],
         "not_refuted": ["no leak seen in the low bits of its doubles on 4,000 runs a side."],

@@ -14,10 +14,10 @@ from numpy.random import Generator
 
 from dpaudit.engine import orchestrator
 from dpaudit.engine.verdict import POSSIBLE_RUNS
-from dpaudit.evidence.exact import rounded_down
 from dpaudit.plans.request import Request
 from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Audit, EvidenceKind, Verdict
+from dpaudit.results.reasons import rounded_down
 from dpaudit.stats import power
 from dpaudit.testing import LeakyResponse
 

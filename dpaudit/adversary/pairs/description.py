@@ -17,6 +17,7 @@ from typing import Any
 from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
 from dpaudit.errors import DatasetError
 from dpaudit.language.records import as_record
+from dpaudit.options import DATA
 
 LONGEST_LIST = 1000
 """Entries of one record: beyond it one dataset is a text of megabytes."""
@@ -46,16 +47,16 @@ def _build(node: ast.expr, text: str) -> Records:
     if node.func.id == "lists" and len(node.args) == 3:
         return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text)
     if node.func.id != "floats" and any(map(_too_large, ast.walk(node))):
-        raise DatasetError(f"--data {text!r}: a number is too large for a float; write inf if that is meant.")
+        raise DatasetError("{} {!r}: a number is too large for a float; write inf if that is meant.", DATA, text)
     values = [_literal(arg) for arg in node.args]
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
             if not -(2**63) <= low < high < 2**63:
-                raise DatasetError(f"--data {text!r}: integers must fit into 64 bits; choose a smaller range.")
+                raise DatasetError("{} {!r}: integers must fit into 64 bits; choose a smaller range.", DATA, text)
             return Integers(int(low), int(high))
         case "floats", [int() | float() as low, int() | float() as high] if low < high:
             if not math.isfinite(float(high) - float(low)):
-                raise DatasetError(f"--data {text!r}: the range of floats must be finite; choose a smaller one.")
+                raise DatasetError("{} {!r}: the range of floats must be finite; choose a smaller one.", DATA, text)
             return Floats(float(low), float(high), **_allowed(node.keywords, text))
         case "booleans", []:
             return SampledFrom((False, True))
@@ -95,7 +96,7 @@ def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
     for keyword in keywords:
         value = _literal(keyword.value)
         if keyword.arg not in _ALLOW or not isinstance(value, bool) or keyword.arg in found:
-            raise DatasetError(f"--data {text!r}: floats takes {', '.join(_ALLOW)}, each True or False.")
+            raise DatasetError("{} {!r}: floats takes {}, each True or False.", DATA, text, ", ".join(_ALLOW))
         found[keyword.arg] = value
     return found
 
@@ -107,7 +108,7 @@ def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
     match lengths:
         case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
             if most > LONGEST_LIST:
-                raise DatasetError(f"--data {text!r}: a list has at most {LONGEST_LIST:,} entries; choose fewer.")
+                raise DatasetError("{} {!r}: a list has at most {:,} entries; choose fewer.", DATA, text, LONGEST_LIST)
             return Lists(entry, least, most)
     raise _unknown(text)
 
@@ -127,7 +128,8 @@ def _records(choices: Any, text: str) -> tuple[Any, ...]:
 
 def _unknown(text: str) -> DatasetError:
     return DatasetError(
-        f"--data {text!r} describes no data; use integers(low, high), floats(low, high), booleans(), "
-        "sampled_from([…]) of different records, just(record), or tuples(…) and lists(…, least, most) of these, "
-        "with low < high and 0 ≤ least ≤ most."
+        "{} {!r} describes no data; use integers(low, high), floats(low, high), booleans(), sampled_from([…]) of "
+        "different records, just(record), or tuples(…) and lists(…, least, most) of these, with low < high and "
+        "0 ≤ least ≤ most.",
+        DATA, text,
     )

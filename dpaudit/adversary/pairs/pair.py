@@ -10,6 +10,7 @@ from dpaudit.errors import PairError
 from dpaudit.language import Dataset, Multiset, Relation
 from dpaudit.language.records import as_record
 from dpaudit.language.relation import as_records
+from dpaudit.options import RELATION
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Pair:
         """
         if apart := relation.refusal(self.left, self.right):
             raise PairError(
-                f"{apart}, and the claim is about {relation.name}: change the pair, or name their relation "
-                "with --relation."
+                "{}, and the claim is about {}: change the pair, or name their relation with {}.",
+                apart, relation.name, RELATION,
             )
         distance = relation.distance(self.left, self.right)
         if distance == 0:

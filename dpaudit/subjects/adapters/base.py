@@ -14,6 +14,7 @@ from numpy.random import Generator
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.extras import install_command
 from dpaudit.language import Claim
+from dpaudit.options import DATA, SIZE
 
 Draw = Callable[[Sequence[Any], Generator, int], Sequence[Any]]
 """(dataset, generator, runs) → one output per run."""
@@ -93,7 +94,7 @@ def only_record(dataset: Sequence[Any], name: str) -> Any:
     """
     if len(dataset) != 1:
         raise DatasetError(
-            f"{name} takes one value, so its dataset has one record, such as [0] (with --data, --size 1); not "
-            f"{len(dataset)}."
+            "{} takes one value, so its dataset has one record, such as [0] (with {}, {} 1); not {}.",
+            name, DATA, SIZE, len(dataset),
         )
     return dataset[0]

@@ -25,6 +25,7 @@ from dpaudit.language import (
     Relation,
     relation_named,
 )
+from dpaudit.options import EPSILON
 from dpaudit.subjects.adapters.base import Adapted, library, only_record, version_of
 
 _NUMBERS = ("Laplace", "Gaussian", "GaussianDiscrete", "Geometric", "Uniform")
@@ -181,8 +182,9 @@ def _function(
     epsilon = arguments.get("epsilon", parameters["epsilon"].default if "epsilon" in parameters else None)
     if not isinstance(epsilon, int | float) or "random_state" not in parameters:
         raise UsageError(
-            f"{named} must be a function f(array, epsilon=…, random_state=…) with a number for epsilon; audit others "
-            "as f(dataset, rng) with --epsilon."
+            "{} must be a function f(array, epsilon=…, random_state=…) with a number for epsilon; audit others as "
+            "f(dataset, rng) with {}.",
+            named, EPSILON,
         )
     needed = {"histogram": "range", "histogram2d": "range", "histogramdd": "range", "count_nonzero": "epsilon"}
     bounds = needed.get(kind, "bounds")

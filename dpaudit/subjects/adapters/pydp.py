@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from dpaudit.errors import DatasetError, UsageError
 from dpaudit.language import ADD_REMOVE_ONE, AnswersL1, AnswersL2, Claim, Relation
+from dpaudit.options import EPSILON
 from dpaudit.subjects.adapters.base import Adapted, library, only_record, version_of
 
 _MANY = (
@@ -73,8 +74,9 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
 
     else:
         raise UsageError(
-            f"{kind} of python-dp is not known here: wrap it as f(dataset, rng) and give --epsilon, or audit an "
-            "algorithm, a numerical mechanism or a partition selection."
+            "{} of python-dp is not known here: wrap it as f(dataset, rng) and give {}, or audit an algorithm, a "
+            "numerical mechanism or a partition selection.",
+            kind, EPSILON,
         )
     claim = Claim(float(algorithm.epsilon), float(getattr(algorithm, "delta", 0.0)), relation)
 

@@ -1,0 +1,567 @@
+"""Why a verdict is what it is: one small dataclass for each kind of reason, which holds numbers and makes the sentence.
+
+A sentence that advises on an option has it from the table of options, and names it as the front end does that shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal, TypeAlias
+
+from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SECONDS, SIZE, Door
+
+Code: TypeAlias = Literal[
+    "exact_refutation", "finite_domain_refutation", "sampled_refutation", "earlier_refutation", "proved", "no_pairs",
+    "worst_pair_keeps_claim", "worst_chain_keeps_claim", "exact_pairs_keep_claim", "not_refuted", "crash",
+    "assumption_violated", "constant_output", "messages_differ", "time_limit", "no_event", "claim_allows_everything",
+    "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
+    "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted",
+]
+Value: TypeAlias = str | int | float | bool | list[str] | None
+"""What a reason is about."""
+
+
+@dataclass(frozen=True)
+class Reason(ABC):
+    """Why a verdict is what it is, and for INCONCLUSIVE what to do."""
+
+    code: ClassVar[Code]
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Its fields."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @abstractmethod
+    def sentence(self, door: Door) -> str:
+        """One or two sentences, which name options as this front end does."""
+
+
+# -- privacy, refuted
+
+
+@dataclass(frozen=True)
+class ExactRefutation(Reason):
+    """Output distributions of related datasets exceed the claim.
+
+    Args:
+        epsilon: what the worst pair needs; None when infinite, or where only bounds are known.
+        epsilon_low: the least that it needs, in interval arithmetic; None when infinite, or without bounds.
+        bound: what the bound is: "for certain", or "at least" for a program that rounds; "" where there is none.
+        delta: the largest δ that is needed at the claimed ε.
+        claimed_epsilon, claimed_delta: the claim.
+    """
+
+    code = "exact_refutation"
+    epsilon: float | None
+    epsilon_low: float | None
+    bound: str
+    delta: float
+    claimed_epsilon: float
+    claimed_delta: float
+
+    def sentence(self, door: Door) -> str:
+        if self.epsilon is None:
+            needed = at_least(self.epsilon_low)
+        else:
+            bound = f" ({self.bound} {at_least(self.epsilon_low)})" if self.bound else ""
+            needed = f"ε = {self.epsilon:.7g}{bound}"
+        return (
+            f"The exact laws of related pairs need {needed} at δ = {self.claimed_delta:.6g} (claimed "
+            f"{self.claimed_epsilon:.6g}), and up to δ = {self.delta:.6g} at ε = {self.claimed_epsilon:.6g}."
+        )
+
+
+@dataclass(frozen=True)
+class FiniteDomainRefutation(Reason):
+    """The worst pair of a finite domain exceeds the claim in interval arithmetic.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        epsilon_low: the least that the worst pair needs; None when infinite.
+        delta: the largest δ that is needed at the claimed ε.
+        claimed_epsilon, claimed_delta: the claim.
+    """
+
+    code = "finite_domain_refutation"
+    scope: str
+    epsilon_low: float | None
+    delta: float
+    claimed_epsilon: float
+    claimed_delta: float
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The exact laws of {self.scope} refute the claim: in interval arithmetic the worst pair needs "
+            f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} (claimed {self.claimed_epsilon:.6g}), and "
+            f"up to δ = {self.delta:.6g} is needed at ε = {self.claimed_epsilon:.6g}."
+        )
+
+
+@dataclass(frozen=True)
+class SampledRefutation(Reason):
+    """A lower confidence bound, or the e-process, exceeds the claim.
+
+    Args:
+        epsilon_lower: the bound.
+        confidence: with which it holds.
+        claimed_epsilon, claimed_delta: the claim.
+        bits: whether the bit patterns of doubles refute.
+        refuted_at: samples per dataset after which the e-process refuted; None where it did not.
+        carried: whether e-values of earlier results went into it.
+    """
+
+    code = "sampled_refutation"
+    epsilon_lower: float
+    confidence: float
+    claimed_epsilon: float
+    claimed_delta: float
+    bits: bool
+    refuted_at: int | None
+    carried: bool
+
+    def sentence(self, door: Door) -> str:
+        text = (
+            f"Runs certify ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
+            f"(claimed {self.claimed_epsilon:.6g}) with confidence {100 * self.confidence:g} %"
+        )
+        if self.bits:
+            text += ", by the bit patterns of its doubles"
+        if self.refuted_at is not None:
+            earlier = " on top of earlier results" if self.carried else ""
+            text += f"; the e-process refuted the claim after {self.refuted_at:,} runs a side{earlier}"
+        return f"{text}."
+
+
+@dataclass(frozen=True)
+class EarlierRefutation(Reason):
+    """The evidence of all sessions refuted the claim in an earlier one.
+
+    Args:
+        night: the session in which it did, from 1.
+        log_e: natural logarithm of the e-value then.
+        alpha: 1/α is what refutes.
+    """
+
+    code = "earlier_refutation"
+    night: int
+    log_e: float
+    alpha: float
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The claim was refuted on night {self.night}, when the e-value of all nights reached "
+            f"{_power(self.log_e)} (1/α: {1 / self.alpha:.3g}); tonight shows less, and takes nothing back: "
+            "it stands until what the function computes or its claim changes."
+        )
+
+
+# -- privacy, not refuted
+
+
+@dataclass(frozen=True)
+class Proved(Reason):
+    """Every pair of a finite domain keeps the claim.
+
+    Args:
+        scope: the datasets whose pairs were compared.
+        symmetries: that the mechanism declares and that were used.
+        epsilon_low: the worst pair needs at least this; None when infinite.
+        epsilon_most: no pair needs more; None when infinite.
+        tolerance: to within which the claim is kept.
+        rounded: whether the program rounds, so that this is no proof.
+        claimed_epsilon, claimed_delta: the claim.
+    """
+
+    code = "proved"
+    scope: str
+    symmetries: list[str]
+    epsilon_low: float | None
+    epsilon_most: float | None
+    tolerance: float
+    rounded: bool
+    claimed_epsilon: float
+    claimed_delta: float
+
+    def sentence(self, door: Door) -> str:
+        given = f", given the symmetries that it declares ({', '.join(self.symmetries)})" if self.symmetries else ""
+        slack = abs((self.epsilon_low or 0.0) - self.claimed_epsilon)
+        met = slack <= 2 * self.tolerance * max(1.0, self.claimed_epsilon)
+        how = "met with equality" if met else f"claimed {self.claimed_epsilon:.6g}"
+        most = "no bound" if self.epsilon_most is None else f"more than {self.epsilon_most:.12g}"
+        what = " of the program with its rounded numbers" if self.rounded else ""
+        rounding = "the rounding of its numbers, so this is no proof" if self.rounded else "the rounding of the claim"
+        return (
+            f"The exact laws of {self.scope}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
+            f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} ({how}), and no pair {most}, to within "
+            f"{rounding} ({self.tolerance:g})."
+        )
+
+
+@dataclass(frozen=True)
+class NoPairs(Reason):
+    """A finite domain has no neighbouring datasets."""
+
+    code = "no_pairs"
+    scope: str
+
+    def sentence(self, door: Door) -> str:
+        return f"There is no pair in {self.scope}."
+
+
+@dataclass(frozen=True)
+class WorstPairKeepsClaim(Reason):
+    """The worst pair that a search by exact output distributions found keeps the claim."""
+
+    code = "worst_pair_keeps_claim"
+
+    def sentence(self, door: Door) -> str:
+        return "The worst pair that a search found keeps the claim: not a proof."
+
+
+@dataclass(frozen=True)
+class WorstChainKeepsClaim(Reason):
+    """So do the ends of the worst chain of neighbours."""
+
+    code = "worst_chain_keeps_claim"
+
+    def sentence(self, door: Door) -> str:
+        return "The ends of the worst chain that a search walked keep the claim: not a proof."
+
+
+@dataclass(frozen=True)
+class ExactPairsKeepClaim(Reason):
+    """The exact output distributions of so many pairs keep the claim."""
+
+    code = "exact_pairs_keep_claim"
+    pairs: int
+
+    def sentence(self, door: Door) -> str:
+        return f"The exact laws of {_pairs(self.pairs)} keep the claim; no other pair was tried: not a proof."
+
+
+@dataclass(frozen=True)
+class NotRefuted(Reason):
+    """So many samples per dataset of so many pairs do not refute the claim."""
+
+    code = "not_refuted"
+    pairs: int
+    runs: int
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Nothing was refuted on {_pairs(self.pairs)} with up to {self.runs:,} runs a side; this is not a proof."
+        )
+
+
+# -- undecided
+
+
+@dataclass(frozen=True)
+class Crash(Reason):
+    """The mechanism, or dpaudit itself, raised."""
+
+    code = "crash"
+    error: str
+
+    def sentence(self, door: Door) -> str:
+        return self.error
+
+
+@dataclass(frozen=True)
+class AssumptionViolated(Reason):
+    """An assumption of the statistics does not hold of the function; `seen` is what shows it, and what to do."""
+
+    code = "assumption_violated"
+    assumption: str
+    seen: str
+
+    def sentence(self, door: Door) -> str:
+        return self.seen
+
+
+@dataclass(frozen=True)
+class ConstantOutput(Reason):
+    """Every output was the same."""
+
+    code = "constant_output"
+    seen: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"{self.seen} Nothing was tested. Is a `return` missing, or the dataset not read? Of a function that is "
+            "meant to be constant, say so: `f.constant = True`."
+        )
+
+
+@dataclass(frozen=True)
+class MessagesDiffer(Reason):
+    """Messages of exceptions are not the same on every dataset; `seen` is where, and what to do."""
+
+    code = "messages_differ"
+    seen: str
+
+    def sentence(self, door: Door) -> str:
+        return self.seen
+
+
+@dataclass(frozen=True)
+class TimeLimit(Reason):
+    """The time limit ran out.
+
+    Args:
+        seconds: the limit; None where it is not known.
+        sampled: whether samples were to be drawn.
+    """
+
+    code = "time_limit"
+    seconds: float | None
+    sampled: bool
+
+    def sentence(self, door: Door) -> str:
+        limit = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
+        domain = f"make {DOMAIN.called(door)} or {SIZE.called(door)} smaller"
+        less = f"lower {RUNS.called(door)}" if self.sampled else domain
+        return f"Nothing is refuted, but {limit} ran out first; raise {SECONDS.called(door)} or {less}."
+
+
+@dataclass(frozen=True)
+class NoEvent(Reason):
+    """No distinguishing event was certified; `pairs` is whether there was a pair to certify one on."""
+
+    code = "no_event"
+    pairs: bool
+
+    def sentence(self, door: Door) -> str:
+        place = f"give {PAIR.called(door)}, or {DATA.called(door)} with {SIZE.called(door)}"
+        remedy = f"raise {RUNS.called(door)}" if self.pairs else place
+        return f"No event was certified on any pair; {remedy}."
+
+
+@dataclass(frozen=True)
+class ClaimAllowsEverything(Reason):
+    """The claim has δ = 1."""
+
+    code = "claim_allows_everything"
+
+    def sentence(self, door: Door) -> str:
+        return f"A claim with delta = 1 allows everything; name a smaller {DELTA.called(door)}."
+
+
+@dataclass(frozen=True)
+class TooFewSamples(Reason):
+    """No output of a mechanism could have refuted the claim.
+
+    Args:
+        samples: per dataset that certify.
+        largest: ε that so many can certify.
+        claimed: ε.
+        needed: what to raise the samples per dataset to; None where no number that can be drawn is enough.
+    """
+
+    code = "too_few_samples"
+    samples: int
+    largest: float
+    claimed: float
+    needed: int | None
+
+    def sentence(self, door: Door) -> str:
+        remedy = "audit a smaller ε or use an exact law"
+        if self.needed is not None:
+            remedy = f"raise {RUNS.called(door)} to at least {self.needed:,}"
+        return (
+            f"{self.samples:,} runs a side can certify at most ε = {self.largest:.3g}, which is no more than the "
+            f"claimed {self.claimed:g}; {remedy}."
+        )
+
+
+@dataclass(frozen=True)
+class UnreadOutputs(Reason):
+    """A share of the outputs has parts of a type that no event reads."""
+
+    code = "unread_outputs"
+    share: float
+    type: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"{100 * self.share:.3g} % of the outputs have parts of type {self.type} that dpaudit does not read, and "
+            "hardly two of them are equal, so they were not tested; return numbers, texts, dates, or tuples, sets, "
+            "dicts, arrays or dataclasses of these."
+        )
+
+
+@dataclass(frozen=True)
+class LowPower(Reason):
+    """These samples would not have shown a violation that is large.
+
+    Args:
+        samples: per dataset.
+        epsilon: of the violation.
+        needed: what to raise the samples per dataset to; None where no number that can be drawn is enough.
+    """
+
+    code = "low_power"
+    samples: int
+    epsilon: float
+    needed: int | None
+
+    def sentence(self, door: Door) -> str:
+        remedy = "use an exact law" if self.needed is None else f"raise {RUNS.called(door)} to about {self.needed:,}"
+        return (
+            f"Nothing was refuted, but {self.samples:,} samples of each dataset would not have shown a violation of "
+            f"ε ≥ {self.epsilon:.3g} with probability 0.9; {remedy}, or accept less with a larger "
+            f"{MIN_POWER.called(door)}."
+        )
+
+
+# -- utility
+
+
+@dataclass(frozen=True)
+class GuaranteeExactlyBroken(Reason):
+    """The exact probability of success breaks the guarantee.
+
+    Args:
+        probability: of success.
+        guaranteed: at least this, or with `at_most` at most.
+        instances: the inputs, in words.
+    """
+
+    code = "guarantee_exactly_broken"
+    probability: float
+    guaranteed: float
+    at_most: bool
+    instances: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Success has probability {_probability(self.probability)} exactly, and "
+            f"{_guaranteed(self.guaranteed, at_most=self.at_most)} is promised. Inputs: {self.instances}."
+        )
+
+
+@dataclass(frozen=True)
+class GuaranteeBroken(Reason):
+    """So does its confidence limit.
+
+    Args:
+        hits, runs: successes, and runs.
+        limit: the upper confidence limit of the probability, the lower one with `at_most`.
+        confidence: with which it holds.
+        guaranteed: at least this, or with `at_most` at most.
+        instances: the inputs, in words.
+    """
+
+    code = "guarantee_broken"
+    hits: int
+    runs: int
+    limit: float
+    confidence: float
+    guaranteed: float
+    at_most: bool
+    instances: str
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Success came in {self.hits:,} of {self.runs:,} runs, so its probability is "
+            f"{'at least' if self.at_most else 'at most'} {self.limit:.6g} with confidence {100 * self.confidence:g} "
+            f"%, and {_guaranteed(self.guaranteed, at_most=self.at_most)} is promised. Inputs: {self.instances}."
+        )
+
+
+@dataclass(frozen=True)
+class GuaranteeTimeLimit(Reason):
+    """The time limit ran out before a guarantee was tried."""
+
+    code = "guarantee_time_limit"
+
+    def sentence(self, door: Door) -> str:
+        return f"The promise is not broken, but the time limit ran out first; raise {SECONDS.called(door)}."
+
+
+@dataclass(frozen=True)
+class GuaranteeExactlyKept(Reason):
+    """The exact probabilities keep the guarantee on so many kinds of inputs; `rounded` if the program rounds."""
+
+    code = "guarantee_exactly_kept"
+    inputs: int
+    rounded: bool
+
+    def sentence(self, door: Door) -> str:
+        what = ", for the program with its rounded numbers" if self.rounded else ""
+        return f"The exact probability of success keeps the promise on {_inputs(self.inputs)} tried{what}."
+
+
+@dataclass(frozen=True)
+class GuaranteeKept(Reason):
+    """So do the confidence limits, with this confidence."""
+
+    code = "guarantee_kept"
+    inputs: int
+    confidence: float
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"Success is certified to keep the promise on {_inputs(self.inputs)} tried, with confidence "
+            f"{100 * self.confidence:g} %."
+        )
+
+
+@dataclass(frozen=True)
+class GuaranteeNotRefuted(Reason):
+    """The confidence limits lie on both sides of the guarantee."""
+
+    code = "guarantee_not_refuted"
+    inputs: int
+
+    def sentence(self, door: Door) -> str:
+        return (
+            f"The promise is not refuted on {_inputs(self.inputs)} tried; so few runs cannot certify what is so near "
+            "to the promise."
+        )
+
+
+# -- numbers
+
+
+def at_least(epsilon: float | None) -> str:
+    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
+    if epsilon is None or math.isinf(epsilon):
+        return "no finite ε"
+    return f"ε ≥ {rounded_down(epsilon, 12)}" if epsilon > 0 else "ε = 0"
+
+
+def rounded_down(bound: float, digits: int = 3) -> str:
+    """So many digits, never rounded up: a bound must not be overstated."""
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
+    return f"{math.floor(bound * scale) / scale:.{digits}g}"
+
+
+def _pairs(number: int) -> str:
+    return "1 pair" if number == 1 else f"{number:,} pairs"
+
+
+def _inputs(kinds: int) -> str:
+    return "the inputs" if kinds == 1 else f"all {kinds} kinds of inputs"
+
+
+def _guaranteed(probability: float, *, at_most: bool) -> str:
+    return f"{'at most' if at_most else 'at least'} {_probability(probability)}"
+
+
+def _probability(probability: float) -> str:
+    """A probability so that 1 − 1e-12 is not shown as 1."""
+    text = f"{probability:.9g}"
+    if text == "1" and probability < 1:
+        return f"1 − {1 - probability:.3g}"
+    return text
+
+
+def _power(log_e: float) -> str:
+    """An e-value from its logarithm, which may be too large for a float: "2.1e+07"."""
+    log = round(log_e / math.log(10), 12)
+    exponent = math.floor(log)
+    return f"{math.floor(10 ** (log - exponent + 1)) / 10:.1f}e{exponent:+03d}"
