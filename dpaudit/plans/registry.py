@@ -53,15 +53,18 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
     return table
 
 
-_CARD = re.compile(r'^(\w+)\.card = Card\(\s*name="\w+",\s*system="(\w*)"', re.MULTILINE)
+_CARD = re.compile(
+    r'^(\w+)\.card = (?:Card|replace)\(\s*(?:(\w+)\.card,\s*)?name="\w+"(?:,\s*system="(\w*)")?', re.MULTILINE
+)
 _PLAN = re.compile(r'^(\w+)(?:: Plan)? = \w*[Pp]lan\w*\(\s*"?(\w+)', re.MULTILINE)
 
 
 def defined_in(package: ModuleType, group: str) -> dict[str, str]:
     """The algorithms or plans that the files of a package or module define, found in their text: nothing is imported.
 
-    An algorithm is found by its card, at the left margin: `Name.card = Card(name="Name", system="F1", …`; a plan by
-    what it is given first: `PLAN = Plan("Name", …`, or the call of a function whose name ends in plan.
+    An algorithm is found by its card, at the left margin: `Name.card = Card(name="Name", system="F1", …`, or
+    `Name.card = replace(Other.card, name="Name", …`; a plan by what it is given first: `PLAN = Plan("Name", …`, or the
+    call of a function whose name ends in plan.
 
     Args:
         package: without its subpackage `corpus`, which is registered for itself, as mechanisms known to be broken.
@@ -73,7 +76,10 @@ def defined_in(package: ModuleType, group: str) -> dict[str, str]:
         if group == AUDITS:
             defined += ((("", 0), plan, f"{module}:{attribute}") for attribute, plan in _PLAN.findall(text))
         else:
-            defined += ((_place(system), name, f"{module}:{name}") for name, system in _CARD.findall(text))
+            systems: dict[str, str] = {}
+            for name, other, system in _CARD.findall(text):
+                systems[name] = system or systems.get(other, "")
+                defined.append((_place(systems[name]), name, f"{module}:{name}"))
     return {name: where for _, name, where in sorted(defined, key=lambda row: row[0])}
 
 

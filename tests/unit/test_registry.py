@@ -87,7 +87,7 @@ def test_a_module_is_searched_for_cards_and_plans(
     monkeypatch.syspath_prepend(tmp_path)
     ours = importlib.import_module("ours")
     register([ours], [ours])
-    assert registry.names() == {"Two": "ours:Two", "Ten": "ours:Ten"}
+    assert registry.names() == {"Two": "ours:Two", "Ten": "ours:Ten", "Nine": "ours:Nine"}
     assert registry.names(registry.AUDITS) == {"Ten": "ours:TEN"}
     assert registry.algorithm("Ten") is ours.Ten
 
@@ -104,6 +104,9 @@ class Ten(Mechanism):
 class Two(Ten):
     pass
 
+class Nine(Ten):
+    pass
+
 class Part(Ten):
     pass
 
@@ -113,7 +116,9 @@ Ten.card = Card(
 Two.card = Card(
     name="Two", system="O2", title="two", paper="ours", place="1", claim="0-DP", inputs="any", output="10",
 )
-Part.card = replace(Ten.card, name="Part")
+Nine.card = replace(Ten.card, name="Nine")
+_PART = replace(Ten.card, name="Part")
+Part.card = _PART
 TEN = Plan("Ten", lambda: ())
 """
 

@@ -265,8 +265,8 @@ RecPrefix.card = Card(
     variants=("RecPrefixLevel",),
 )
 
-# it is audited as a part of RecPrefix
-RecPrefixLevel.card = replace(
+# not registered: it is audited as a part of RecPrefix
+_LEVEL = replace(
     RecPrefix.card,
     name="RecPrefixLevel",
     title="RecPrefix with the parameters of one level",
@@ -279,3 +279,4 @@ RecPrefixLevel.card = replace(
     ),
     variants=("RecPrefix",),
 )
+RecPrefixLevel.card = _LEVEL
