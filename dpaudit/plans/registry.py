@@ -85,7 +85,9 @@ def defined_in(package: ModuleType, group: str) -> dict[str, str]:
 
 def _files(package: ModuleType) -> Iterator[tuple[Path, str]]:
     if not hasattr(package, "__path__"):
-        yield Path(str(package.__file__)), package.__name__
+        file = Path(str(getattr(package, "__file__", "")))
+        if file.suffix == ".py":
+            yield file, package.__name__
         return
     for folder in map(Path, package.__path__):
         for file in sorted(folder.rglob("*.py")):

@@ -336,7 +336,8 @@ def module_of_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     name = f"{USER_MODULE}{path.stem}"
-    spec = spec_from_file_location(name, path, loader=_ReadSource(name, str(path)) if path.suffix == ".py" else None)
+    loader = _ReadSource(name, str(path.absolute())) if path.suffix == ".py" else None
+    spec = spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file.")
     module = module_from_spec(spec)
