@@ -51,7 +51,9 @@ def of_sample(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
 
 def _hostile_text(value: Any, place: list[int]) -> Any:
     """The same JSON value with every string that a user has a say in made hostile."""
-    fixed = {"verdict", "evidence", "direction", "kind", "format_version", "expected", "style", "mark", "started"}
+    fixed = {
+        "verdict", "reason_code", "evidence", "direction", "kind", "format_version", "expected", "style", "mark", "started",
+    }
     if isinstance(value, str):
         place[0] += 1
         return f"{HOSTILE[place[0] % len(HOSTILE)]} {value}"

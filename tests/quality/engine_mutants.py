@@ -1101,7 +1101,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "A32",
         "a failure is no PASS",
         "dpaudit/engine/verdict.py",
-        ("    if found.crash is not None:\n        return Verdict.INCONCLUSIVE, kind, found.crash\n"),
+        ("    if found.crash is not None:\n        return Crash(found.crash)\n"),
         "",
         ("soundness/test_sample_counts.py::test_a_failure_while_certifying_is_no_pass",),
     ),
@@ -1116,7 +1116,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A34",
         "a bound is never rounded up",
-        "dpaudit/evidence/exact.py",
+        "dpaudit/results/reasons.py",
         'return f"{math.floor(bound * scale) / scale:.{digits}g}"',
         'return f"{math.ceil(bound * scale) / scale:.{digits}g}"',
         ("unit/test_verdict.py::test_a_bound_is_never_rounded_up",),
