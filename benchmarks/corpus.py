@@ -31,7 +31,7 @@ from dpaudit.plans.plan import Case
 from dpaudit.plans.request import Request
 from dpaudit.results.model import Audit, Verdict
 from dpaudit.stats.power import information_limit, runs_needed
-from dpaudit_audits.corpus import CATALOGUE, ORACLES
+from dpaudit_audits.corpus import ORACLES
 from dpaudit_audits.corpus.oracle import Oracle
 
 BOUND_RUNS = 1_000_000
@@ -395,7 +395,7 @@ def timing(workers: int, seeds: int) -> Iterator[str]:
     yield "| --- |" + " --- |" * 3
     for seed in range(seeds):
         print(f"the whole corpus, seed {seed}", file=sys.stderr)
-        request = Request(tuple(CATALOGUE), seed=seed, alpha=0.01, jobs=workers)
+        request = Request(tuple(registry.names(registry.CORPUS)), seed=seed, alpha=0.01, jobs=workers)
         begun = time.monotonic()
         audits = orchestrator.run(request).audits
         spent = time.monotonic() - begun
@@ -411,11 +411,12 @@ TABLES = ("bound", "stop", "correct", "time")
 def main() -> None:
     parser = argparse.ArgumentParser(description="The auditor on the corpus; writes corpus.md beside this file.")
     parser.add_argument("--seeds", type=int, help="seeds of every table, instead of its own number")
-    parser.add_argument("--only", nargs="+", choices=list(CATALOGUE), metavar="NAME", help="these members alone")
+    members = list(registry.names(registry.CORPUS))
+    parser.add_argument("--only", nargs="+", choices=members, metavar="NAME", help="these members alone")
     parser.add_argument("--table", nargs="+", choices=TABLES, default=list(TABLES), help="these tables alone")
     parser.add_argument("--jobs", type=int, default=-1, help="worker processes (default: all cores)")
     given = parser.parse_args()
-    names = given.only or list(CATALOGUE)
+    names = given.only or members
     tasks: list[Task] = []
     if "bound" in given.table:
         tasks += bound_tasks(names, given.seeds or BOUND_SEEDS)

@@ -79,7 +79,7 @@ PAGES = (
         "The language",
         "All that a mechanism's text imports: `from dpaudit.language import …`. "
         "{doc}`../../../how-to/language` is an introduction.",
-        ("dpaudit.language",),
+        ("dpaudit.language", "dpaudit.language.checks"),
     ),
     Page(
         "interpret",

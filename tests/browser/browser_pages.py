@@ -52,7 +52,8 @@ def of_sample(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
 def _hostile_text(value: Any, place: list[int]) -> Any:
     """The same JSON value with every string that a user has a say in made hostile."""
     fixed = {
-        "verdict", "reason_code", "evidence", "direction", "kind", "format_version", "expected", "style", "mark", "started",
+        "verdict", "reason_code", "evidence", "direction", "kind", "format_version", "expected", "style", "mark",
+        "started",
     }
     if isinstance(value, str):
         place[0] += 1

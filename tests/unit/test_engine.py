@@ -18,7 +18,8 @@ from dpaudit.engine import orchestrator
 from dpaudit.errors import MechanismError, UsageError
 from dpaudit.evidence import by_law, law_table, sampled, sampling
 from dpaudit.language import Categorical, Claim, Mechanism, Multiset
-from dpaudit.plans import alpha_shares, jobs, registry
+from dpaudit.plans import alpha_shares, registry
+from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS
 from dpaudit.plans.jobs import jobs_of
 from dpaudit.plans.plan import Case, Plan, Scope
 from dpaudit.plans.request import Request
@@ -446,7 +447,7 @@ def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_found_pairs_only_the_best_go_on() -> None:
     found = orchestrator.run(Request((response,), epsilon=1.0, data="integers(0, 1)", size=4, runs=2_000)).audits[0]
-    assert 1 <= len(found.sampled) <= jobs.TESTS_OF_FOUND_PAIRS
+    assert 1 <= len(found.sampled) <= TESTS_OF_FOUND_PAIRS
     assert found.pair is not None
     assert found.pair.left[0] != found.pair.right[0], "only the first record counts"
 

@@ -293,8 +293,8 @@ def test_epsilon_lower_inverts_the_brute_force_p_value(delta: float, alpha: floa
         q_low, q_high = proportion_confint(y, m, alpha / 2000, "beta")
 
         bound = score_test.epsilon_lower(x, n, y, m, delta=delta, alpha=alpha)
-        below = np.linspace(0, bound, 6)[: None if bound > 0 else 0]
-        above = np.linspace(bound + 5e-3, bound + 0.1, 4)
+        below = np.linspace(0, bound, 12)[: None if bound > 0 else 0]
+        above = np.linspace(bound + 5e-3, bound + 0.1, 8)
         worst = []
         for epsilon in [*below, *above]:
             ratio, table = math.exp(epsilon), reference_table(n, m, float(epsilon), delta)
