@@ -196,11 +196,12 @@ def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
 def _annotations(cls: type, name: str) -> Iterator[Any]:
     """The annotations of a field, evaluated, of the class itself first; without those for type checkers alone."""
     for owner in cls.__mro__:
-        annotation = get_annotations(owner).get(name)
         module = sys.modules.get(owner.__module__)
         try:
+            annotation = get_annotations(owner).get(name)
             yield eval(annotation, vars(module) if module else {}) if isinstance(annotation, str) else annotation
-        except (NameError, AttributeError, TypeError):
+        except Exception:
+            # a user's annotation may be any text: a name for type checkers, or a sentence
             continue
 
 

@@ -56,7 +56,7 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
 _CARD = re.compile(
     r'^(\w+)\.card = (?:Card|replace)\(\s*(?:(\w+)\.card,\s*)?name="\w+"(?:,\s*system="(\w*)")?', re.MULTILINE
 )
-_PLAN = re.compile(r'^(\w+)(?:: Plan)? = \w*[Pp]lan\w*\(\s*"?(\w+)', re.MULTILINE)
+_PLAN = re.compile(r'^(\w+)(?:: Plan)? = \w*[Pp]lan\(\s*"?(\w+)', re.MULTILINE)
 
 
 def defined_in(package: ModuleType, group: str) -> dict[str, str]:

@@ -62,7 +62,7 @@ class OutputPlot:
 
 @dataclass(frozen=True)
 class BoundPlot:
-    """Certified lower bound against runs a side (Clopper–Pearson at the test's α; only the last point counts)."""
+    """Clopper–Pearson lower bound on ε, at the test's α, against samples per dataset; only the last point counts."""
 
     runs: list[Count]
     """Runs a side."""
@@ -72,7 +72,7 @@ class BoundPlot:
 
 @dataclass(frozen=True)
 class EvidencePlot:
-    """The e-process at the claimed ε: log10 of its value against runs a side, and the height at which it refutes."""
+    """log10 of the e-process at the claimed ε against samples per dataset, and the height at which it refutes."""
 
     runs: list[Count]
     """Runs a side."""

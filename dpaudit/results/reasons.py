@@ -223,7 +223,7 @@ class WorstPairKeepsClaim(Reason):
 
 @dataclass(frozen=True)
 class WorstChainKeepsClaim(Reason):
-    """So do the ends of the worst chain of neighbours."""
+    """The ends of the worst chain of neighbours that a search found keep the claim."""
 
     code = "worst_chain_keeps_claim"
 
@@ -233,7 +233,7 @@ class WorstChainKeepsClaim(Reason):
 
 @dataclass(frozen=True)
 class ExactPairsKeepClaim(Reason):
-    """The exact output distributions of so many pairs keep the claim."""
+    """The exact output distributions of this number of pairs keep the claim."""
 
     code = "exact_pairs_keep_claim"
     pairs: int
@@ -244,7 +244,7 @@ class ExactPairsKeepClaim(Reason):
 
 @dataclass(frozen=True)
 class NotRefuted(Reason):
-    """So many samples per dataset of so many pairs do not refute the claim."""
+    """Up to `runs` samples per dataset of each of `pairs` pairs do not refute the claim."""
 
     code = "not_refuted"
     pairs: int
@@ -445,7 +445,7 @@ class GuaranteeExactlyBroken(Reason):
 
 @dataclass(frozen=True)
 class GuaranteeBroken(Reason):
-    """So does its confidence limit.
+    """The confidence limit of the probability of success misses the guarantee.
 
     Args:
         hits, runs: successes, and runs.
@@ -497,7 +497,7 @@ class GuaranteeExactlyKept(Reason):
 
 @dataclass(frozen=True)
 class GuaranteeKept(Reason):
-    """So do the confidence limits, with this confidence."""
+    """The confidence limits of the probability of success keep the guarantee on every input tried."""
 
     code = "guarantee_kept"
     inputs: int
@@ -535,7 +535,7 @@ def at_least(epsilon: float | None) -> str:
 
 
 def rounded_down(bound: float, digits: int = 3) -> str:
-    """So many digits, never rounded up: a bound must not be overstated."""
+    """A bound to this number of digits, never rounded up: it must not be overstated."""
     scale = 10.0 ** (digits - 1 - math.floor(math.log10(bound))) if bound > 0 else 1.0
     return f"{math.floor(bound * scale) / scale:.{digits}g}"
 

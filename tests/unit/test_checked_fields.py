@@ -74,8 +74,9 @@ def test_an_annotation_that_only_type_checkers_know_is_documentation() -> None:
     @dataclass(frozen=True)
     class Local(checks.Checked):
         pair: NoSuchName  # type: ignore[name-defined]  # noqa: F821
+        note: "any text at all"  # type: ignore[valid-type]  # noqa: F722
         epsilon: checks.Positive
 
-    assert Local((), 1.0).pair == ()
+    assert Local((), 3, 1.0).pair == ()
     with pytest.raises(ParameterError):
-        Local((), 0)
+        Local((), 3, 0)

@@ -97,6 +97,9 @@ from dataclasses import replace
 from dpaudit.language import Card, Mechanism
 from dpaudit.plans.plan import Plan
 
+def plane_of(name):
+    return name
+
 class Ten(Mechanism):
     def run(self, dataset):
         return 10
@@ -120,6 +123,7 @@ Nine.card = replace(Ten.card, name="Nine")
 _PART = replace(Ten.card, name="Part")
 Part.card = _PART
 TEN = Plan("Ten", lambda: ())
+FIGURE = plane_of("Ten")
 """
 
 

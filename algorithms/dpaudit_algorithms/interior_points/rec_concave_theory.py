@@ -1,4 +1,4 @@
-"""What RecConcave promises beside privacy: Lemma 6.13 and Theorem 6.14(2), as printed and with the mended A_dist."""
+"""Utility guarantees of RecConcave: Lemma 6.13 and Theorem 6.14(2), as printed and with the corrected A_dist."""
 
 from __future__ import annotations
 

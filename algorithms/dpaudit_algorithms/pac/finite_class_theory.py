@@ -1,4 +1,4 @@
-"""What the private learner for finite classes promises beside privacy: Theorem 3.3, as printed and mended."""
+"""Utility guarantees of the private learner for finite classes: Theorem 3.3, as printed and corrected."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ class FiniteClassCorrectedTheory(FiniteClassTheory):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """As printed, and error ≤ 1/4 with probability at least 1 − (|H| − 1)·q^n for every n."""
-        mended = max(0.0, 1 - (self.size - 1) * self.kept**records)
+        corrected = max(0.0, 1 - (self.size - 1) * self.kept**records)
         good = GeneralisationError(self.concepts, 0.25)
-        return (*super().utility(records), UtilityClaim(good, mended, "§3, Theorem 3.3, mended"))
+        return (*super().utility(records), UtilityClaim(good, corrected, "§3, Theorem 3.3, mended"))
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
         """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, whatever the output."""

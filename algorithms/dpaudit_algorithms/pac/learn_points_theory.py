@@ -1,4 +1,4 @@
-"""What LearnPoints promises beside privacy: Lemma 6.2, as printed and mended."""
+"""Utility guarantees of LearnPoints: Lemma 6.2, as printed and corrected."""
 
 from __future__ import annotations
 

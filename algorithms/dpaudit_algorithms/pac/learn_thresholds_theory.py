@@ -1,4 +1,4 @@
-"""What LearnThresholds promises beside privacy: Theorem 6.17, as printed and mended."""
+"""Utility guarantees of LearnThresholds: Theorem 6.17, as printed and corrected."""
 
 from __future__ import annotations
 
