@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,12 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def audits(result: dict[str, Any], kind: str) -> dict[tuple[str, str, int], dict[str, Any]]:
     """The audits of a result by algorithm, case and number among the audits of the same case."""
+    numbers: Counter[tuple[str, str]] = Counter()
     found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for audit in result.get(kind, []):
-        number = sum(key[:2] == (audit["name"], audit["case"]) for key in found)
-        found[audit["name"], audit["case"], number] = audit
+        key = audit["name"], audit["case"]
+        found[*key, numbers[key]] = audit
+        numbers[key] += 1
     return found
 
 
@@ -53,12 +55,13 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
             for name, case, _ in sorted(only):
                 yield f"{kind}: only {where}: {name}, {case}"
         changed: dict[str, dict[tuple[str, str, int], tuple[Any, Any]]] = defaultdict(dict)
-        for key in (key for key in old if key in new):
+        for key in old.keys() & new.keys():
             one, other = dict(fields(old[key])), dict(fields(new[key]))
-            for path in one.keys() | other.keys():
+            for path in sorted(one.keys() | other.keys()):
                 pair = one.get(path, "(absent)"), other.get(path, "(absent)")
-                if pair[0] != pair[1]:
-                    changed[re.sub(r"\[\d+\]", "[]", path)][key] = pair
+                # by their texts: 1, 1.0 and true are different, and so are 0.0 and -0.0; NaN equals itself
+                if repr(pair[0]) != repr(pair[1]):
+                    changed[re.sub(r"\[\d+\]", "[]", path)].setdefault(key, pair)
         for path, found in sorted(changed.items(), key=lambda item: (-len(item[1]), item[0])):
             (name, case, _), (one, other) = min(found.items(), key=lambda item: item[0])
             values = f"{str(one)[:SHOWN]!r} → {str(other)[:SHOWN]!r}"
@@ -72,10 +75,13 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         before, after = (json.loads(Path(name).read_text(encoding="utf-8")) for name in arguments)
+        lines = list(differences(before, after))
     except (OSError, ValueError) as error:
         print(f"compare_results: {error}", file=sys.stderr)
         return 2
-    lines = list(differences(before, after))
+    except (AttributeError, KeyError, TypeError):
+        print("compare_results: one of the files is not a JSON result of dpaudit.", file=sys.stderr)
+        return 2
     print("\n".join(lines) or "No differences.")
     return 1 if lines else 0
 

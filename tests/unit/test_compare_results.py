@@ -39,6 +39,13 @@ def test_every_kind_of_difference_is_listed() -> None:
     ]
 
 
+@pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1, True), (0.0, -0.0), (None, 0), (float("nan"), 0.0)])
+def test_values_that_python_calls_equal_differ(one: Any, other: Any) -> None:
+    before, after = ({"audits": [{"name": "A", "case": "one", "epsilon": value}]} for value in (one, other))
+    assert len(list(compare_results.differences(before, after))) == 1
+    assert list(compare_results.differences(before, copy.deepcopy(before))) == []
+
+
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, value in (("before", BEFORE), ("after", {**BEFORE, "utility": []})):
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
@@ -47,4 +54,6 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare_results.main([before, after]) == 1
     assert compare_results.main([before]) == 2
     assert compare_results.main([before, str(tmp_path / "missing.json")]) == 2
-    assert capsys.readouterr().err.count("\n") == 2
+    (tmp_path / "list.json").write_text("[1]")
+    assert compare_results.main([before, str(tmp_path / "list.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 3
