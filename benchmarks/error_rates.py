@@ -107,17 +107,17 @@ def outcome(found: Any) -> dict[str, Any]:
 
 def chain(part: str, name: str, number: int) -> dict[str, Any]:
     """Audits at the boundary, each with the evidence of those before it, until one of them FAILs."""
-    evidence, verdict, lower, night = None, "pass", 0.0, 0
-    for night in range(1, NIGHTS + 1):
+    evidence, verdict, lower, session = None, "pass", 0.0, 0
+    for session in range(1, NIGHTS + 1):
         shape = SHAPES[name]
         evidence = dpaudit.audit(
             Dressed(name), epsilon=shape.epsilon, delta=shape.delta, pair=PAIR, runs=RUNS, alpha=0.05,
-            seed=seed_of(part, name, number, night), evidence=evidence, progress=False, black_box=True,
+            seed=seed_of(part, name, number, session), evidence=evidence, progress=False, black_box=True,
         )
         verdict, lower = str(evidence.verdict), max(lower, evidence.audit.epsilon_lower or 0.0)
         if verdict == "fail":
             break
-    return {"verdict": verdict, "lower": lower, "nights": night}
+    return {"verdict": verdict, "lower": lower, "sessions": session}
 
 
 def powered(part: str, runs: int, number: int) -> dict[str, Any]:

@@ -22,23 +22,23 @@ import dpaudit
 from dpaudit.evidence import sampled, sequential
 from dpaudit.evidence.sampling import batches
 from dpaudit.plans.alpha_shares import Shares, learning_runs, shares
-from dpaudit.plans.request import Carried
+from dpaudit.plans.request import PriorEvidence
 from dpaudit.stats import clopper_pearson, score_test
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 
 P = 1 / (1 + math.exp(-1))
 ALPHA = 0.05
 
 
-def night(rng: Generator, *, claim: float, samples: int, carried: Carried | None, alpha: float) -> dict[str, Any]:
+def session(rng: Generator, *, claim: float, samples: int, prior: PriorEvidence | None, alpha: float) -> dict[str, Any]:
     """One night's counts, and what they refute: by the e-process, by certificates, and by ones paid for anew."""
     epsilons, at = sequential.grid(claim, samples, 0.0)
-    number, before = (carried.night, carried.alpha) if carried is not None else (1, 1.0)
-    parts = shares(alpha, certify=False, bits=False, night=number, carried=before)
+    number, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
+    parts = shares(alpha, certify=False, bits=False, session=number, prior=before)
     unused: Any = None
-    bets = Bets(epsilons, 0.0, at=at)
-    track = sequential.Track(0, unused, unused, bets, unused, Bets(epsilons, 0.0, at=at))
-    state = sequential.Sequential([track], parts, False, carried, epsilons, at, np.zeros(len(epsilons)))
+    martingales = Martingale(epsilons, 0.0, at=at)
+    track = sequential.Track(0, unused, unused, martingales, unused, Martingale(epsilons, 0.0, at=at))
+    state = sequential.Sequential([track], parts, False, prior, epsilons, at, np.zeros(len(epsilons)))
     state.peaks = state._values()
     x = y = n = 0
 
@@ -46,10 +46,10 @@ def night(rng: Generator, *, claim: float, samples: int, carried: Carried | None
         nonlocal x, y, n
         hits = int(rng.binomial(size, P)), int(rng.binomial(size, 1 - P))
         if n:
-            bets.bet(hits[0], size, hits[1], size, past=(x, n, y, n))
+            martingales.update(hits[0], size, hits[1], size, past=(x, n, y, n))
         x, y, n = x + hits[0], y + hits[1], n + size
         track.runs += size
-        state.look()
+        state.interim_analysis()
         return hits
 
     for size in batches(learning_runs(samples)):
@@ -58,7 +58,7 @@ def night(rng: Generator, *, claim: float, samples: int, carried: Carried | None
             break
     drawn: list[tuple[int, int, int, int]] = []
     certified = [0, 0, 0]
-    for look, size in sampled._looks(samples - n, certify=False):
+    for look, size in sampled._analyses(samples - n, certify=False):
         for part in sampled._parts(size - certified[2]):
             hits = batch(part)
             certified = [certified[0] + hits[0], certified[1] + hits[1], certified[2] + part]
@@ -75,7 +75,7 @@ def night(rng: Generator, *, claim: float, samples: int, carried: Carried | None
 def _rejects(drawn: list[tuple[int, int, int, int]], parts: Shares, claim: float, epsilon: float) -> bool:
     """Whether the score bound is above ε at the look at which an audit ends."""
     for look, x, y, n in drawn:
-        alpha = parts.at_look(look, 1)
+        alpha = parts.at_analysis(look, 1)
         if clopper_pearson.epsilon_lower(x, n, y, n, delta=0.0, alpha=alpha) > claim:
             break
     ratio = math.exp(epsilon)
@@ -85,14 +85,14 @@ def _rejects(drawn: list[tuple[int, int, int, int]], parts: Shares, claim: float
     return score_test.p_value(x, n, y, n, epsilon=epsilon, delta=0.0, berger_boos=alpha / 1000) <= alpha
 
 
-def chain(rng: Generator, nights: int, *, claim: float, samples: int, alpha: float = ALPHA) -> SimpleNamespace:
+def chain(rng: Generator, sessions: int, *, claim: float, samples: int, alpha: float = ALPHA) -> SimpleNamespace:
     """The first night (from 1) that fails, and the first whose bound is above the true ε = 1; 0 for none."""
-    carried: Carried | None = None
+    prior: PriorEvidence | None = None
     failed = anew = above = 0
-    for k in range(1, nights + 1):
-        found = night(rng, claim=claim, samples=samples, carried=carried, alpha=alpha)
-        seeds = (*(carried.seeds if carried is not None else ()), k)
-        carried = Carried(found["log_e"], seeds, alpha=found["alpha"])
+    for k in range(1, sessions + 1):
+        found = session(rng, claim=claim, samples=samples, prior=prior, alpha=alpha)
+        seeds = (*(prior.seeds if prior is not None else ()), k)
+        prior = PriorEvidence(found["log_e"], seeds, alpha=found["alpha"])
         if not failed and (found["by_e"] or found["counts"]):
             failed = k
         if not anew and (found["by_e"] or found["anew"]):
@@ -106,16 +106,18 @@ SCENES = ((1.0, 200), (0.8, 200), (1.0, 1000))
 """(claimed ε, samples per dataset and night)."""
 
 
-def _counts(chains: int, nights: int, scene: int, seed: int) -> None:
+def _counts(chains: int, sessions: int, scene: int, seed: int) -> None:
     claim, samples = SCENES[scene]
     rng = default_rng(seed)
     ran: list[SimpleNamespace] = []
     while len(ran) < chains:
-        ran.append(chain(rng, nights, claim=claim, samples=samples))
+        ran.append(chain(rng, sessions, claim=claim, samples=samples))
         if len(ran) % 20 == 0 or len(ran) == chains:
             numbers = {name: sum(getattr(one, name) > 0 for one in ran) for name in ("failed", "anew", "above")}
-            first = {name: np.median([getattr(one, name) or nights + 1 for one in ran]) for name in ("failed", "anew")}
-            print(f"claim {claim}, {samples} samples, seed {seed}: {len(ran)} chains of {nights} nights, {numbers}; "
+            first = {
+                name: np.median([getattr(one, name) or sessions + 1 for one in ran]) for name in ("failed", "anew")
+            }
+            print(f"claim {claim}, {samples} samples, seed {seed}: {len(ran)} chains of {sessions} nights, {numbers}; "
                   f"first FAIL, median night {first}", flush=True)
 
 
@@ -124,12 +126,12 @@ def response(data: list[int], rng: Generator, size: int) -> Any:
     return np.where(rng.random(size) < P, data[0], 1 - data[0])
 
 
-def _audits(chains: int, nights: int) -> None:
+def _audits(chains: int, sessions: int) -> None:
     failed = above = 0
     for c in range(chains):
         last: Any = None
         some = high = False
-        for n in range(nights):
+        for n in range(sessions):
             seed = 100_000 + c * 1000 + n
             last = dpaudit.audit(
                 response, epsilon=1.0, pair=([1], [0]), runs=200, alpha=ALPHA, seed=seed, evidence=last
@@ -137,7 +139,7 @@ def _audits(chains: int, nights: int) -> None:
             some |= str(last.verdict) == "fail"
             high |= (last.audit.epsilon_lower or 0.0) > 1.0 + 1e-9
         failed, above = failed + some, above + high
-        print(f"{c + 1} chains of {nights} nights: some FAIL in {failed}, a bound above ε in {above}", flush=True)
+        print(f"{c + 1} chains of {sessions} nights: some FAIL in {failed}, a bound above ε in {above}", flush=True)
 
 
 if __name__ == "__main__":

@@ -57,11 +57,11 @@ def costs() -> list[str]:
 def _row(k: int) -> str:
     sine, runs, S = of_grid(k), 100, distinct(k, 200)
     size, C, data = AngleGrid(sine).size, enough(sine), large(200).right
-    mended = ASimpleHCorrected(1.0, 1e-6, k, 200)
+    corrected = ASimpleHCorrected(1.0, 1e-6, k, 200)
     q = seconds(lambda: qualities(sine, S))
     counts = seconds(lambda: MakeData(1.0, sine).counts(S))
     run = seconds(lambda: sample(learned(sine, C), data, runs, seed=1)) / runs
-    other = seconds(lambda: sample(mended, data, runs, seed=1)) / runs
+    other = seconds(lambda: sample(corrected, data, runs, seed=1)) / runs
     exact = "–"
     if size <= LISTED_LAWS:
         exact = f"{seconds(lambda: law(learned(sine, min(C, size // 2), cap=1), data)):.3g} s"

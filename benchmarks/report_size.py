@@ -83,7 +83,7 @@ def audited() -> Result:
 
 def sizes(result: Result) -> tuple[Size, list[Size]]:
     """Of the report of the first audits, and of each alone, largest first."""
-    part = replace(result, audits=result.audits[:AUDITS], utility=[], contest=None)
+    part = replace(result, audits=result.audits[:AUDITS], utility=[], comparison=None)
     alone = [Size(f"{audit.name} · {audit.case}", to_html(replace(part, audits=[audit]))) for audit in result.audits]
     return Size(f"{len(part.audits)} audits", to_html(part)), sorted(alone, key=lambda size: -size.total)
 

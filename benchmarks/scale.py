@@ -102,9 +102,9 @@ def depth_three() -> str:
                 excess = float(max(np.maximum(p - np.exp(9 * epsilon) * q, 0).sum(),
                                    np.maximum(q - np.exp(9 * epsilon) * p, 0).sum()))  # fmt: skip
                 found.append((epsilon_at_symmetric(p, q, 9 * delta), excess))
-            (worst, excess), (mended, _) = found
+            (worst, excess), (corrected, _) = found
             lines.append(
-                f"| {name} | {epsilon} | {worst:.4f} | {worst / epsilon:.3f} | {excess:.1e} / 9e-9 | {mended:.4f} |"
+                f"| {name} | {epsilon} | {worst:.4f} | {worst / epsilon:.3f} | {excess:.1e} / 9e-9 | {corrected:.4f} |"
             )
     return "\n".join(lines)
 

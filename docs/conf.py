@@ -58,7 +58,7 @@ nitpick_ignore_regex = [
     # private bases and type variables, which signatures name
     (r"py:.*", r"dpaudit\.([\w.]+\.)?(_\w+|[A-Z])"),
     # types within the package that are no part of its interface
-    (r"py:class", r"dpaudit\.(outputs\.spans\.Spread|language\.distributions\.(base\.Tail|real\.(Clipped)?Integer))"),
+    (r"py:class", r"dpaudit\.(outputs\.ranges\.Spread|language\.distributions\.(base\.Tail|real\.(Clipped)?Integer))"),
     (r"py:class", r"dpaudit\.outputs\.form\.Forms"),
-    (r"py:class", r"dpaudit\.outputs\.columns\.Axis|dpaudit\.plans\.request\.Versus|dpaudit\.api\.functions\.Settings"),
+    (r"py:class", r"dpaudit\.(outputs\.columns\.Axis|plans\.request\.ComparisonSpec|api\.functions\.Settings)"),
 ]

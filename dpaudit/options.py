@@ -93,7 +93,7 @@ class Option:
 
 DEFAULT_ALPHA = 0.001
 DEFAULT_MIN_POWER = 2.0
-"""A sampled PASS needs samples that would have refuted so many times the claimed ε."""
+"""A sampled PASS requires power 90 % against this multiple of the claimed ε."""
 DEFAULT_RUNS = 100_000
 DEFAULT_SIZE = 10
 DEFAULT_DOMAIN = 8
@@ -102,77 +102,83 @@ DEFAULT_COMPARED = 2_000
 EPSILON = Option("epsilon", "number", "Test this ε instead of the mechanism's own.", test=True)
 DELTA = Option("delta", "number", "Test this δ.", test=True)
 RELATION = Option(
-    "relation", "relation", "replace-one or add-remove-one; for groups of k add :k (replace-one:3).", test=True
+    "relation", "relation", "replace-one or add-remove-one; append :k for groups of k (replace-one:3).", test=True
 )
 DATA = Option(
-    "data", "text", "What records are, e.g. 'integers(0, 3)', in place of --domain.", test=True
+    "data", "text", "Description of a record, e.g. 'integers(0, 3)', instead of --domain.", test=True
 )
 PARAMETERS = Option(
     "parameters", "parameters", "Change a parameter of the mechanism; repeatable.", word="param", metavar="NAME=VALUE",
     test=True,
 )
 RUNS = Option(
-    "runs", "count", "Runs a side and pair at most; a refutation stops earlier.",
+    "runs", "count", "Most samples per dataset of each pair; a refutation stops earlier.",
     unset=f"each case's own ({DEFAULT_RUNS} for functions)", setting=True, test=True, session=True,
 )
 SECONDS = Option(
-    "seconds", "number", "Stop after this long.", word="time", metavar="SECONDS", unset="no limit", setting=True,
+    "seconds", "number", "Time limit.", word="time", metavar="SECONDS", unset="no limit", setting=True,
     test=True, session=True,
 )
 ALPHA = Option(
-    "alpha", "number", "Family-wise error over everything tried.", default=DEFAULT_ALPHA, setting=True, session=True
+    "alpha", "number", "Family-wise error rate over all audits.", default=DEFAULT_ALPHA, setting=True, session=True
 )
-SEED = Option("seed", "count", "Same seed, same result.", default=0, always=True, setting=True, session=True)
+SEED = Option(
+    "seed", "count", "Random seed; the same seed gives the same result.", default=0, always=True, setting=True,
+    session=True,
+)
 JOBS = Option(
     "jobs", "count", "Worker processes (default: all cores).", unset="all cores", setting=True, silent=True
 )
-PAIR = Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="LEFT RIGHT", test=True)
-SIZE = Option("size", "count", "Records where a search begins (default 10).", test=True)
+PAIR = Option("pair", "pair", "Two datasets as JSON lists, or @FILE @FILE.", metavar="D D′", test=True)
+SIZE = Option("size", "count", "Records in datasets that a search starts from (default 10).", test=True)
 GAME = Option(
-    "game", "text", "Play a game against it, e.g. digit:2 (interior points), with no pair.", metavar="NAME:N"
+    "game", "text", "Audit with a game, e.g. digit:2 (interior points), instead of pairs.", metavar="NAME:N"
 )
 GROUPS = Option(
-    "groups", "count", "Audit group privacy instead, by chains of neighbours, up to groups of so many.", test=True
+    "groups", "count", "Audit group privacy for groups of up to K records, by chains of neighbours.", test=True
 )
 CALL_SECONDS = Option(
-    "call_seconds", "number", "A call of a function that takes longer is an outcome, as an error is.",
+    "call_seconds", "number", "Time limit for one call; a timeout counts as an output, as an error does.",
     word="call_time", metavar="SECONDS", unset="no limit", setting=True, test=True,
 )
 CERTIFY = Option(
-    "certify", "flag", "Use all runs, also after a refutation, to sharpen the bound on ε.", default=False, test=True
+    "certify", "flag", "Use all samples, also after a refutation, for a sharper bound on ε.", default=False, test=True
 )
 MIN_POWER = Option(
-    "min_power", "number", "PASS needs samples that would have refuted so many times the claimed ε.",
+    "min_power", "number", "PASS requires power 90 % against this multiple of the claimed ε.",
     default=DEFAULT_MIN_POWER, setting=True, test=True,
 )
 BLACK_BOX = Option(
-    "black_box", "flag", "Use runs alone: no exact law, no density of the mechanism's own.", default=False, test=True
+    "black_box", "flag", "Use samples only: no exact output distributions, no declared densities.", default=False,
+    test=True,
 )
 CASE = Option(
-    "case", "text", "Begin with this case of the catalogue: its mechanism, its pairs.", metavar="LABEL", at="seek.case"
+    "case", "text", "Start from this case of the catalogue, with its mechanism and pairs.", metavar="LABEL",
+    at="worst_case.case",
 )
 SCORES = Option(
-    "scores", "flag", "Vary the scores that it chooses by: any quality of sensitivity 1.", default=False,
-    at="seek.scores",
+    "scores", "flag", "Vary the scores instead of records: any quality function of sensitivity 1.", default=False,
+    at="worst_case.scores",
 )
-REALISED = Option("realised", "flag", "Only scores that datasets have.", default=False, at="seek.realised")
+REALISED = Option("realised", "flag", "Only scores that some dataset attains.", default=False, at="worst_case.realised")
 COMPARED = Option(
-    "pairs", "count", "Compare the laws of so many pairs, at most.", default=DEFAULT_COMPARED, at="seek.compared",
+    "pairs", "count", "Most pairs whose output distributions are compared.", default=DEFAULT_COMPARED,
+    at="worst_case.compared",
     always=True,
 )
-SIZES = Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="versus.sizes")
+SIZES = Option("sizes", "sizes", "Numbers of records.", word="n", metavar="N,N,…", at="comparison.sizes")
 UTILITY = Option(
-    'only="utility"', "flag", "Try promises of utility alone (error, success probability).", word="utility"
+    'only="utility"', "flag", "Test utility guarantees only (error, success probability).", word="utility"
 )
 DOMAIN = Option("domain", "count", "Points of the domain (default 8).")
-ORDERED = Option("ordered", "flag", "A mechanism of your own looks at the order of the records.", default=False)
+ORDERED = Option("ordered", "flag", "The order of the records matters to your mechanism.", default=False)
 
 CHECK: tuple[Option, ...] = (
     EPSILON,
     DELTA,
     RELATION,
     PAIR,
-    DATA.but(about="What records are, e.g. 'integers(0, 100)': dpaudit finds the pairs."),
+    DATA.but(about="Description of a record, e.g. 'integers(0, 100)'; dpaudit searches for pairs."),
     SIZE,
     GAME,
     GROUPS,
@@ -183,34 +189,35 @@ CHECK: tuple[Option, ...] = (
     ALPHA,
     CERTIFY,
     Option(
-        "bits", "flag", "Let what the low bits of doubles give away count.", default=False, off=True, setting=True,
+        "bits", "flag", "Count the low-order bits of floating-point outputs in the verdict.", default=False, off=True,
+    setting=True,
         test=True,
     ),
     MIN_POWER,
     BLACK_BOX,
     Option(
-        "evidence", "evidence", "Carry over the e-values of an earlier result with another seed.",
-        metavar="RESULTS.json", at="carried_from",
+        "evidence", "evidence", "Add the evidence of an earlier result with another seed.",
+        metavar="RESULTS.json", at="prior_from",
     ),
     SEED,
     JOBS,
 )
 REPORT = Option(
     "report", "text", "Write an HTML report into a folder: an index, a page for each algorithm.", metavar="DIR",
-    unset="none is written", setting=True, silent=True,
+    unset="no report", setting=True, silent=True,
 )
 VERIFY: tuple[Option, ...] = (
-    DOMAIN.but(about="Points of the domain (default 8); for a mechanism of your own 0, …, N − 1.", at="every.domain"),
-    SIZE.but(about="Records of a dataset.", default=4, at="every.records", always=True, test=False),
+    DOMAIN.but(about="Points of the domain (default 8); 0, …, N − 1 for your own mechanism.", at="verify.domain"),
+    SIZE.but(about="Records of a dataset.", default=4, at="verify.records", always=True, test=False),
     GROUPS.but(
-        about="Verify group privacy too, up to groups of so many.", default=3, at="every.groups", always=True,
+        about="Also verify group privacy, for groups of up to K records.", default=3, at="verify.groups", always=True,
         test=False,
     ),
     DATA,
-    ORDERED.but(at="every.ordered"),
+    ORDERED.but(at="verify.ordered"),
     Option(
-        "symmetries", "flag", "Compute every law, whatever symmetries the mechanism declares.", word="no_symmetries",
-        default=False, at="every.symmetries", negates=True,
+        "symmetries", "flag", "Compute every output distribution; ignore declared symmetries.", word="no_symmetries",
+        default=False, at="verify.symmetries", negates=True,
     ),
     EPSILON.but(about="Verify this ε instead of the mechanism's own."),
     DELTA.but(about="Verify this δ."),
@@ -220,15 +227,15 @@ VERIFY: tuple[Option, ...] = (
     JOBS,
 )
 WORST: tuple[Option, ...] = (
-    DOMAIN.but(at="seek.domain"),
-    SIZE.but(about="Records of a dataset, at most.", default=32, at="seek.records", always=True, test=False),
+    DOMAIN.but(at="worst_case.domain"),
+    SIZE.but(about="Records of a dataset, at most.", default=32, at="worst_case.records", always=True, test=False),
     CASE,
     SCORES,
     REALISED,
     DATA,
-    ORDERED.but(at="seek.ordered"),
+    ORDERED.but(at="worst_case.ordered"),
     COMPARED,
-    EPSILON.but(about="Hold the worst pair against this ε."),
+    EPSILON.but(about="Compare the worst pair with this ε."),
     DELTA.but(about="Maximise ε at this δ."),
     RELATION,
     PARAMETERS,
@@ -237,11 +244,11 @@ WORST: tuple[Option, ...] = (
 )
 COMPARE: tuple[Option, ...] = (
     SIZES,
-    PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="versus.parameters"),
-    RUNS.but(about="Runs on each kind of inputs, and a side of a pair."),
+    PARAMETERS.but(about="Change epsilon, delta, …; repeatable.", at="comparison.parameters"),
+    RUNS.but(about="Samples for each kind of inputs, and per dataset of a pair."),
     SECONDS,
     ALPHA,
-    SEED.but(about="Same seed, same result (but for times)."),
+    SEED.but(about="Random seed; the same seed gives the same result, except for times."),
     JOBS,
 )
 OPTIONS: Mapping[str, tuple[Option, ...]] = MappingProxyType(

@@ -234,7 +234,7 @@ def _sizes(kind: type[Mechanism], plan: Plan) -> str:
     if not mechanism.sample_sizes:
         return ""
     rows = [
-        [f"n ≥ {count(size.records)}", plain(size.formula), plain(size.promise), plain(size.place)]
+        [f"n ≥ {count(size.records)}", plain(size.formula), plain(size.guarantee), plain(size.place)]
         for size in mechanism.sample_sizes
     ]
     head = table(["records", "formula", "promise", "where"], rows)

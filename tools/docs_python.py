@@ -93,7 +93,7 @@ PAGES = (
         "Numbers in, numbers out. {doc}`../../../explanation/statistics` says what they are for and what they assume.",
         (
             "dpaudit.stats.clopper_pearson", "dpaudit.stats.score_test", "dpaudit.stats.eprocess",
-            "dpaudit.stats.betting", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
+            "dpaudit.stats.martingale", "dpaudit.stats.hockey_stick", "dpaudit.stats.enclosure",
             "dpaudit.stats.noise_profile", "dpaudit.stats.noise_losses", "dpaudit.stats.tradeoff",
             "dpaudit.stats.power",
         ),
@@ -115,7 +115,7 @@ PAGES = (
         "Plans of audits",
         "The form in which a catalogue says what to try against its algorithms.",
         (
-            "dpaudit.plans.plan", "dpaudit.plans.contest", "dpaudit.results.contest_rows",
+            "dpaudit.plans.plan", "dpaudit.plans.comparison", "dpaudit.results.comparison",
             "dpaudit.plans.registry",
         ),
     ),

@@ -215,7 +215,7 @@ def _privacy(audit: Audit) -> PrivacyRow:
 
 
 def _utility(audit: UtilityAudit) -> UtilityRow:
-    worst, promised = audit.deciding, audit.claim.probability
+    worst, guaranteed = audit.deciding, audit.claim.probability
     exact, low, high = (None, None, None) if worst is None else (worst.exact, worst.low, worst.high)
     where = "" if worst is None else worst.instances
     return UtilityRow(
@@ -223,16 +223,16 @@ def _utility(audit: UtilityAudit) -> UtilityRow:
         case=audit.case,
         guarantee=audit.claim.statement,
         place=audit.claim.place,
-        probability=float(f"{promised:.9g}"),
+        probability=float(f"{guaranteed:.9g}"),
         evidence=audit.evidence.value,
         verdict=audit.verdict.value,
         expected=audit.expected or "",
         as_expected=audit.as_expected is True,
         inputs=len(audit.attempts),
         worst_input=where if len(where) <= _LONGEST else f"{where[:_LONGEST]}…",
-        exact=None if exact is None else _number(nearest(exact, promised, digits=_DIGITS)),
-        low=None if low is None else _number(lower(low, promised, digits=_DIGITS)),
-        high=None if high is None else _number(upper(high, promised, digits=_DIGITS)),
+        exact=None if exact is None else _number(nearest(exact, guaranteed, digits=_DIGITS)),
+        low=None if low is None else _number(lower(low, guaranteed, digits=_DIGITS)),
+        high=None if high is None else _number(upper(high, guaranteed, digits=_DIGITS)),
         hits=0 if worst is None else worst.hits,
         samples=0 if worst is None else worst.runs,
         mechanism=fingerprint(audit.mechanism, (one.instances for one in audit.attempts)),

@@ -98,10 +98,10 @@ def on_found_pairs(
     if hypothesis is None or not isinstance(data, hypothesis.SearchStrategy):
         raise UsageError(f"data is a description such as 'integers(0, 100)' or a Hypothesis strategy, not {data!r}.")
     if placed:
-        raise UsageError("data says how to find datasets; leave pair and game out.")
+        raise UsageError("data describes the records of datasets to search for; leave pair and game out.")
     if request.groups is not None:
         raise UsageError(
-            "Chains of groups are made from a description of records, such as data='integers(0, 100)'. With a "
+            "Group privacy needs a description of records, such as data='integers(0, 100)'. With a "
             f"strategy, leave groups out and give relation='replace-one:{request.groups}'."
         )
     from dpaudit.strategies import database_key, find_pairs
@@ -126,6 +126,6 @@ def on_found_pairs(
         tell=tell,
     )
     if not found:
-        raise UsageError(f"The strategy {data!r} gives no two datasets that are {claim.relation.name} neighbours.")
+        raise UsageError(f"The strategy {data!r} generates no two datasets that are {claim.relation.name} neighbours.")
     left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
     return replace(request, pairs=tuple(found), seconds=left)

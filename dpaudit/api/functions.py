@@ -15,7 +15,7 @@ from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import DpauditError
 from dpaudit.language import Mechanism
 from dpaudit.options import DEFAULT_ALPHA, DEFAULT_COMPARED, DEFAULT_MIN_POWER
-from dpaudit.plans.request import Request, VerifyMode, Versus, WorstCaseMode
+from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import refuse_half
 from dpaudit.results import model
 from dpaudit.results.stream import CheckFinished
@@ -100,37 +100,39 @@ def audit(
     game: str | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Audit a claim of differential privacy, and what an algorithm of the catalogue promises of its output.
+    """Audit a claim of differential privacy, and the utility guarantees of an algorithm of the catalogue.
 
     Args:
         target: a function f(dataset, rng) or f(dataset, rng, size), a mechanism, a catalogue name, or an object of
             OpenDP, diffprivlib or python-dp (`dpaudit.subjects.adapters`).
-        claim: ε, (ε, δ) or a `Claim`; where it is None, the target's own: mechanisms and objects of libraries state
-            one, and a function may (`f.claim`).
-        epsilon, delta, relation: the claim by parts, of which a mechanism's own is changed. Relations are "replace-one"
-            and "add-remove-one", for groups of k with ":k"; one may stand beside a `claim` of numbers.
-        pair: two datasets (sequences of records, or multisets) to tell apart.
-        data, size: instead of a pair, what records are ("integers(0, 100)") and how many, to let dpaudit find pairs.
-            A Hypothesis strategy of records, or of pairs (`dpaudit.strategies.neighbours`), may stand for the
-            description; the pairs that its search finds worst are audited on fresh runs.
-        groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to so many: one
-            audit for each.
-        runs: runs a side and pair at most; a refutation stops earlier.
+        claim: ε, (ε, δ) or a `Claim`; None for the target's own: mechanisms and objects of libraries state one, and a
+            function may (`f.claim`).
+        epsilon, delta, relation: parts of the claim, which override those of a mechanism's own. Relations are
+            "replace-one" and "add-remove-one", with ":k" for groups of k; a relation may accompany a numeric `claim`.
+        pair: two datasets D and D′ (sequences of records, or multisets).
+        data, size: instead of a pair, a description of records ("integers(0, 100)") and their number; dpaudit searches
+            for pairs. The description can be a Hypothesis strategy of records, or of pairs
+            (`dpaudit.strategies.neighbours`); the worst pairs of its search are audited on fresh samples.
+        groups: audit group privacy instead, on the ends of chains of neighbours, for groups of 2 up to this many, with
+            one audit for each.
+        runs: most samples per dataset of each pair; a refutation stops earlier.
         seconds: time limit.
-        call_seconds: how long one call of a function f(dataset, rng) may take; that it took longer is an outcome, as an
-            exception is. The clock decides about it, so results are not reproducible to the last count. POSIX only,
-            in the main thread.
-        alpha: family-wise error over everything tried, in (0, 0.5).
-        seed: same seed, same result.
+        call_seconds: time limit for one call of a function f(dataset, rng); a timeout counts as an output, as an
+        exception
+            does. Timeouts depend on the machine, so counts are not exactly reproducible. POSIX only, in the main
+            thread.
+        alpha: family-wise error rate over all audits, in (0, 0.5).
+        seed: random seed; the same seed gives the same result.
         jobs: worker processes.
         parameters: fields of the mechanism to change.
-        certify: use all runs, also after a refutation, to sharpen the bound on ε.
-        bits: let what the low bits of doubles give away count in the verdict.
-        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
-            probability 0.9; `math.inf` asks for nothing.
-        black_box: use runs alone: no exact law, no density of the mechanism's own.
-        evidence: an earlier result, with another seed, whose e-values are carried over.
-        only: "privacy" or "utility" for one of them alone.
+        certify: use all samples, also after a refutation, for a sharper bound on ε.
+        bits: count the low-order bits of floating-point outputs in the verdict.
+        min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected on some
+        pair
+            with probability 0.9; `math.inf` for no requirement.
+        black_box: use samples only: no exact output distributions, no declared densities.
+        evidence: an earlier result, with another seed, whose e-values are added.
+        only: "privacy" or "utility", to audit only one of them.
         game: "name:n", a game that draws its own datasets ("digit:2" against algorithms for interior points).
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
@@ -139,7 +141,7 @@ def audit(
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
-        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+        Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
     datasets = None if pair is None else pair_of(pair)
@@ -167,7 +169,7 @@ def audit(
         bits=bits,
         min_power=min_power,
         black_box=black_box,
-        carried={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
+        prior={} if evidence is None else evidence_of(evidence, where="the earlier result", seed=seed),
         only=only,
         game=game,
         groups=groups,
@@ -233,16 +235,18 @@ def verify(
     parameters: dict[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Prove or refute a claim on a small scope, by the exact laws of all its datasets in interval arithmetic.
+    """Prove or refute a claim on a finite domain, by the exact output distributions on all its datasets.
+
+    Probabilities are computed in interval arithmetic.
 
     Args:
-        target: a catalogue name, or a mechanism that has a law.
-        domain: points of the domain, 8 without it; for a mechanism of your own the records are 0, …, domain − 1.
+        target: a catalogue name, or a mechanism whose output distributions can be computed.
+        domain: points of the domain (default 8); the records of your own mechanism are 0, …, domain − 1.
         size: records of a dataset.
-        groups: group privacy too, up to groups of so many; one audit for each.
-        data: instead of a domain, what records are, e.g. "integers(0, 3)".
-        ordered: whether a mechanism of your own looks at the order of the records.
-        symmetries: use those that the mechanism declares; without them every law is computed.
+        groups: also group privacy, for groups of up to this many records; one audit for each.
+        data: instead of a domain, a description of records, e.g. "integers(0, 3)".
+        ordered: whether the order of the records matters to your own mechanism.
+        symmetries: use the symmetries that the mechanism declares; without them every distribution is computed.
         epsilon, delta, relation: the claim; the mechanism's own where None.
         seconds: time limit.
         jobs: worker processes.
@@ -254,7 +258,7 @@ def verify(
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
-        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+        Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
     return _run(
@@ -267,7 +271,7 @@ def verify(
             relation=relation,
             data=data,
             parameters=parameters or {},
-            every=VerifyMode(domain, size, groups, ordered, symmetries),
+            verify=VerifyMode(domain, size, groups, ordered, symmetries),
             call=call_text(verify, given),
             door="Python",
         ),
@@ -294,19 +298,19 @@ def compare(
         name: of a registered comparison, e.g. "interior-points".
         sizes: numbers of records; the comparison's own without them.
         parameters: its fields to change, e.g. {"epsilon": 0.5}.
-        runs: on each kind of inputs, and a side of each pair.
+        runs: samples for each kind of inputs, and per dataset of each pair.
         seconds: time limit.
-        alpha: family-wise error over everything tried.
-        seed: same seed, same result.
+        alpha: family-wise error rate over all audits.
+        seed: random seed; the same seed gives the same result.
         jobs: worker processes.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
     Returns:
-        The result; its `contest` is the table, whose rows name places in `utility` and `audits`.
+        The result; its `comparison` is the table, whose rows name places in `utility` and `audits`.
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
-        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+        Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
     return _run(
@@ -317,7 +321,7 @@ def compare(
             runs=runs,
             seconds=seconds,
             jobs=jobs,
-            versus=Versus(name, tuple(sizes), tuple((parameters or {}).items())),
+            comparison=ComparisonSpec(name, tuple(sizes), tuple((parameters or {}).items())),
             call=call_text(compare, given),
             door="Python",
         ),
@@ -345,21 +349,21 @@ def worst(
     parameters: dict[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Search for the pair of the largest exact ε, where there are too many pairs to verify them all.
+    """Search for the pair with the largest exact ε, if there are too many pairs to verify.
 
     Args:
-        target: a catalogue name, or a mechanism that has a law.
-        domain: points of the domain, 8 without it; for algorithms of the catalogue.
-        size: records of a dataset, at most.
-        case: begin with the mechanism and the pairs of this case of the catalogue, in place of a small domain.
-        scores: vary the scores that the mechanism chooses by, by at most 1 each, instead of records.
-        realised: only such scores as two neighbouring datasets have.
-        data: what records are, e.g. "integers(0, 3)"; a mechanism of your own needs it.
-        ordered: whether a mechanism of your own looks at the order of the records.
-        pairs: compare the laws of so many, at most.
+        target: a catalogue name, or a mechanism whose output distributions can be computed.
+        domain: points of the domain (default 8), for algorithms of the catalogue.
+        size: most records of a dataset.
+        case: start from the mechanism and the pairs of this case of the catalogue, instead of a small domain.
+        scores: vary the scores by at most 1 each, instead of records.
+        realised: only scores that two neighbouring datasets attain.
+        data: description of records, e.g. "integers(0, 3)"; required for your own mechanism.
+        ordered: whether the order of the records matters to your own mechanism.
+        pairs: most pairs whose output distributions are compared.
         epsilon, delta, relation: the claim; the mechanism's own where None.
         seconds: time limit.
-        seed: same seed, same result.
+        seed: random seed; the same seed gives the same result.
         parameters: fields of the mechanism to change.
         progress: whether to show it on stderr; None to do so in a terminal or notebook, after two seconds.
 
@@ -368,7 +372,7 @@ def worst(
 
     Raises:
         DpauditError: of one of its kinds, for anything that cannot be used as given.
-        Interrupted: by the keyboard; its `result` holds the audits that had ended.
+        Interrupted: by the keyboard; its `result` has the finished audits.
     """
     given = dict(locals())
     return _run(
@@ -381,7 +385,7 @@ def worst(
             relation=relation,
             data=data,
             parameters=parameters or {},
-            seek=WorstCaseMode(domain, size, case, scores, realised, pairs, ordered),
+            worst_case=WorstCaseMode(domain, size, case, scores, realised, pairs, ordered),
             call=call_text(worst, given),
             door="Python",
         ),

@@ -1,4 +1,4 @@
-"""What the functions of `dpaudit` return: the result, with what a person does with it next."""
+"""The result that the functions of `dpaudit` return, with its methods."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _WIDTH = 80
 class Result(model.Result):
     """What an audit found: data, as in `dpaudit.results.model.Result`, and what can be done with it.
 
-    `verdict` is that of the whole; `audits` (and `utility`) hold the audits that it is of. Most results have one, and
-    then `audit`, `claim`, `reason`, `epsilon_lower`, `epsilon_exact` and `plot` are about that one. Of several, take
-    one first: `result[0]`, `result.only("a case")`, or a loop over the result, each a result with one audit.
+    `verdict` is the overall verdict; `audits` and `utility` have the single audits. Most results have one audit, and
+    then
+    `audit`, `claim`, `reason`, `epsilon_lower`, `epsilon_exact` and `plot` are about it. If there are several, select
+    one: `result[0]`, `result.only("a case")`, or a loop over the result give results with one audit.
 
-    It shows itself in a notebook, prints as the command line does, and is neither true nor false, so that
-    `assert audit(…)` cannot be taken for a test: that is what `assert_private` is for.
+    It displays itself in a notebook and prints as the command line does. It has no truth value, so that
+    `assert audit(…)` is an error; use `assert_private` in tests.
     """
 
     @classmethod
@@ -53,13 +54,13 @@ class Result(model.Result):
 
     @property
     def verdict(self) -> Verdict:
-        """FAIL if any audit fails, else INCONCLUSIVE if any is, else PASS; promises of utility count too.
+        """FAIL if any audit fails, else INCONCLUSIVE if any is, else PASS; utility guarantees count too.
 
         Raises:
             UsageError: there is no audit, which is no reason to pass.
         """
         if not self.every:
-            raise UsageError("This result holds no audit, so it has no verdict.")
+            raise UsageError("This result has no audits, so it has no verdict.")
         verdicts = {audit.verdict for audit in self.every}
         return next(v for v in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS) if v in verdicts)
 
@@ -79,10 +80,10 @@ class Result(model.Result):
         if len(self.audits) == 1:
             return self.audits[0]
         if not self.audits:
-            raise UsageError("This result holds no audit of privacy.")
+            raise UsageError("This result has no privacy audit.")
         labels = ", ".join(repr(audit.case) for audit in self.audits[:3])
         raise UsageError(
-            f"This result holds {len(self.audits)} audits ({labels}{', …' if len(self.audits) > 3 else ''}); take one: "
+            f"This result has {len(self.audits)} audits ({labels}{', …' if len(self.audits) > 3 else ''}); take one: "
             "result[0], or result.only(case)."
         )
 
@@ -93,17 +94,17 @@ class Result(model.Result):
 
     @property
     def reason(self) -> str:
-        """Why the one audit has its verdict, and where it is INCONCLUSIVE what to do."""
+        """The reason of the single audit's verdict, and for INCONCLUSIVE what to do."""
         return self.audit.reason
 
     @property
     def epsilon_lower(self) -> float | None:
-        """The bound on ε that the one audit's runs certify; None where nothing was sampled."""
+        """The lower confidence bound on ε of the single audit; None if nothing was sampled."""
         return self.audit.epsilon_lower
 
     @property
     def epsilon_exact(self) -> float | None:
-        """The exact ε at the claimed δ of the one audit; None where there is no law, or it is infinite."""
+        """The exact ε at the claimed δ of the single audit; None if it was not computed, or is infinite."""
         return self.audit.epsilon_exact
 
     # --- one of several ---
@@ -113,7 +114,7 @@ class Result(model.Result):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "A result is neither true nor false; compare result.verdict, or use dpaudit.assert_private in a test."
+            "A result has no truth value; compare result.verdict, or use dpaudit.assert_private in a test."
         )
 
     def __getitem__(self, place: int) -> Self:
@@ -142,8 +143,8 @@ class Result(model.Result):
 
     def _alone(self, audit: Audit | model.UtilityAudit) -> Self:
         if isinstance(audit, Audit):
-            return dataclasses.replace(self, audits=[audit], utility=[], contest=None)
-        return dataclasses.replace(self, audits=[], utility=[audit], contest=None)
+            return dataclasses.replace(self, audits=[audit], utility=[], comparison=None)
+        return dataclasses.replace(self, audits=[], utility=[audit], comparison=None)
 
     # --- seen ---
 
@@ -236,11 +237,11 @@ class Plots:
         self._audit = audit
 
     def profile(self, ax: Axes | None = None) -> Axes:
-        """δ against ε on the pair: claimed, exact where there is a law, and what the counts certify."""
+        """δ against ε on the pair: claimed, exact if computed, and the lower bound from counts."""
         return self._drawn("profile", ax)
 
     def tradeoff(self, ax: Axes | None = None) -> Axes:
-        """Type II against type I error of the best tests between the two datasets: claimed, exact, certified."""
+        """Type II against type I error of the best tests: claimed, exact, and the confidence bound."""
         return self._drawn("tradeoff", ax)
 
     def loss(self, ax: Axes | None = None) -> Axes:
@@ -252,16 +253,16 @@ class Plots:
         return self._drawn("outputs", ax)
 
     def evidence(self, ax: Axes | None = None) -> Axes:
-        """The e-process against runs a side, and where it refutes."""
+        """The e-process against samples per dataset, with the threshold that refutes."""
         return self._drawn("evidence", ax)
 
     def bound(self, ax: Axes | None = None) -> Axes:
-        """The certified lower bound on ε against runs a side."""
+        """The lower confidence bound on ε against samples per dataset."""
         return self._drawn("bound", ax)
 
     @property
     def names(self) -> list[str]:
-        """The figures that there are data for."""
+        """Names of the figures that have data."""
         return list(self._audit.plots)
 
     def data(self, name: str) -> dict[str, list[Any]]:
@@ -277,7 +278,7 @@ class Plots:
         if name not in PLOTS:
             raise UnknownNameError("figure", name, tuple(PLOTS))
         if (plot := self._audit.plots.get(name)) is None:
-            there = f"it has {', '.join(self.names)}" if self.names else "it has none, as nothing was run or enumerated"
+            there = f"it has {', '.join(self.names)}" if self.names else "nothing was sampled or computed exactly"
             raise UsageError(f"This audit has no data for the figure {name!r}; {there}.")
         return plot
 

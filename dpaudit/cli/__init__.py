@@ -1,4 +1,4 @@
-"""The door of the terminal: `dpaudit check` and the other commands.
+"""The command line: `dpaudit check` and the other commands.
 
 Comes in: the words of a command line.
 Goes out: text, files and an exit code.

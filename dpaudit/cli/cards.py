@@ -14,7 +14,7 @@ from dpaudit.report.terminal_text import Rows
 def card_rows(kind: type[Mechanism], card: Card, plan: Plan) -> list[tuple[str, str]]:
     """(what, text) of all that a person must know before they trust an audit."""
     parameters: list[str] = [f.name for f in fields(kind) if f.init] if is_dataclass(kind) else []
-    promises = plan.utility() if plan.utility is not None else ()
+    guarantees = plan.utility() if plan.utility is not None else ()
     return [
         ("Title", card.title),
         ("Source", card.source),
@@ -26,7 +26,7 @@ def card_rows(kind: type[Mechanism], card: Card, plan: Plan) -> list[tuple[str, 
         ("Variants", ", ".join(card.variants) or "none"),
         ("Parameters", ", ".join(parameters) or "none"),
         *((f"Audit {i}", f"{c.label}: {c.tested}, expected {c.expected.value}") for i, c in enumerate(plan.cases(), 1)),
-        *((f"Utility {i}", f"{c.label}: {c.claim}, expected {c.expected.value}") for i, c in enumerate(promises, 1)),
+        *((f"Utility {i}", f"{c.label}: {c.claim}, expected {c.expected.value}") for i, c in enumerate(guarantees, 1)),
     ]
 
 
@@ -38,7 +38,7 @@ def sizes_block(mechanism: Mechanism, sizes: Sequence[SampleSize]) -> Rows:
         block.line("")
         block.line(f"n ≥ {count(size.records)}", style="bold")
         block.labelled("formula", size.formula)
-        block.labelled("promise", size.promise)
+        block.labelled("guarantee", size.guarantee)
         block.labelled("source", size.place)
     return block
 
@@ -47,7 +47,7 @@ def _specimen(card: Card) -> Iterable[tuple[str, str]]:
     if card.known_bug is None:
         return []
     return [
-        ("Bug", card.known_bug.bug or "none; it is in the corpus because broken ones look like it"),
+        ("Bug", card.known_bug.bug or "none; it is the correct counterpart of broken mechanisms"),
         ("Effect", card.known_bug.effect),
         ("True ε", card.known_bug.epsilon),
     ]

@@ -20,7 +20,7 @@ from dpaudit import config
 from dpaudit.cli.cards import card_rows, sizes_block
 from dpaudit.cli.doctor import findings
 from dpaudit.cli.first import SETTLED, WELCOME, defaults, shown_config, write_example
-from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, contests, with_options
+from dpaudit.cli.options import Given, Jobs, Quiet, algorithms, comparisons, with_options
 from dpaudit.cli.requests import named_targets, parameter, request_of, workers
 from dpaudit.cli.run import code_of, compared, finish, run, written
 from dpaudit.cli.terminal import OutConsole, complain, say, settle_terminal, show, unwritable
@@ -37,7 +37,7 @@ from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
 from dpaudit.results.faults import exit_code
 from dpaudit.results.plain import flat
-from dpaudit.results.stream import told
+from dpaudit.results.stream import events_of
 from dpaudit.subjects.target import with_parameters
 from dpaudit.subjects.user_errors import described
 
@@ -68,7 +68,7 @@ def root(
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
     ] = False,
     show_config: Annotated[
-        bool, typer.Option("--show-config", help="Show the settings of [tool.dpaudit] that hold here, and exit.")
+        bool, typer.Option("--show-config", help="Show the settings of [tool.dpaudit] in effect, and exit.")
     ] = False,
 ) -> None:
     """Audit claims of differential privacy."""
@@ -78,7 +78,7 @@ def root(
     if context.invoked_subcommand is None:
         say(WELCOME)
         raise typer.Exit(2)
-    # whoever asks for help is not told off for his settings
+    # skip config validation for --help
     if context.invoked_subcommand in SETTLED and not {"-h", "--help"} & set(sys.argv):
         context.default_map = defaults(config.read(), typer.main.get_command(app), context.invoked_subcommand)
 
@@ -98,14 +98,14 @@ def doctor_command() -> None:
     for finding in findings():
         say(f"{finding}\n")
         ill += finding.good is False
-    say(f"{ill} to mend.\n" if ill else "All that is needed is there and works.\n")
+    say(f"{ill} to fix.\n" if ill else "The installation is complete and works.\n")
     raise typer.Exit(2 if ill else 0)
 
 
 @app.command("list")
 def list_command(
     corpus: Annotated[
-        bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and their correct look-alikes.")
+        bool, typer.Option("--corpus", help="List the corpus of known-broken mechanisms and correct counterparts.")
     ] = False,
 ) -> None:
     """List every algorithm with its claim and source."""
@@ -125,7 +125,7 @@ def list_command(
 def show_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An algorithm's name.", autocompletion=algorithms)],
     n: Annotated[
-        bool, typer.Option("--n", help="Work out the sample sizes that its source prints, instead of the card.")
+        bool, typer.Option("--n", help="Compute the sample sizes of its source, instead of showing the card.")
     ] = False,
     param: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
@@ -153,7 +153,7 @@ def check_command(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="What to check; several names may follow.",
+            metavar="NAME|module:object|file.py:object", help="What to check; one or more names.",
             autocompletion=algorithms,
         ),
     ] = None,
@@ -162,8 +162,8 @@ def check_command(
     *,
     given: Given,
     outputs: Outputs = NOWHERE,
-    expect: Annotated[bool, typer.Option("--expect", help="Exit 0 when every verdict is the catalogue's.")] = False,
-    privacy: Annotated[bool, typer.Option("--privacy", help="Test claims of privacy alone.")] = False,
+    expect: Annotated[bool, typer.Option("--expect", help="Exit with 0 if all verdicts are as expected.")] = False,
+    privacy: Annotated[bool, typer.Option("--privacy", help="Test privacy claims only.")] = False,
     utility: Annotated[
         bool, typer.Option(UTILITY.flag, help=UTILITY.about)
     ] = False,
@@ -171,12 +171,12 @@ def check_command(
 ) -> None:
     """Audit a claim: an algorithm of the catalogue, a mechanism, or your own function f(dataset, rng)."""
     if privacy and utility:
-        raise UsageError("--privacy and --utility each leave the other out; without both, both are audited.")
+        raise UsageError("--privacy and --utility exclude each other; without them, both are audited.")
     only = "privacy" if privacy else "utility" if utility else None
     request = request_of("check", named_targets(targets, every=every, corpus=corpus), given, only=only)
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
-        raise UsageError("--expect compares with the catalogue's expectation; a function of your own has none.")
-    evidence = request.carried_from
+        raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
+    evidence = request.prior_from
     datasets = [side[1:] for side in given["pair"] or () if side.startswith("@")]
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
@@ -190,8 +190,8 @@ def verify_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="What to verify; must have a law.",
-            autocompletion=algorithms,
+            metavar="NAME|module:object|file.py:object",
+            help="What to verify; its output distributions must be computable.", autocompletion=algorithms,
         ),
     ],
     given: Given,
@@ -210,7 +210,7 @@ def worst_command(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|module:object|file.py:object", help="Must be a mechanism with a law.",
+            metavar="NAME|module:object|file.py:object", help="A mechanism whose output distributions are computable.",
             autocompletion=algorithms,
         ),
     ],
@@ -228,7 +228,7 @@ def worst_command(
 @with_options
 def compare_command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=contests)
+        str, typer.Argument(metavar="NAME", help="A comparison, e.g. interior-points.", autocompletion=comparisons)
     ],
     given: Given,
     outputs: Outputs = NOWHERE,
@@ -243,11 +243,11 @@ def compare_command(
 @app.command("report")
 @with_options
 def report_command(
-    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="What `dpaudit check --json` wrote.")],
+    results: Annotated[str, typer.Argument(metavar="RESULTS.json", help="JSON written by `dpaudit check --json`.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     expect: Annotated[
-        bool, typer.Option("--expect", help="Verdicts that the catalogue expects are in order, in what is written.")
+        bool, typer.Option("--expect", help="Accept verdicts that the catalogue expects.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -259,7 +259,7 @@ def report_command(
     if not outputs.named:
         ConsoleReporter(out, Console(stderr=True), quiet=quiet).show(result)
     with EventLog(outputs) as log:
-        for event in told(result):
+        for event in events_of(result):
             log.on(event)
     failures = written(result, outputs, log, quiet=quiet, expect=expect, jobs=processes)
     failures += out.failures
@@ -271,7 +271,7 @@ def report_command(
 @app.command("replay")
 @with_options
 def replay_command(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="The id that a report ends with.")],
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="The replay id shown in a report.")],
     jobs: Jobs = None,
     outputs: Outputs = NOWHERE,
     quiet: Quiet = False,
@@ -282,7 +282,7 @@ def replay_command(
     files.refuse_unwritable(outputs, _sources(request))
     with EventLog(outputs) as log:
         result, failures = run(request, log, quiet=quiet, stdout_taken=outputs.take_stdout, only=identifier)
-    failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.carried_from)
+    failures += written(result, outputs, log, quiet=quiet, jobs=request.jobs, evidence=request.prior_from)
     for failure in failures:
         complain(str(failure))
     if result.interrupted:
@@ -311,7 +311,7 @@ def main() -> None:
     except SystemExit as ended:
         if "_DPAUDIT_COMPLETE" in os.environ:
             raise
-        # somebody else's code, where nobody expects it to end the process: an exit code of its own would say anything
+        # code of the mechanism must not choose the exit code
         complain(str(MechanismError(f"Something called sys.exit({ended.code!r}) while dpaudit ran.")))
         code = 4
     except DpauditError as error:

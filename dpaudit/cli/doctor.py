@@ -35,7 +35,7 @@ class Finding:
     """One line of the doctor's.
 
     Args:
-        good: True where all is well, False where it must be mended, None where something optional is missing.
+        good: True if all is well, False if it must be fixed, None if something optional is missing.
         what: looked at.
         said: what was found, and the remedy where it is not good.
     """
@@ -67,7 +67,7 @@ def _packages() -> Iterator[Finding]:
         wanted = [Requirement(text) for text in metadata.requires("dpaudit") or []]
         yield Finding(True, "dpaudit", metadata.version("dpaudit"))
     except metadata.PackageNotFoundError:
-        said = "is on the path but not installed: pip install it, so that its catalogue is found"
+        said = "is on the path but not installed; pip install it to register its catalogue"
         yield Finding(False, "dpaudit", said)
         return
     missing = []
@@ -114,7 +114,7 @@ def _version(name: str) -> str | None:
 def _catalogue() -> Iterator[Finding]:
     groups = (
         ("catalogue", registry.ALGORITHMS, "algorithms"),
-        ("corpus", registry.CORPUS, "mechanisms known to be broken, and correct ones"),
+        ("corpus", registry.CORPUS, "known-broken mechanisms and correct counterparts"),
     )
     for what, group, kind in groups:
         try:
@@ -129,7 +129,7 @@ def _catalogue() -> Iterator[Finding]:
 def _browser() -> Finding:
     found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        return Finding(None, "browser", "no Chromium: only the tests of the reports' pages want one")
+        return Finding(None, "browser", "no Chromium (needed only for the tests of the reports' pages)")
     return Finding(True, "browser", f"{found} (for the tests of the reports' pages)")
 
 
@@ -142,7 +142,7 @@ def _store() -> Finding:
     except OSError as error:
         remedy = "set DPAUDIT_STORE to another file"
         return Finding(False, "store", f"{path} cannot be written ({error.strerror}); {remedy}")
-    size = f", {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ", not there yet"
+    size = f", {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else ", not created yet"
     return Finding(True, "store", f"{path}{size}")
 
 
@@ -152,7 +152,7 @@ def _settings() -> Finding:
     except DpauditError as error:
         return Finding(False, "settings", str(error))
     if found.path is None:
-        return Finding(True, "settings", "no [tool.dpaudit] from here upwards")
+        return Finding(True, "settings", "no [tool.dpaudit] in this folder or above")
     named = ", ".join(f"{key} = {value}" for key, value in found.values.items())
     return Finding(True, "settings", f"{found.path}: {named or 'empty'}")
 
@@ -167,20 +167,20 @@ def _encoding() -> Finding:
 
 
 def _computes() -> Iterator[Finding]:
-    """A number with a closed form, an exact law, a bug that must be found, and the same result on two processes."""
+    """A number with a closed form, an exact distribution, a bug to detect, equal results on two processes."""
     checks: tuple[tuple[str, str, Callable[[], bool]], ...] = (
-        ("statistics", "Clopper–Pearson as in closed form", _statistics),
-        ("exact laws", "the law of a coin", _exact),
-        ("audit", "refutes a count with half its noise, and not the mended one", _audits),
-        ("processes", "the same result on 1 and on 2", _same_on_two),
+        ("statistics", "Clopper–Pearson limit equals its closed form", _statistics),
+        ("exact", "exact distribution of a coin", _exact),
+        ("audit", "refutes a count with half its noise, and not the fixed one", _audits),
+        ("processes", "same result with 1 and 2 processes", _same_on_two),
     )
     for what, said, check in checks:
         try:
             good = check()
-        except Exception as error:  # the doctor says what is ill; it does not fall ill
+        except Exception as error:  # a failed check is a finding, not an error
             yield Finding(False, what, f"failed: {type(error).__name__}: {error}")
             continue
-        yield Finding(good, what, said if good else f"WRONG: {said} does not hold here; please report it")
+        yield Finding(good, what, said if good else f"WRONG: this check failed ({said}); please report it")
 
 
 def _statistics() -> bool:

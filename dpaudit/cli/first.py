@@ -14,7 +14,7 @@ from dpaudit.whole_files import write_file
 WELCOME = """\
 dpaudit tests claims of differential privacy.
 
-See it find a bug, in seconds:
+Find a bug in seconds:
   dpaudit example                  writes noisy_count.py: a count with half of the noise it needs
   dpaudit check noisy_count.py:broken --epsilon 1 --data 'integers(0, 1)'
 
@@ -24,7 +24,7 @@ Audit your own function f(dataset, rng):
 
 Algorithms of the literature, as printed:
   dpaudit list                     all of them, with claim and source
-  dpaudit check RecPrefix          audit one; `show` tells what it is, `verify` proves a small scope
+  dpaudit check RecPrefix          audit one; `show` describes it, `verify` proves small cases
 
   dpaudit --help                   all commands        dpaudit doctor   is everything installed?
   dpaudit --install-completion     completion for your shell
@@ -34,7 +34,7 @@ EXAMPLE = '''\
 """A noisy count, with and without its bug.
 
     dpaudit check noisy_count.py:broken --epsilon 1 --data 'integers(0, 1)'
-    dpaudit check noisy_count.py:mended --epsilon 1 --data 'integers(0, 1)'
+    dpaudit check noisy_count.py:fixed --epsilon 1 --data 'integers(0, 1)'
 """
 
 
@@ -43,7 +43,7 @@ def broken(data, rng):
     return sum(data) + rng.laplace(0, 1 / 2)
 
 
-def mended(data, rng):
+def fixed(data, rng):
     """The same with enough noise."""
     return sum(data) + rng.laplace(0, 1)
 '''
@@ -58,16 +58,16 @@ def write_example(path: Path) -> str:
         ReportError: the file is there already, or cannot be written.
     """
     if os.path.lexists(path):
-        raise ReportError(f"{path} is there already and stays as it is; name another file.")
+        raise ReportError(f"{path} already exists and is not overwritten; name another file.")
     try:
         write_file(path, EXAMPLE)
     except OSError as error:
         raise ReportError(f"Cannot write {path}: {error.strerror or error}.") from None
     return (
-        f"{path} holds a count with half of the noise that ε = 1 needs (broken), and one with enough (mended).\n"
+        f"{path} has a count with half of the noise that ε = 1 needs (broken), and one with enough (fixed).\n"
         f"  dpaudit check {path}:broken --epsilon 1 --data 'integers(0, 1)'\n"
-        f"  dpaudit check {path}:mended --epsilon 1 --data 'integers(0, 1)'\n"
-        "The first must FAIL, with the two datasets that show it; the second is not refuted."
+        f"  dpaudit check {path}:fixed --epsilon 1 --data 'integers(0, 1)'\n"
+        "The first FAILs and shows two datasets that prove it; the second is not refuted."
     )
 
 
@@ -100,7 +100,7 @@ def shown_config(config: Config) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths, strict=False)) + f"  {row[3]}"
              for row in rows]
-    head = f"from {where}" if where else "no pyproject.toml with [tool.dpaudit] from here upwards"
+    head = f"from {where}" if where else "no pyproject.toml with [tool.dpaudit] in this folder or above"
     return "\n".join([head, *(line.rstrip() for line in lines)])
 
 

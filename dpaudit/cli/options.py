@@ -17,7 +17,7 @@ from dpaudit.report.files import Outputs
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="One line for each audit, no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line per audit, without progress.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help=options.JOBS.about)]
 Changed = Annotated[
     list[str] | None, typer.Option("--param", metavar=options.PARAMETERS.metavar, help=options.PARAMETERS.about)
@@ -31,9 +31,9 @@ def algorithms(incomplete: str) -> list[str]:
     return [name for name in (*registry.names(), *registry.names(registry.CORPUS)) if name.startswith(incomplete)]
 
 
-def contests(incomplete: str) -> list[str]:
+def comparisons(incomplete: str) -> list[str]:
     """Comparisons that begin so, for a shell."""
-    return [name for name in registry.names(registry.CONTESTS) if name.startswith(incomplete)]
+    return [name for name in registry.names(registry.COMPARISONS) if name.startswith(incomplete)]
 
 
 def relations(incomplete: str) -> list[str]:
@@ -46,12 +46,12 @@ def _path(option: str, metavar: str, text: str) -> Any:
 
 
 _OUTPUTS: dict[str, Any] = {
-    "html": _path("--html", "FILE", "Write an HTML report: one file, with everything in it."),
+    "html": _path("--html", "FILE", "Write an HTML report as a single file."),
     "json": _path("--json", "FILE", "Write JSON; - for stdout."),
     "junit": _path("--junit", "FILE", "Write JUnit XML: a test case for each claim; - for stdout."),
     "sarif": _path("--sarif", "FILE", "Write SARIF, for code scanning; - for stdout."),
     "markdown": _path("--markdown", "FILE", "Write Markdown, for a pull request; - for stdout."),
-    "events": _path("--events", "FILE", "Write each event as a line of JSON, as it comes; - for stdout."),
+    "events": _path("--events", "FILE", "Write events as lines of JSON as they happen; - for stdout."),
     "report": _path("--report", options.REPORT.metavar, options.REPORT.about),
 }
 """The options of `Outputs`, by field."""

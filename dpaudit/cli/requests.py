@@ -13,7 +13,7 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Dataset
 from dpaudit.options import OPTIONS
 from dpaudit.plans import registry
-from dpaudit.plans.request import Request, VerifyMode, Versus, WorstCaseMode
+from dpaudit.plans.request import ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.report import files
 from dpaudit.results.datasets import parse_dataset
 
@@ -34,7 +34,7 @@ def request_of(
     """
     parts: dict[str, dict[str, Any]] = {"": {"targets": tuple(targets), "only": only}}
     if command == "compare":
-        parts["versus"] = {"name": targets[0]}
+        parts["comparison"] = {"name": targets[0]}
     for option in OPTIONS[command]:
         value = given[option.key]
         part, _, field = option.place.rpartition(".")
@@ -43,10 +43,10 @@ def request_of(
             parts[part][field] = not value
     own = parts.pop("")
     own["jobs"] = workers(given.get("jobs")) if "jobs" in given else 1
-    if (evidence := own.get("carried_from")) is not None:
-        own["carried"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])
+    if (evidence := own.get("prior_from")) is not None:
+        own["prior"] = evidence_of(files.read(evidence), where=evidence, seed=own["seed"])
     if command == "compare":
-        parts["versus"]["parameters"] = tuple(parts["versus"]["parameters"].items())
+        parts["comparison"]["parameters"] = tuple(parts["comparison"]["parameters"].items())
     return Request(**own, **{part: _PARTS[part](**held) for part, held in parts.items()})
 
 
@@ -103,4 +103,8 @@ def parameter(text: str) -> tuple[str, Any]:
 
 _READ: Mapping[str, Callable[[Any], Any]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
 """From what the parser has to what a request has, by kind of option."""
-_PARTS: Mapping[str, Callable[..., Any]] = {"every": VerifyMode, "seek": WorstCaseMode, "versus": Versus}
+_PARTS: Mapping[str, Callable[..., Any]] = {
+    "verify": VerifyMode,
+    "worst_case": WorstCaseMode,
+    "comparison": ComparisonSpec,
+}

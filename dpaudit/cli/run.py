@@ -18,8 +18,8 @@ from dpaudit.engine.resumed import resumed
 from dpaudit.errors import ReportError, UsageError
 from dpaudit.plans.request import Request
 from dpaudit.report import files
+from dpaudit.report.comparison import comparison_block
 from dpaudit.report.console import ConsoleReporter
-from dpaudit.report.contest import contest_block
 from dpaudit.report.event_log import EventLog
 from dpaudit.report.files import Outputs
 from dpaudit.results import json_form
@@ -36,9 +36,9 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
     stdout_taken = outputs.take_stdout
     with EventLog(outputs) as log:
         result, failures = run(request, log, quiet=quiet, stdout_taken=stdout_taken)
-    if request.versus is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
+    if request.comparison is not None and not result.interrupted and not quiet and not stdout_taken and not failures:
         out = OutConsole()
-        out.print(contest_block(result))
+        out.print(comparison_block(result))
         failures += out.failures
     # first: drawing a report may take minutes, in which much may happen
     try:
@@ -46,13 +46,13 @@ def finish(request: Request, outputs: Outputs, *, quiet: bool, expect: bool = Fa
     except UsageError as error:
         complain(str(error))
     failures += written(
-        result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs, evidence=request.carried_from
+        result, outputs, log, quiet=quiet, expect=expect, jobs=request.jobs, evidence=request.prior_from
     )
     for failure in failures:
         complain(str(failure))
     if result.interrupted:
         if quiet and stdout_taken:
-            complain("Interrupted; the results of the audits that had ended are written.")
+            complain("Interrupted; the results of finished audits are written.")
         raise typer.Exit(130)
     raise typer.Exit(code_of(failures, exit_code(result, expect=expect)))
 
@@ -137,18 +137,18 @@ def _keep(request: Request, result: Result) -> None:
 def audit_texts(result: Result) -> list[str]:
     """Every audit as JSON, for comparing one run with another."""
     value = json_form.to_object(result)
-    # where a mechanism's text stands, and what an interrupted run left in the cache, is no part of what was found
-    found = [{**audit, "location": None} for audit in (*value["audits"], *value["utility"])]
-    for audit in found:
+    # the location of the mechanism and the state of the cache are not part of the result
+    audits = [{**audit, "location": None} for audit in (*value["audits"], *value["utility"])]
+    for audit in audits:
         if audit.get("proof"):
             audit["proof"] = {**audit["proof"], "cache": ""}
-    return [json_module.dumps(audit) for audit in found]
+    return [json_module.dumps(audit) for audit in audits]
 
 
 def compared(result: Result, kept: str) -> tuple[bool, str]:
-    """Whether a replayed audit came out as the kept one (its JSON), and what to say of it.
+    """Whether a replayed audit equals the stored one (its JSON), and a sentence about it.
 
-    Of a function whose randomness is its own the verdict is all that can be the same.
+    For a function with its own randomness, only the verdict can be reproduced.
     """
     if audit_texts(result) == [kept]:
         return True, "Reproduced: the same result."
@@ -158,11 +158,11 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
     if any(OWN_RANDOMNESS in note for note in audit.notes):
         why = f"{audit.name} draws its randomness itself"
     elif any(BY_THE_CLOCK in note for note in (*audit.notes, *old["notes"])):
-        why = f"the clock decides which calls of {audit.name} take too long"
+        why = f"timeouts of calls of {audit.name} depend on the machine"
     else:
         return False, "NOT reproduced: the result differs."
     if before == now:
-        return True, f"Not reproduced: {why}, so that the numbers differ; the verdict is {now} again."
+        return True, f"Not reproduced: {why}, so the numbers differ; the verdict is {now} again."
     return False, (
-        f"NOT reproduced: the verdict was {before} and is {now}; {why}, so that no two audits of it have the same runs."
+        f"NOT reproduced: the verdict was {before} and is {now}; {why}, so no two audits have the same samples."
     )

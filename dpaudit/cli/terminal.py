@@ -1,4 +1,4 @@
-"""The terminal, or what stands in its place: whatever it is, nothing is lost and the exit code is right."""
+"""Output to a terminal, file or pipe: nothing is lost, and the exit code is right."""
 
 from __future__ import annotations
 

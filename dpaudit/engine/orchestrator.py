@@ -12,27 +12,27 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeAlias
 
-from dpaudit.engine.prior_evidence import carry_keys, carry_notes, untouched
+from dpaudit.engine.prior_evidence import evidence_keys, prior_notes, untouched
 from dpaudit.engine.resumed import Resumed
 from dpaudit.engine.verdict import decide
 from dpaudit.errors import DpauditError, InternalError, MechanismError, TimeLimitError
 from dpaudit.evidence import chains, figures, loss_figures, sampled, search, sequential, worst_pair
 from dpaudit.evidence.assumptions import always_fails, examine, refutation, remarks, repeated, started
-from dpaudit.evidence.by_law import by_law
-from dpaudit.evidence.exact import Comparison, claim_record, pair_record
+from dpaudit.evidence.exact import PairLaws, claim_record, pair_record
+from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.side_by_side import Found, Work, side_by_side
-from dpaudit.evidence.utility import try_promise, undecided, utility_jobs
+from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.options import CALL_SECONDS
 from dpaudit.outputs.canonical import Raised
-from dpaudit.plans.alpha_shares import of_night, shares
+from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
 from dpaudit.plans.command import command_line
-from dpaudit.plans.contest import recorded, timed
+from dpaudit.plans.comparison import recorded, timed
 from dpaudit.plans.job import GroupChains, Job, PairSearch, PrivacyJob, UtilityJob, WorstCaseSearch
-from dpaudit.plans.jobs import contest_of
+from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.request import Request
 from dpaudit.results.figures import Drawing, OutputPlot
@@ -42,9 +42,9 @@ from dpaudit.results.model import (
     EvidenceKind,
     FloatingPoint,
     LedgerRow,
+    LossBreakdown,
     Result,
     SequentialEvidence,
-    Spending,
     Timings,
     UtilityAudit,
 )
@@ -87,14 +87,14 @@ def check(
         # this imports what is named, which may never end
         with contextlib.nullcontext() if resumed.goes_on else runner.limited(IMPORTS_GRACE):
             jobs = all_jobs(request) if request.only != "utility" else []
-            promises = utility_jobs(request)
+            guarantees = utility_jobs(request)
     except TimeLimitError as error:
-        raise TimeLimitError("The time limit ran out before any audit could begin; nothing was run.") from error
-    every: list[Job] = [*jobs, *promises]
+        raise TimeLimitError("The time limit ran out before the first audit; nothing was run.") from error
+    every: list[Job] = [*jobs, *guarantees]
     tests = sum(job.tests for job in every)
     # before anything runs: a cache that a mechanism fills is no other mechanism
-    keys = carry_keys(jobs, request, only=only)
-    notes = carry_notes(jobs, request, keys)
+    keys = evidence_keys(jobs, request, only=only)
+    notes = prior_notes(jobs, request, keys)
     every = [job for job in every if only in (None, job.replay)]
     audits: list[Audit] = []
     utility: list[UtilityAudit] = []
@@ -106,11 +106,15 @@ def check(
             seed=request.seed, alpha=request.alpha, command=command_line(request), environment=environment(),
             interrupted=interrupted, timings=timings, audits=audits, utility=utility,
         )
-        return found if request.versus is None else recorded(contest_of(request.versus), request.versus, found)
+        return (
+            found
+            if request.comparison is None
+            else recorded(comparison_of(request.comparison), request.comparison, found)
+        )
 
     try:
         yield CheckStarted(len(every), request.seed, request.alpha)
-        # every case spends as much of the family-wise error as it has tests
+        # α is shared in proportion to numbers of tests
         work = [
             Work(job, request.alpha * job.tests / max(1, tests), notes.get(job.replay), key.text if key else "")
             for job in every
@@ -123,7 +127,7 @@ def check(
                 continue
             if resumed.interrupted:
                 raise KeyboardInterrupt
-            several = request.every is None and runner.jobs > 1 and len(work) > 1
+            several = request.verify is None and runner.jobs > 1 and len(work) > 1
             if several and time.monotonic() - clock > WORTH_A_POOL and all(one.job.target.portable for one in work):
                 steps = _side_by_side(work, request, runner)
                 work = []
@@ -131,8 +135,8 @@ def check(
                 steps = _timed(work.pop(0), request, runner)
             yield from _recorded(steps, audits, utility, seconds)
         last = result()
-        if request.versus is not None:
-            last = timed(contest_of(request.versus), request.versus, last)
+        if request.comparison is not None:
+            last = timed(comparison_of(request.comparison), request.comparison, last)
     except KeyboardInterrupt:
         yield CheckFinished(result(interrupted=True))
         return
@@ -198,7 +202,7 @@ def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, Non
 
 
 def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
-    """Several cases at once; what is told of them is told in their order."""
+    """Several cases in parallel; events come in their order."""
     ended: dict[int, tuple[Found, float]] = {}
     found = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
     for place, one in enumerate(work):
@@ -238,14 +242,14 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     job = work.job
     yield _started(job)
     if isinstance(job, UtilityJob):
-        night = max((carried.night for carried in request.carried.values()), default=1)
-        return (yield from try_promise(job, request, of_night(work.alpha, night), runner))
+        session = max((prior.session for prior in request.prior.values()), default=1)
+        return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
     found = Findings(notes=[work.note] if work.note else [])
     if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
         found.notes.append(OF_FUNCTIONS_ALONE.format(CALL_SECONDS.called(request.door)))
     try:
         if job.tests and job.pairs:
-            # before the search: a function that fails in every call, or keeps its answers, is told at once
+            # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
             found.assumptions = _examined(job, request, runner)
         match job:
             case WorstCaseSearch():
@@ -254,7 +258,7 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
                 job = yield from chains.find_chain(job, runner, found, seed=request.seed)
             case PairSearch():
                 job = yield from search.find_pairs(job, runner, found, seed=request.seed)
-        yield from by_law(job, found, runner)
+        yield from exact_evidence(job, found, runner)
         if job.tests and refutation(found.assumptions) is None:
             yield from _sampled(job, request, work, found, runner)
     except TimeLimitError:
@@ -274,16 +278,16 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
 def _sampled(
     job: PrivacyJob, request: Request, work: Work, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
-    """Bet until the claim is refuted or the learning runs are spent, then certify; what a crash leaves stands."""
+    """Test until the claim is refuted or the learning samples are used, then count; results before a crash are kept."""
     counted = job.bits or request.bits
     if not found.assumptions and job.pairs:
         found.assumptions = _examined(job, request, runner)
         if refutation(found.assumptions) is not None:
             return
-    carried = request.carried.get(work.key)
-    night, before = (carried.night, carried.alpha) if carried is not None else (1, 1.0)
-    parts = shares(work.alpha, certify=request.certify, bits=counted, night=night, carried=before)
-    state = sequential.begin(job, parts, seed=request.seed, counted=counted, carried=carried, key=work.key)
+    prior = request.prior.get(work.key)
+    session, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
+    parts = shares(work.alpha, certify=request.certify, bits=counted, session=session, prior=before)
+    state = sequential.begin(job, parts, seed=request.seed, counted=counted, prior=prior, key=work.key)
     out = found.collected = sampled.Collected(state)
     fresh = started(job.target, found.assumptions)
     try:
@@ -328,14 +332,14 @@ def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[Assumpt
 
 
 def _limits(job: PrivacyJob, out: sampled.Collected) -> list[str]:
-    """What these runs could not have seen."""
+    """Violations that these samples cannot detect."""
     best = out.best
     delta = job.claim.delta
     if best is None or not 0 < delta < 3 / best.evidence.n:
         return []
     return [
-        f"δ = {delta:.3g} is below what {best.evidence.n:,} runs a side can see (3/N = {3 / best.evidence.n:.2g}): a "
-        "violation by events that rare goes unseen; an exact law would show it."
+        f"δ = {delta:.3g} is below 3/N = {3 / best.evidence.n:.2g} for {best.evidence.n:,} samples per dataset, so "
+        "violations by events of probability δ are not detected; exact output distributions would show them."
     ]
 
 
@@ -401,7 +405,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
-        spending=course,
+        loss_breakdown=course,
         chain=chains.concluded(found.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),
@@ -412,7 +416,7 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
 
 
 def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvidence:
-    carried = state.carried
+    prior = state.prior
     return SequentialEvidence(
         log_e=state.log_e,
         log_peak=float(state.peaks[state.at]),
@@ -420,28 +424,28 @@ def _sequential(state: sequential.Sequential, request: Request) -> SequentialEvi
         refuted_at=state.refuted_at,
         runs=max(runs for runs, _ in state.trail) if state.trail else 0,
         epsilon_lower=state.epsilon_lower,
-        carried=carried.log_e if carried is not None else 0.0,
+        prior=prior.log_e if prior is not None else 0.0,
         key=state.key,
-        seeds=sorted({request.seed, *(carried.seeds if carried is not None else ())}),
+        seeds=sorted({request.seed, *(prior.seeds if prior is not None else ())}),
     )
 
 
 def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
-    looked = [(track, track.bits_witness) for track in state.tracks if track.bits_witness is not None]
+    looked = [(track, track.learned_bits) for track in state.tracks if track.learned_bits is not None]
     if not looked:
         return None
-    track, witness = max(looked, key=lambda one: float(one[0].bits_process.log_peaks[state.at]))
+    track, learned = max(looked, key=lambda one: float(one[0].bits_process.log_peaks[state.at]))
     return FloatingPoint(
         leaks=state.leaks,
         log_e=state.bits_peak,
         alpha=state.shares.bits or state.shares.sequential,
         runs=track.bits_runs,
-        event=sampled.event_record(witness.event),
+        event=sampled.event_record(learned.event),
         counted=state.counted,
     )
 
 
-def _ledger(job: PrivacyJob, found: Findings, runner: Runner) -> tuple[list[LedgerRow], Spending | None]:
+def _ledger(job: PrivacyJob, found: Findings, runner: Runner) -> tuple[list[LedgerRow], LossBreakdown | None]:
     if found.crashed or found.cut_short:
         return [], None
     try:
@@ -460,14 +464,14 @@ def _drawing(job: PrivacyJob, found: Findings, notes: list[str]) -> Drawing | No
         # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        notes.append(f"Its figure could not be drawn ({described(error)}).")
+        notes.append(f"Its figure could not be made ({described(error)}).")
         return None
 
 
 def _outputs(found: Findings) -> OutputPlot | None:
     best = found.collected.best if found.collected is not None else None
-    if found.worst is not None and isinstance(found.worst.comparison, Comparison):
+    if found.worst is not None and isinstance(found.worst.comparison, PairLaws):
         return figures.exact_outputs(found.worst.comparison, found.worst.event)
     if best is not None and best.shown is not None:
-        return figures.sampled_outputs(*best.shown, best.witness.event)
+        return figures.sampled_outputs(*best.shown, best.learned.event)
     return None

@@ -42,7 +42,7 @@ from dpaudit.subjects.stated import is_constant
 UNREAD = 0.01
 """Share of outputs that may be of types that no event reads."""
 SMALLEST = 0.1
-"""The ε of which a multiple must be seen where the claim is ε = 0."""
+"""The ε whose multiple must be detectable if the claim is ε = 0."""
 POSSIBLE_RUNS = 10**12
 """No remedy names more runs than this."""
 
@@ -80,8 +80,8 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> Decision:
     if refuted_by_runs and found.collected is not None:
         odd = found.worst is not None and not _by_bits(found.collected)
         disagreement = (
-            "The runs refute what the exact laws do not: its `bulk` or law disagrees with its `run`, "
-            f"or this is the one audit in {round(1 / request.alpha):,} that errs."
+            "The samples refute the claim and the exact output distributions do not: `bulk` or `law` disagrees with "
+            f"`run`, or this is the one audit in {round(1 / request.alpha):,} with a false alarm."
         )
         reason = _sampled_refutation(found.collected, claim, request)
         return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (disagreement, *crash) if odd else crash)
@@ -150,7 +150,7 @@ def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
 
 
 def _blind(job: PrivacyJob, best: SampledEvidence) -> Reason | None:
-    """When these runs could not have refuted the claim whatever the mechanism did."""
+    """The reason if these samples could not refute the claim for any mechanism."""
     claim = job.claim
     if claim.delta >= 1:
         return ClaimAllowsEverything()
@@ -225,7 +225,7 @@ def _sampled_refutation(collected: Collected, claim: Claim, request: Request) ->
     state = collected.sequential
     return SampledRefutation(
         collected.epsilon_lower, 1 - request.alpha, claim.epsilon, claim.delta, _by_bits(collected), state.refuted_at,
-        state.carried is not None,
+        state.prior is not None,
     )
 
 

@@ -88,11 +88,11 @@ DIGITS = 9
 """Significant digits in which outputs of two processes must agree: they may add numbers up in other orders."""
 
 DETERMINISTIC = (
-    "On each dataset the output never varied: the function is deterministic. Does it seed a generator, or draw no "
+    "The output never varied on either dataset: the function is deterministic. Does it seed its generator, or draw no "
     "noise?"
 )
 _UNCOPIED = "Not tested: its state cannot be copied."
-_OWN = "Not tested: the same seed gives other outputs, so its randomness is not that of rng."
+_OWN = "Not tested: the same seed gives different outputs, so its randomness does not come from rng."
 _COPY = "The same seeds give the same outputs in another order and in a fresh copy of the function."
 VARIES, INDEPENDENT, TYPES, SEEDED, INPUT = "varies", "independent", "types", "seeded", "input"
 
@@ -129,7 +129,7 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
         return _of_mechanism(target, pair, seed=seed)
     fresh = copies(target)
     if not is_reproducible(target.subject):
-        return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness is its own.")]
+        return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness does not come from rng.")]
     if fresh is None:
         return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
     plan = [(side, at) for at in range(SEEDS) for side in (0, 1)]
@@ -148,7 +148,7 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
         records = [found]
     records.append(_seeded(fresh, pair, forth, seed))
     changed = any(call.changed for call in forth.values())
-    text = "It changes its input; every call gets a fresh copy." if changed else "It leaves its input as it is."
+    text = "It modifies its input; every call gets a fresh copy." if changed else "It does not modify its input."
     records.append(AssumptionRecord(INPUT, not changed, text))
     return records
 
@@ -163,8 +163,9 @@ def _of_mechanism(target: MechanismTarget, pair: Pair, *, seed: int) -> list[Ass
     if _agree(forth, back):
         return [AssumptionRecord(INDEPENDENT, True, _COPY)]
     return [AssumptionRecord(INDEPENDENT, False, (
-        "Runs on one dataset influence those on the other: the same seeds in another order give other outputs, so no "
-        "bound on ε holds; let the program be a function of its dataset and draws, and keep no state between runs."
+        "Runs on one dataset influence runs on the other: the same seeds in another order give different outputs, so "
+        "no bound on ε is valid; make the output a function of the dataset and the draws, and keep no state between "
+        "runs."
     ))]
 
 
@@ -174,14 +175,14 @@ def _seeded(
     """Whether the generator that it is given is all its randomness."""
     if not any(call.used for call in forth.values()):
         return AssumptionRecord(
-            SEEDED, False, "It never used the generator that it is given: its randomness is its own, or it has none."
+            SEEDED, False, "It never used the given generator: it has its own randomness, or none."
         )
     other = _played(fresh(), pair, list(forth), seed, word=1)
     if other is not None and all(_alike(other[key], call) for key, call in forth.items()):
-        return AssumptionRecord(SEEDED, True, "It uses the generator that it is given.")
+        return AssumptionRecord(SEEDED, True, "It uses the given generator.")
     return AssumptionRecord(SEEDED, False, (
-        "Part of its randomness is not that of the generator that it is given, such as that of random or numpy.random: "
-        "other runs give other numbers."
+        "Part of its randomness does not come from the given generator, but e.g. from random or numpy.random, so "
+        "results are not reproducible."
     ))
 
 
@@ -213,8 +214,9 @@ def repeated(
         fresh.close()
     elif {_UNCOPIED, DETERMINISTIC} <= {record.text for record in records}:
         found = AssumptionRecord(INDEPENDENT, False, (
-            "On each dataset the output never varied, and the state of the function cannot be copied to see whether a "
-            "noise is drawn once and kept; take locks and other objects that do not pickle out of its globals."
+            "The output never varied on either dataset, and the state of the function cannot be copied to check "
+            "whether noise is drawn once and kept; remove locks and other objects that cannot be pickled from its "
+            "globals."
         ))
     return [found if found and record.name == INDEPENDENT else record for record in records]
 
@@ -232,10 +234,10 @@ def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> As
     if not (_agree(there, fresh.repeat(seeds)) or _agree(there, fresh.anew().repeat(seeds))):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     return AssumptionRecord(INDEPENDENT, False, (
-        "The same seeds give other outputs in a fresh process: the output depends on earlier calls, or on what was "
-        "drawn once for this process (at import, or the order of a set of strings), so the samples are not independent "
-        "and no bound on ε holds; draw all noise from rng in every call, keep nothing between calls, and set "
-        "PYTHONHASHSEED where the order of a set takes part."
+        "The same seeds give different outputs in a fresh process: the output depends on earlier calls, or on values "
+        "drawn once per process (at import, or the order of a set of strings), so the samples are not independent "
+        "and no bound on ε is valid; draw all noise from rng in every call, keep no state between calls, and set "
+        "PYTHONHASHSEED if the order of a set matters."
     ))
 
 
@@ -373,9 +375,9 @@ class Monitor:
         repeated = self._repeated()
         if repeated is not None:
             records.append(AssumptionRecord(INDEPENDENT, False, (
-                f"The value {repeated!r} came more than once among outputs that look continuous, never on the other "
-                "dataset: the samples seem to be drawn from stored values and not to be independent, so no bound on ε "
-                f"holds. Let every call of {name} draw its noise afresh from rng."
+                f"The value {repeated!r} came more than once among outputs that look continuous, and never on the "
+                "other dataset: the samples seem to be drawn from stored values, so they are not independent and no "
+                f"bound on ε is valid. Draw fresh noise from rng in every call of {name}."
             )))
         return records
 
@@ -390,8 +392,8 @@ class Monitor:
             )
             if low > claim.epsilon:
                 return (
-                    "The outputs include 0.0 and -0.0, with other probabilities than the claim allows; Python calls "
-                    "them equal and an attacker can tell them apart; return x + 0.0."
+                    "The outputs include 0.0 and -0.0, with probabilities that exceed the claim. They are equal in "
+                    "Python, but an attacker can distinguish them; return x + 0.0."
                 )
         return None
 
@@ -426,18 +428,18 @@ class Monitor:
             what = "The word" if one.of == "word" else "The message"
             text = repr(_short_text(one.text))
             return (
-                f"{what} {text} of its {one.error} came in {shares}, with other probabilities than the claim allows; "
-                "an attacker reads messages and an event does not; keep data out of messages of exceptions."
+                f"{what} {text} of its {one.error} came in {shares}, which exceeds the claim. An attacker "
+                "can read messages, but events do not; keep data out of messages of exceptions."
             )
-        what = "values of Python alone" if one.text == "plain" else f"of the form {one.text!r}"
+        what = "plain Python values" if one.text == "plain" else f"of the form {one.text!r}"
         return (
-            f"The outputs are {what} in {shares}, with other probabilities than the claim allows; an attacker sees "
-            "types of outputs that an event does not see; return one type."
+            f"The outputs are {what} in {shares}, which exceeds the claim. An attacker can see "
+            "the types of outputs, but events do not; return one type."
         )
 
     def _varies(self) -> AssumptionRecord:
         if self.constant:
-            text = f"Every one of {sum(self.totals):,} samples was {_short(self.firsts[0])}."
+            text = f"All {sum(self.totals):,} samples were {_short(self.firsts[0])}."
             return AssumptionRecord(VARIES, False, text)
         if all(self.still):
             return AssumptionRecord(VARIES, True, DETERMINISTIC)
@@ -454,7 +456,7 @@ class Monitor:
             for kind in kinds
         ]
         by_the_clock = f" {BY_THE_CLOCK}" if any(isinstance(kind, TookLonger) for kind in kinds) else ""
-        return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(parts)}.{by_the_clock}"]
+        return [f"A failure counts as an output, as an attacker can see it: it {'; it '.join(parts)}.{by_the_clock}"]
 
     def _repeated(self) -> float | None:
         """A value that shows that outputs are drawn from a store; None where none does.
@@ -524,10 +526,10 @@ def _influence(
     own = one is None or other is None or not _alike(one[0, 0], other[0, 0])
     if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
-    how = "its output is drawn once and kept" if own else "the same seeds in another order give other outputs"
+    how = "its output is drawn once and kept" if own else "the same seeds in another order give different outputs"
     return AssumptionRecord(INDEPENDENT, False, (
-        f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε holds; "
-        "remove caches and state that is kept between calls, and draw fresh noise from rng in every call."
+        f"Earlier calls influence later ones ({how}), so the samples are not independent and no bound on ε is valid; "
+        "remove caches and state between calls, and draw fresh noise from rng in every call."
     ))
 
 
@@ -557,8 +559,8 @@ def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
     for side in (0, 1):
         if len({shown(call.outcome) for (of, _), call in calls.items() if of == side}) > 1:
             return AssumptionRecord(INDEPENDENT, False, (
-                "All outputs of one call are equal, and those of another call are not: the samples are not independent "
-                "and no bound on ε holds; draw fresh noise for each of the `size` outputs."
+                "All outputs of one call are equal, and they differ between calls: the samples are not independent and "
+                "no bound on ε is valid; draw fresh noise for each of the `size` outputs."
             ))
     return None
 
@@ -591,8 +593,9 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
             statistic = kruskal(*of_calls).statistic
             if min(chi2.sf(statistic, CALLS - 1), chi2.cdf(statistic, CALLS - 1)) < SHARED / len(columns):
                 return AssumptionRecord(INDEPENDENT, False, (
-                    "The outputs of one call depend on each other: calls differ by more than those of independent "
-                    "outputs do, or by less, so no bound on ε holds; draw fresh noise for each of the `size` outputs."
+                    "The outputs of one call are not independent: calls differ by more, or by less, than calls with "
+                    "independent outputs do, so no bound on ε is valid; draw fresh noise for each of the `size` "
+                    "outputs."
                 ))
     return None
 

@@ -26,7 +26,7 @@ from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, claim_record, finite, pair
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.worst_pair import Subject, needed
 from dpaudit.interpret import LawCache, law
-from dpaudit.interpret.span_laws import has_spans
+from dpaudit.interpret.range_laws import has_ranges
 from dpaudit.language import Claim, Mechanism
 from dpaudit.language.distributions import plain
 from dpaudit.options import DATA, GROUPS
@@ -42,11 +42,11 @@ from dpaudit.subjects.user_errors import guarded
 COMPARED = 800
 """Pairs whose laws are compared for one chain, at most; fewer where laws are large."""
 DEAR = 10_000
-"""So many outcomes of a law cost as much again."""
+"""A distribution with this many outcomes counts as one extra comparison."""
 ESTIMATES = 250
 """The cheapest estimates that a walk may cost; together as many runs as one pair may have."""
 LEAST_RUNS = 100
-"""Runs a side behind the cheapest estimate."""
+"""Samples per dataset of the cheapest estimate."""
 WIDTH = 6
 """Chains that are kept at every length."""
 LONGER = 16
@@ -54,7 +54,7 @@ LONGER = 16
 PATIENCE = 6
 """Rounds without a worse chain after which the last climb ends."""
 LINK_RUNS = 8
-"""Times the runs of the cheapest estimate, on both sides of every link of the chain that is kept."""
+"""Factor on the samples of the cheapest estimate, for both datasets of every link of the kept chain."""
 LEAK = 1e9
 """Stands for an infinite ε in a ranking."""
 TIE = 1e-10
@@ -84,7 +84,7 @@ def find_chain(
     except TimeLimitError:
         if search.best is None:
             raise
-        found.notes.append("The time limit ended the walk.")
+        found.notes.append("The time limit ended the search for chains.")
     if search.best is None:
         if search.crash is not None:
             raise search.crash
@@ -116,7 +116,7 @@ def concluded(chain: model.Chain | None, verdict: Verdict) -> model.Chain | None
 
 
 def _with_law(job: GroupChains, runner: Runner, found: Findings) -> Mechanism | None:
-    """The mechanism, if the first starting pair that it accepts can be compared by laws or densities."""
+    """The mechanism, if the first starting pair that it accepts has computable output distributions or densities."""
     if not isinstance(job.target, MechanismTarget) or job.black_box or not job.exact:
         return None
     mechanism = job.target.subject
@@ -149,22 +149,22 @@ class _Search(ABC):
 
     @abstractmethod
     def score(self, chain: Chain, effort: int) -> float:
-        """What the ends need, against the claim for so many links; −∞ where the mechanism does not take them."""
+        """The ε of the ends, against the claim for this number of links; −∞ if the mechanism rejects them."""
 
     @abstractmethod
     def settled(self, chain: Chain) -> GroupChains:
-        """The job of the chain, every link of which is looked at."""
+        """The job of the chain, with every link compared."""
 
     def progress(self) -> Progress:
         """Where it stands."""
-        what = f"walking chains of {len(self.job.claims)} neighbours, {self.compared:,} compared"
+        what = f"searching chains of {len(self.job.claims)} neighbours, {self.compared:,} compared"
         return Progress(min(self.spent, self.most), self.most, what, None)
 
 
 class _Laws(_Search):
     """By exact laws or densities, each computed once."""
 
-    what = "exact laws"
+    what = "exact output distributions"
 
     def __init__(self, job: GroupChains, mechanism: Mechanism, runner: Runner, found: Findings) -> None:
         super().__init__(job, runner, found)
@@ -245,8 +245,8 @@ class _Laws(_Search):
         )
         if broken and not exceeded:
             self.found.notes.append(
-                f"The ends of the chain keep the claim for groups, {stated}; link {named} of it is what refutes "
-                f"the claim for neighbours, {single}, from which a claim for groups follows."
+                f"The ends of the chain satisfy the claim for groups, {stated}. Its link {named} refutes the claim for "
+                f"neighbours, {single}, which implies a claim for groups."
             )
             pair = replace(chain.links[named - 1], source="found")
             return replace(job, claim=single, pairs=(pair,), runs=0)
@@ -316,10 +316,10 @@ def _walk(search: _Search, walk: GroupChains, rng: Random) -> Generator[Progress
         neighbourhood = ChainMutations(single, length, walk.records, least, walk.most)
         # a quarter each for neighbours, what is between, chains of the last length, and other such chains
         share = search.most // 4 // (1 if length in (1, links) else links - 2)
-        grown = [other for chain in kept for other in longer(chain, single, walk.records, rng, LONGER)]
+        chosen = [other for chain in kept for other in longer(chain, single, walk.records, rng, LONGER)]
         candidates = {
             neighbourhood.key(chain): chain
-            for chain in (*grown, *(chain for chain in known if len(chain) == length))
+            for chain in (*chosen, *(chain for chain in known if len(chain) == length))
             if neighbourhood.admits(chain)
         }
         limit = search.spent + share
@@ -358,7 +358,7 @@ def _losses(
     shares = []
     for dataset in chain.datasets:
         one = law(mechanism, dataset, cache=laws, path_limit=PATHS)
-        if has_spans(one.values):
+        if has_ranges(one.values):
             # an event may cut the spans of a law that it was not made from
             return nothing
         shares.append(math.fsum(one.probs[event.marks(plain(one.values))].tolist()))

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.errors import NotEnumerableError
-from dpaudit.evidence.exact import LEFT_RIGHT, Comparison, compare, enclosed, evidence, finite, pair_record
+from dpaudit.evidence.exact import LEFT_RIGHT, PairLaws, compare, enclosed, evidence, finite, pair_record
 from dpaudit.interpret import LawCache
 from dpaudit.interpret.released import Moved, Released, released
-from dpaudit.language import Claim, Mechanism, Span
+from dpaudit.language import Claim, IntegerRange, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace
 from dpaudit.language.distributions.discrete_noise import LARGEST_LOC
 from dpaudit.results.model import Bounds, EventRecord, ExactEvidence
@@ -21,10 +21,10 @@ from dpaudit.stats.enclosure import Enclosure
 from dpaudit.stats.noise_profile import Moves, NoiseProfile
 
 REAL_NOISE = (
-    "The exact ε and δ are those of real-valued noise, from its density; what is sampled are doubles, and what their "
-    "low bits give away is not in them."
+    "The exact ε and δ are those of real-valued noise, from its density. Samples are floating-point numbers; what "
+    "their low-order bits reveal is not included."
 )
-"""Said of every audit that rests on densities of continuous noise."""
+"""Noted on every audit that uses densities of continuous noise."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Losses:
         return _moves(self.draws)
 
 
-Exact: TypeAlias = Comparison | Losses
+Exact: TypeAlias = PairLaws | Losses
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def losses_of(mechanism: Mechanism, pair: Pair) -> Losses:
 
 
 def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
-    """ε at the claimed δ and δ at the claimed ε with their bounds, and a half-line that attains them, if one does.
+    """ε at the claimed δ and δ at the claimed ε with their bounds, and a threshold event that attains them, if any.
 
     Raises:
         NotEnumerableError: ε has no bound from above in doubles.
@@ -124,8 +124,8 @@ def density_evidence(losses: Losses, pair: Pair, claim: Claim) -> tuple[ExactEvi
     epsilon = Enclosure(at_delta[0].low, at_delta[-1].high)
     delta = Enclosure(at_epsilon[0].low, at_epsilon[-1].high)
     if math.isinf(epsilon.high) and math.isfinite(epsilon.low):
-        raise NotEnumerableError("The ε of its noise is out of the reach of doubles; use nearer datasets.")
-    half = _half_line(losses.draws, claim, epsilon)
+        raise NotEnumerableError("The ε of its noise cannot be represented in doubles; use closer datasets.")
+    half = _threshold_event(losses.draws, claim, epsilon)
     event, p, q = half if half is not None else (None, None, None)
     exact = ExactEvidence(
         pair=pair_record(pair, claim),
@@ -156,7 +156,7 @@ def _moves(found: Released) -> Moves:
     return Moves(of(Laplace), of(Gaussian), geometric)
 
 
-def _half_line(found: Released, claim: Claim, epsilon: Enclosure) -> tuple[Event, float, float] | None:
+def _threshold_event(found: Released, claim: Claim, epsilon: Enclosure) -> tuple[Event, float, float] | None:
     """Of a single number, the outputs whose loss exceeds ε, with their probabilities on the left and on the right."""
     if found.line is None or len(found.draws) != 1 or not found.draws[0].gap:
         return None
@@ -180,8 +180,8 @@ def _half_line(found: Released, claim: Claim, epsilon: Enclosure) -> tuple[Event
     if threshold.denominator != 1 or abs(c) != 1:
         return None
     last, far = int(threshold), 2 * LARGEST_LOC
-    span = Span(last - far, last + 1) if below else Span(last, last + far)
-    return Event(rule=("≤" if below else "≥", float(last)), spans=(span,)), p, q
+    beyond = IntegerRange(last - far, last + 1) if below else IntegerRange(last, last + far)
+    return Event(rule=("≤" if below else "≥", float(last)), ranges=(beyond,)), p, q
 
 
 def _reach(draw: Moved, epsilon: Fraction, *, pure: bool) -> Fraction | None:
@@ -190,7 +190,7 @@ def _reach(draw: Moved, epsilon: Fraction, *, pure: bool) -> Fraction | None:
     if draw.kind is Gaussian:
         return gap / 2 - epsilon * scale * scale / gap
     if pure:
-        # on the whole half-line the loss is the largest
+        # the loss is largest on the whole threshold event
         return Fraction(0)
     reach = (gap - epsilon * scale) / 2
     if draw.kind is DiscreteLaplace:

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.evidence.sampling import GROWTH, SEARCH, batches, draw
-from dpaudit.evidence.sequential import MOST_EPSILON, grid, stake
+from dpaudit.evidence.sequential import MOST_EPSILON, grid, update_martingale
 from dpaudit.language import Claim
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.stats import clopper_pearson, eprocess
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 
 LEAST_RUNS = 50
-"""Runs a side behind the cheapest estimate of a pair."""
+"""Samples per dataset of the cheapest estimate of a pair."""
 OPTIMISM = 0.3
 """Error of the bounds by which pairs are ranked: an estimate near the middle finds more than a safe one."""
 
@@ -49,7 +49,7 @@ class Tried:
 
     Args:
         refuted: whether the e-process rejected the claim.
-        runs: runs a side that were spent.
+        runs: samples per dataset.
         learner: what they taught.
     """
 
@@ -63,8 +63,7 @@ class SampledObjective:
     """What samples say of a pair: for every search that knows a program by its outputs alone, ours and Hypothesis's.
 
     Args:
-        job: what is sampled, the claim, and the samples that its audit may spend: events are wanted that so many can
-            certify.
+        job: the subject, the claim, and the samples of its audit, which must be enough for the learned events.
         runner: takes the samples.
         seed: of all samples and of the learners' folds.
     """
@@ -123,13 +122,13 @@ class SampledObjective:
         job = self.job
         epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
         epsilons, at = grid(epsilon, job.runs, delta)
-        learner, process = Learner(seed=self.seed), Bets(epsilons, delta, at=at)
+        learner, process = Learner(seed=self.seed), Martingale(epsilons, delta, at=at)
         refuted, spent = False, 0
         for batch, size in enumerate(batches(runs, growth=growth)):
             sides = draw(job, pair, size, self.runner, seed=self.seed, index=index, phase=phase, batch=batch)
             spent += size
             if batch:
-                stake(process, learner.grow(epsilon=epsilon, delta=delta), sides)
+                update_martingale(process, learner.choose_event(epsilon=epsilon, delta=delta), sides)
                 # by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0
                 refuted = (
                     float(process.log_peaks[at]) >= math.log(1 / alpha)

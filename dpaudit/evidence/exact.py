@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.interpret import LawCache, align, ball_laws, law
+from dpaudit.interpret import LawCache, align, interval_laws, law
 from dpaudit.interpret.law import Support
-from dpaudit.language import Claim, Mechanism, Span
+from dpaudit.language import Claim, IntegerRange, Mechanism
 from dpaudit.language.distributions import plain
-from dpaudit.outputs.spans import together
+from dpaudit.outputs.ranges import together
 from dpaudit.results.datasets import dataset_to_json
 from dpaudit.results.model import Bounds, ClaimRecord, EventRecord, ExactEvidence, PairRecord
 from dpaudit.results.refutation import TOLERANCE
@@ -24,17 +24,17 @@ from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, ou
 NOTHING = 1e-30
 """An ε below it, in an interval that contains 0, is what rounding has left of 0."""
 SHOWN_ROUNDINGS = 3
-"""What was rounded is listed up to so many."""
+"""Most roundings that are listed."""
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
-MOST_BALLS = 20_000
+MOST_INTERVALS = 20_000
 """Outcomes of laws that are computed in intervals as well, about a second's worth."""
 
 LEFT_RIGHT, RIGHT_LEFT = "left/right", "right/left"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairLaws:
     """The laws of a pair over the same outcomes."""
 
     values: Support
@@ -53,23 +53,29 @@ class Comparison:
         """The event of the chosen outcomes."""
         values = plain(self.values)
         inside = [values[i] for i in np.flatnonzero(chosen).tolist()]
-        if not any(isinstance(value, Span) for value in inside):
+        if not any(isinstance(value, IntegerRange) for value in inside):
             return Event(frozenset(inside))
-        spans = sorted(v if isinstance(v, Span) else Span(v, v + 1) for v in inside if isinstance(v, Span | int))
-        return Event(frozenset(v for v in inside if not isinstance(v, Span | int)), spans=tuple(together(spans)))
+        ranges = sorted(
+            v if isinstance(v, IntegerRange) else IntegerRange(v, v + 1)
+            for v in inside
+            if isinstance(v, IntegerRange | int)
+        )
+        return Event(
+            frozenset(v for v in inside if not isinstance(v, IntegerRange | int)), ranges=tuple(together(ranges))
+        )
 
 
-def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> Comparison:
+def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> PairLaws:
     """The exact laws of both datasets of a pair.
 
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
     """
     left, right = (law(mechanism, side, cache=cache, path_limit=PATHS) for side in (pair.left, pair.right))
-    return Comparison(*align(left, right))
+    return PairLaws(*align(left, right))
 
 
-def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
+def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
     """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
     found = []
     for direction in (LEFT_RIGHT, RIGHT_LEFT):
@@ -97,7 +103,7 @@ def evidence(comparison: Comparison, pair: Pair, claim: Claim) -> tuple[ExactEvi
 
 
 def enclosed(
-    found: ExactEvidence, comparison: Comparison, mechanism: Mechanism, pair: Pair, claim: Claim
+    found: ExactEvidence, comparison: PairLaws, mechanism: Mechanism, pair: Pair, claim: Claim
 ) -> ExactEvidence:
     """The same with its bounds in interval arithmetic, where the laws are small enough for that.
 
@@ -108,9 +114,9 @@ def enclosed(
     Raises:
         NotEnumerableError: as `compare` does.
     """
-    if len(comparison.left) > MOST_BALLS:
+    if len(comparison.left) > MOST_INTERVALS:
         return found
-    laws = ball_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
+    laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
     p, q, delta = laws.left, laws.right, decimal(claim.delta)
     epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]
     if any(math.isinf(e.high) for e in epsilons):
@@ -144,12 +150,12 @@ def finite(number: float) -> float | None:
 
 
 def rounded_note(rounded: Sequence[str]) -> str:
-    """What a reader of intervals must know where the program rounded something."""
+    """A note that the program rounds some of its numbers."""
     first, more = "; ".join(rounded[:SHOWN_ROUNDINGS]), len(rounded) - SHOWN_ROUNDINGS
     return (
         f"Some numbers of the program are rounded to doubles ({first}{f'; and {more} more' if more > 0 else ''}): the "
-        "exact ε and δ and their intervals are those of the program with these rounded numbers, and prove nothing of "
-        "one that computes without rounding."
+        "exact ε and δ and their intervals hold for the program with these rounded numbers, and are no proof for a "
+        "program without rounding."
     )
 
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from dpaudit.adversary import Event
 from dpaudit.evidence.density import Exact
-from dpaudit.evidence.exact import Comparison
+from dpaudit.evidence.exact import PairLaws
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.sampled import Certified
 from dpaudit.evidence.sequential import Sequential
 from dpaudit.interpret import Outputs
-from dpaudit.language import Claim, Span
+from dpaudit.language import Claim, IntegerRange
 from dpaudit.language.distributions import plain
 from dpaudit.outputs.canonical import label
 from dpaudit.outputs.plain_json import abridged
-from dpaudit.outputs.spans import wholes
+from dpaudit.outputs.ranges import wholes
 from dpaudit.plans.plan import Seen
 from dpaudit.results.figures import BoundPlot, Drawing, EvidencePlot, OutputPlot, ProfilePlot, rounded
 from dpaudit.results.model import ExactEvidence, SampledEvidence
@@ -74,7 +74,7 @@ def evidence(state: Sequential) -> EvidencePlot:
     )
 
 
-def exact_outputs(comparison: Comparison, event: Event) -> OutputPlot:
+def exact_outputs(comparison: PairLaws, event: Event) -> OutputPlot:
     """The laws of both datasets, the event marked."""
     values = plain(comparison.values)
     if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
@@ -113,14 +113,14 @@ def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing 
     """What a case draws of its deciding pair: by the laws where they are known, else by runs."""
     best = found.collected.best if found.collected is not None else None
     worst = found.worst
-    if worst is not None and isinstance(exact := worst.comparison, Comparison):
+    if worst is not None and isinstance(exact := worst.comparison, PairLaws):
         marks = worst.event.marks(plain(exact.values)).tolist()
         values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
         return draw(Seen(worst.pair, "exact", values, left, right, marks))
     if best is not None and best.shown is not None and not any(side.blocks or side.others for side in best.shown):
         counts = [side.counts for side in best.shown]
         values = list(dict.fromkeys([*counts[0], *counts[1]]))
-        marks = best.witness.event.marks(values).tolist()
+        marks = best.learned.event.marks(values).tolist()
         # `runs` adds up all counts, so it is asked once
         runs = [side.runs for side in best.shown]
         left, right = ([c.get(v, 0) / n for v in values] for c, n in zip(counts, runs, strict=True))
@@ -182,8 +182,8 @@ def _binned(
     kind: str, values: Sequence[Any], left: FloatArray, right: FloatArray, event: Event
 ) -> OutputPlot:
     """Whole numbers in bins, whatever their size; a bin is marked when most of its mass is in the event."""
-    starts = wholes(value.start if isinstance(value, Span) else value for value in values)
-    stops = wholes(value.stop if isinstance(value, Span) else value + 1 for value in values)
+    starts = wholes(value.start if isinstance(value, IntegerRange) else value for value in values)
+    stops = wholes(value.stop if isinstance(value, IntegerRange) else value + 1 for value in values)
     low, stop = int(starts.min()), int(stops.max())
     if stop - low <= WIDE:
         ends = wholes([*range(low, stop, -(-(stop - low) // BINS)), stop])
@@ -201,19 +201,19 @@ def _binned(
     share = (overlap / (stops - starts)[part]).astype(np.float64)
     sides = (left, right, (left + right) * event.marks(values))
     p, q, inside = (np.bincount(at, share * side[part], len(ends) - 1) for side in sides)
-    labels = [str(Span(*pair)) for pair in pairwise(ends.tolist())]
+    labels = [str(IntegerRange(*pair)) for pair in pairwise(ends.tolist())]
     return OutputPlot(kind, labels, rounded(p), rounded(q), (inside > (p + q) / 2).tolist(), 0)
 
 
 def _binnable(value: Any) -> bool:
     """Whether it is a whole number, or several."""
-    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Span)
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, IntegerRange)
 
 
 def _reading_order(values: Any) -> list[int]:
     """Indices: numbers ascending, then everything else by its name."""
     def key(i: int) -> tuple[int, float, str]:
-        v = values[i].start if isinstance(values[i], Span) else values[i]
+        v = values[i].start if isinstance(values[i], IntegerRange) else values[i]
         # whole numbers beyond floats are compared as they are
         return (0, v, "") if isinstance(v, int | float) else (1, 0.0, label(v))
 

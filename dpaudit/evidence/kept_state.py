@@ -12,7 +12,7 @@ from numpy.random import SeedSequence
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import NondeterministicMechanismError
-from dpaudit.evidence.exact import PATHS, Comparison
+from dpaudit.evidence.exact import PATHS, PairLaws
 from dpaudit.interpret import Outputs, align, law
 from dpaudit.language.distributions import plain
 from dpaudit.outputs.canonical import likeness
@@ -47,7 +47,7 @@ def played(copy: MechanismTarget, pair: Pair, *, swapped: bool, seed: int) -> li
 
 
 def refuse_state(
-    copies: Callable[[], MechanismTarget] | None, pair: Pair, comparison: Comparison, name: str
+    copies: Callable[[], MechanismTarget] | None, pair: Pair, comparison: PairLaws, name: str
 ) -> None:
     """Compare the output distributions of a pair with those of two copies, each of which has run on nothing else.
 
@@ -67,7 +67,7 @@ def refuse_state(
         for dataset in (pair.right, pair.left):
             with guarded(name):
                 laws.append(law(copies().subject, dataset, path_limit=PATHS))
-        alone = Comparison(*align(*laws[::-1]))
+        alone = PairLaws(*align(*laws[::-1]))
     except Exception:
         # a copy that does not run shows nothing
         return
@@ -78,11 +78,11 @@ def refuse_state(
         if any(abs(p - q) > CLOSE for p, q in each):
             raise NondeterministicMechanismError(
                 f"{name} is not a function of its dataset and its draws: a copy of it that has run on no other dataset "
-                "has another output distribution; keep no state between runs."
+                "has a different output distribution; keep no state between runs."
             )
 
 
-def _by_text(comparison: Comparison) -> dict[str, tuple[float, float]]:
+def _by_text(comparison: PairLaws) -> dict[str, tuple[float, float]]:
     """Both probabilities by the text of the outcome: outcomes of copies are objects of other classes."""
     found: dict[str, tuple[float, float]] = {}
     for value, p, q in zip(plain(comparison.values), comparison.left.tolist(), comparison.right.tolist(), strict=True):

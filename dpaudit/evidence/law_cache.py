@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.language import BOTTOM
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.whole_files import write_file
 
@@ -255,8 +255,8 @@ def _encoded(value: Hashable) -> list[Any]:
             return ["tuple", [_encoded(part) for part in value]]
         case frozenset() if kind is frozenset:
             return ["frozenset", [_encoded(part) for part in value]]
-        case Span() if kind is Span:
-            return ["span", hex(value.start), hex(value.stop)]
+        case IntegerRange() if kind is IntegerRange:
+            return ["range", hex(value.start), hex(value.stop)]
     if value is BOTTOM:
         return ["bottom"]
     raise _NotPlainError
@@ -277,8 +277,8 @@ def _decoded(value: list[Any]) -> Any:
             return tuple(_decoded(part) for part in rest[0])
         case "frozenset":
             return frozenset(_decoded(part) for part in rest[0])
-        case "span":
-            return Span(int(rest[0], 16), int(rest[1], 16))
+        case "range":
+            return IntegerRange(int(rest[0], 16), int(rest[1], 16))
         case "bottom":
             return BOTTOM
     raise ValueError(kind)

@@ -35,13 +35,13 @@ from dpaudit.evidence.symmetries import (
     order_seen,
     turns,
 )
-from dpaudit.interpret import LawCache, NotOnExact, ball_law
-from dpaudit.interpret.span_laws import has_spans
+from dpaudit.interpret import LawCache, NotOnExact, interval_law
+from dpaudit.interpret.range_laws import has_ranges
 from dpaudit.language import Dataset, Mechanism, Relation
 from dpaudit.outputs.canonical import Kinds
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import SameForms
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.plans.plan import Scope
 from dpaudit.results.stream import Progress
 from dpaudit.stats.arrays import FloatArray, IntArray
@@ -118,7 +118,7 @@ def law_table(
     try:
         return (yield from _table(mechanism, relation, scope, runner, name))
     except NotOnExact as error:
-        # nothing that is computed on exact numbers is compared with what is computed on doubles
+        # numbers computed exactly are never compared with numbers computed in doubles
         return (yield from _table(mechanism, relation, scope, runner, name, doubles=str(error)))
 
 
@@ -154,7 +154,7 @@ def _table(
             with runner.guarded(name):
                 same = _agrees(mechanism, part, firsts[slice(*chunks[i])], doubles)
             if not same:
-                kept.refuse("its probabilities are not those of this program")
+                kept.refuse("its probabilities differ from those of this program")
                 parts.clear()
                 break
         read = sum(len(part.low) for part in parts.values())
@@ -164,7 +164,7 @@ def _table(
             done += 1
             kept.keep(parts)
             ready = sum(len(part.low) for part in parts.values())
-            yield Progress(ready, len(firsts), f"exact laws, {ready:,} of {len(firsts):,} datasets", None)
+            yield Progress(ready, len(firsts), f"exact, {ready:,} of {len(firsts):,} datasets", None)
     except TimeLimitError:
         kept.keep(parts, now=True)
         known = [at for i in sorted(parts) for at in range(*chunks[i])]
@@ -289,13 +289,13 @@ def _possible(part: Part, at: int) -> dict[tuple[Hashable, str], tuple[float, fl
 
 
 def _from_cache(read: int, rows: int, trouble: str) -> str:
-    """What the cache was used for, as the end of a sentence."""
+    """The use of the cache, as the end of a sentence."""
     if trouble:
         return f"all computed, because a file in the cache of output distributions was refused: {trouble}"
     if not read:
         return ""
     which = f"all {rows:,}" if read == rows else f"the first {read:,} of {rows:,}"
-    return f"{which} output distributions read from the cache, where an interrupted run of the same program kept them"
+    return f"{which} output distributions read from the cache of an interrupted run of the same program"
 
 
 def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> Part:
@@ -304,7 +304,7 @@ def _laws(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) ->
     rounded: dict[str, None] = {}
     for dataset in datasets:
         row = []
-        law = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS)
+        law = interval_law(mechanism, dataset, cache=cache, path_limit=PATHS)
         rounded |= dict.fromkeys(law.rounded)
         for value, p in law.as_dict().items():
             around = outward(p)
@@ -344,7 +344,7 @@ def _joined(
     every = tuple(dict.fromkeys(value for part in parts for value in part.outcomes))
     if len(every) > most:
         raise UsageError(
-            f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities to hold; "
+            f"{len(known):,} datasets with {len(every):,} outcomes are too many probabilities for the memory; "
             "make the domain or the size smaller."
         )
     place = {value: at for at, value in enumerate(closed(every, action.symmetries, most))}
@@ -374,7 +374,7 @@ def _joined(
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
     """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
     every = [value for part in parts for value in part.outcomes]
-    if not has_spans(tuple(every)):
+    if not has_ranges(tuple(every)):
         return parts
     cuts = closed_cuts(every, action.symmetries, most)
     found: list[Part] = []
@@ -383,12 +383,12 @@ def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]
         columns: list[int] = []
         shares: list[float] = []
         for at, value in enumerate(outcomes):
-            if not isinstance(value, Span):
+            if not isinstance(value, IntegerRange):
                 values, columns, shares = [*values, value], [*columns, at], [*shares, 1.0]
                 continue
             first, last = bisect_left(cuts, value.start), bisect_left(cuts, value.stop)
             for start, stop in zip(cuts[first:last], cuts[first + 1 : last + 1], strict=True):
-                values.append(start if stop == start + 1 else Span(start, stop))
+                values.append(start if stop == start + 1 else IntegerRange(start, stop))
                 columns.append(at)
                 shares.append((stop - start) / value.size)
         # a share and its product are rounded by 2^-53 each

@@ -10,10 +10,10 @@ from dpaudit.errors import DpauditError
 from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.exact import LEFT_RIGHT, PATHS, pair_record
 from dpaudit.evidence.findings import Findings
-from dpaudit.interpret import Entry, LawCache, Spent, grouped, ledger, spending
+from dpaudit.interpret import Entry, LawCache, LossTerm, grouped, ledger, loss_breakdown
 from dpaudit.language import Mechanism
 from dpaudit.plans.job import PrivacyJob
-from dpaudit.results.model import LedgerRow, Spending
+from dpaudit.results.model import LedgerRow, LossBreakdown
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.target import MechanismTarget
 
@@ -23,7 +23,7 @@ _VALUE, _NAME = 24, 60
 """Most characters of what a draw gave, and of what it is called."""
 
 
-def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Spending | None]:
+def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], LossBreakdown | None]:
     """The tree, depth first, and which course of draws it is of; nothing where there is no tree.
 
     On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
@@ -45,15 +45,15 @@ def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Spen
     # other draws may use more mechanisms than this course does, and the claim covers them as well
     most = dearest.worst(spent.entry)
     spent = replace(spent, entry=replace(spent.entry, composed=most.composed, parts=most.parts))
-    return _spent_rows(spent, 0), Spending(pair, worst.evidence.direction, spent.share)
+    return _spent_rows(spent, 0), LossBreakdown(pair, worst.evidence.direction, spent.share)
 
 
-def _spent(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> Spent | None:
+def _spent(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> LossTerm | None:
     """The course to the worst event, of the dataset on which it is likelier."""
     pair, exact = worst.pair, worst.evidence
     sides = (pair.left, pair.right) if exact.direction == LEFT_RIGHT else (pair.right, pair.left)
     try:
-        return spending(
+        return loss_breakdown(
             mechanism, *sides, worst.event.marks, leak=exact.epsilon is None, claim=job.claim,
             group=job.claim.relation.size, cache=laws, path_limit=PATHS,
         )
@@ -65,7 +65,7 @@ def _rows(entry: Entry, depth: int) -> list[LedgerRow]:
     return [_row(entry, depth), *(row for part in entry.parts for row in _rows(part, depth + 1))]
 
 
-def _spent_rows(spent: Spent, depth: int) -> list[LedgerRow]:
+def _spent_rows(spent: LossTerm, depth: int) -> list[LedgerRow]:
     row = _row(spent.entry, depth)
     p, q = spent.left, spent.right
     # a claim binds both directions, so both are held against it
@@ -89,7 +89,7 @@ def _row(entry: Entry, depth: int) -> LedgerRow:
     if claim is None:
         text += " (not accounted for)"
     elif parts is not None and entry.claim is not None:
-        relation = "within its claim" if entry.balanced else "MORE than its claim"
+        relation = "within its claim" if entry.balanced else "EXCEEDS its claim"
         text += f": its parts compose to ({parts.epsilon:.6g}, {parts.delta:.6g}), {relation}"
     return LedgerRow(
         depth,

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from dpaudit.evidence.density import Exact, Losses
-from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, Comparison
+from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, PairLaws
 from dpaudit.language import Claim
 from dpaudit.results.figures import CertifiedTest, LossPlot, TradeoffPlot, rounded
 from dpaudit.results.model import SampledEvidence
@@ -70,11 +70,11 @@ def loss_plot(claim: Claim, comparison: Exact | None) -> LossPlot | None:
             return _by_density(claim, comparison)
         except OverflowError:
             return None
-    return _by_laws(claim, comparison)
+    return _from_laws(claim, comparison)
 
 
 def _vertices(comparison: Exact) -> Floats:
-    if isinstance(comparison, Comparison):
+    if isinstance(comparison, PairLaws):
         p, q = comparison.left, comparison.right
         one = _few(tradeoff.curve(p, q))
         return tradeoff.lower_hull(np.concatenate([one, one[:, ::-1]]))
@@ -139,7 +139,7 @@ def _claimed(claim: Claim) -> tuple[Floats, Floats, Floats]:
     return epsilons, deltas, _thinned(points)[:, 0]
 
 
-def _by_laws(claim: Claim, comparison: Comparison) -> LossPlot:
+def _from_laws(claim: Claim, comparison: PairLaws) -> LossPlot:
     losses: list[Floats] = []
     masses: list[Floats] = []
     infinite: list[float] = []

@@ -7,13 +7,13 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 from dpaudit.adversary import Event, Pair
-from dpaudit.adversary.events.learner import Witness
+from dpaudit.adversary.events.learner import LearnedEvent
 from dpaudit.errors import TimeLimitError
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT, pair_record
 from dpaudit.evidence.sampling import CERTIFY, draw
-from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, stake
+from dpaudit.evidence.sequential import MOST_EPSILON, Sequential, Track, update_martingale
 from dpaudit.interpret import Outputs, Tally
-from dpaudit.plans.alpha_shares import LOOKS
+from dpaudit.plans.alpha_shares import INTERIM_ANALYSES
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.results.model import EventRecord, SampledEvidence
 from dpaudit.results.stream import Progress
@@ -32,7 +32,7 @@ class Certified:
     """One certified pair: its witness and counts, batch by batch."""
 
     pair: Pair
-    witness: Witness
+    learned: LearnedEvent
     evidence: SampledEvidence
     trail: list[tuple[int, int, int]] = field(default_factory=list)
     """(runs a side, x, y) after every batch."""
@@ -78,18 +78,20 @@ def certify(
     if out.cut_short or budget < 1:
         return
     for number, track in enumerate(tracks, 1):
-        witness = _frozen(job, state, track, budget, len(tracks), certify=certify)
-        what = f"certifying, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
+        learned = _frozen(job, state, track, budget, len(tracks), certify=certify)
+        what = f"counting, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
         for runs, bound in _count(
-            job, state, track, witness, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
+            job, state, track, learned, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
         ):
             best = max(bound, out.epsilon_lower)
-            yield Progress(spent + runs, job.runs, f"{what}, {runs:,} of {budget:,} runs a side", best)
+            yield Progress(spent + runs, job.runs, f"{what}, {runs:,} of {budget:,} samples per dataset", best)
         if out.cut_short:
             return
 
 
-def _frozen(job: PrivacyJob, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool) -> Witness:
+def _frozen(
+    job: PrivacyJob, state: Sequential, track: Track, budget: int, tests: int, *, certify: bool
+) -> LearnedEvent:
     """The event to certify: that of the bit patterns where they count and show more.
 
     Where the verdict matters and not the bound (not `certify`), it is the event that speaks most against the claim, if
@@ -98,17 +100,26 @@ def _frozen(job: PrivacyJob, state: Sequential, track: Track, budget: int, tests
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     own = float(track.process.log_values[state.at])
     learner = track.bits if state.counted and float(track.bits_process.log_values[state.at]) > own else track.learner
-    learner.settle()
+    learner.refit()
     if not certify:
-        grown = learner.grow(epsilon=epsilon, delta=delta)
-        if state.refuted or grown.p > math.exp(epsilon) * grown.q + delta:
-            return grown
+        chosen = learner.choose_event(epsilon=epsilon, delta=delta)
+        if state.refuted or chosen.p > math.exp(epsilon) * chosen.q + delta:
+            return chosen
     return learner.certify(epsilon=epsilon, delta=delta, runs=budget, alpha=state.shares.final / tests)
 
 
 def _count(
-    job: PrivacyJob, state: Sequential, track: Track, witness: Witness, runner: Runner, out: Collected, *, seed: int,
-    spent: int, tests: int, certify: bool,
+    job: PrivacyJob,
+    state: Sequential,
+    track: Track,
+    learned: LearnedEvent,
+    runner: Runner,
+    out: Collected,
+    *,
+    seed: int,
+    spent: int,
+    tests: int,
+    certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
     """Fresh runs on both sides, batch by batch, up to the look at which the certificate is done.
 
@@ -116,8 +127,8 @@ def _count(
     time limit or a crash stops it. (A crash is an output like any other, of which no event holds; the counts of a look
     that was reached are those of a mechanism that may crash.)
     """
-    sizes = _looks(job.runs - spent, certify=certify)
-    numerator, denominator = (1, 0) if witness.reverse else (0, 1)
+    sizes = _analyses(job.runs - spent, certify=certify)
+    numerator, denominator = (1, 0) if learned.reverse else (0, 1)
     hits, done, shown = [0, 0], 0, [Tally(), Tally()]
     trail: list[tuple[int, int, int]] = []
     last = (0, 0.0)
@@ -125,8 +136,8 @@ def _count(
     delta = job.claim.delta
     try:
         batch = 0
-        for look, size in sizes:
-            alpha = state.shares.at_look(look, tests)
+        for analysis, size in sizes:
+            alpha = state.shares.at_analysis(analysis, tests)
             for part in _parts(size - done):
                 sides = draw(
                     job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch,
@@ -134,17 +145,17 @@ def _count(
                 )
                 batch += 1
                 state.monitor.see(sides)
-                # the event is fixed, so what it showed until now is what to stake on it next
-                seen = _with(witness, hits[numerator], hits[denominator], done)
-                process = track.bits_process if witness.family == "bits" else track.process
-                x, y = stake(process, seen, sides)
+                # the event is fixed, so its counts so far give the next alternative
+                seen = _with(learned, hits[numerator], hits[denominator], done)
+                process = track.bits_process if learned.family == "bits" else track.process
+                x, y = update_martingale(process, seen, sides)
                 hits[numerator] += x
                 hits[denominator] += y
                 done += part
                 state.runs += 2 * part
                 if track is not state.smaller:
                     track.runs_certified += part
-                    state.look()
+                    state.interim_analysis()
                 for side in (0, 1):
                     if 2 * done <= SHOWN or batch == 1:
                         shown[side].merge(sides[side])
@@ -162,19 +173,21 @@ def _count(
     finally:
         if evidence is not None:
             counts, alpha = evidence
-            weighed = _weigh(job, track, witness, counts, alpha)
+            weighed = _weigh(job, track, learned, counts, alpha)
             outputs_shown = (shown[0].outputs(), shown[1].outputs())
             upto = [point for point in trail if point[0] <= counts[0]]
-            out.certified.append(Certified(track.pair, witness, weighed, upto, outputs_shown))
+            out.certified.append(Certified(track.pair, learned, weighed, upto, outputs_shown))
 
 
-def _looks(budget: int, *, certify: bool) -> list[tuple[int, int]]:
+def _analyses(budget: int, *, certify: bool) -> list[tuple[int, int]]:
     """(number of the look, runs a side at it): doubling up to the budget; the last alone where nothing stops early."""
     if certify:
-        return [(LOOKS - 1, budget)]
+        return [(INTERIM_ANALYSES - 1, budget)]
     # with few runs several looks fall together: the latest has the largest share
-    looks = {math.ceil(budget / 2 ** (LOOKS - 1 - look)): look for look in range(LOOKS)}
-    return [(look, size) for size, look in looks.items()]
+    analyses = {
+        math.ceil(budget / 2 ** (INTERIM_ANALYSES - 1 - analysis)): analysis for analysis in range(INTERIM_ANALYSES)
+    }
+    return [(analysis, size) for size, analysis in analyses.items()]
 
 
 def _parts(runs: int) -> list[int]:
@@ -182,8 +195,8 @@ def _parts(runs: int) -> list[int]:
     return [runs // parts + (i < runs % parts) for i in range(parts)]
 
 
-def _with(witness: Witness, x: int, y: int, runs: int) -> Witness:
-    return replace(witness, x=witness.x + x, n=witness.n + runs, y=witness.y + y, m=witness.m + runs)
+def _with(learned: LearnedEvent, x: int, y: int, runs: int) -> LearnedEvent:
+    return replace(learned, x=learned.x + x, n=learned.n + runs, y=learned.y + y, m=learned.m + runs)
 
 
 def _rates(job: PrivacyJob, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
@@ -202,7 +215,7 @@ def _rates(job: PrivacyJob, track: Track, last: tuple[int, int, int], alpha: flo
 
 
 def _weigh(
-    job: PrivacyJob, track: Track, witness: Witness, last: tuple[int, int, int], alpha: float
+    job: PrivacyJob, track: Track, learned: LearnedEvent, last: tuple[int, int, int], alpha: float
 ) -> SampledEvidence:
     n, x, y = last
     claim = job.claim
@@ -213,8 +226,8 @@ def _weigh(
     )
     return SampledEvidence(
         pair=pair_record(track.pair, claim),
-        direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT,
-        event=event_record(witness.event),
+        direction=RIGHT_LEFT if learned.reverse else LEFT_RIGHT,
+        event=event_record(learned.event),
         x=x,
         n=n,
         y=y,
@@ -225,7 +238,7 @@ def _weigh(
         alpha=alpha,
         detectable_epsilon=detectable if math.isfinite(detectable) else None,
         runs_trained=track.runs,
-        family=witness.family,
+        family=learned.family,
     )
 
 

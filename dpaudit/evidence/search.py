@@ -24,7 +24,7 @@ from dpaudit.options import DATA, Door
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
 from dpaudit.results.stream import Progress
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 
 ESTIMATES = 500
@@ -61,7 +61,7 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
     )
     try:
         for state in search:
-            # one on which the mechanism fails is tried only where it fails on all
+            # pairs on which the mechanism fails are used only if it fails on all
             best = [scored.item for scored in state.best if scored.score > -math.inf] or best
             highest = max((scored.score for scored in state.best), default=0.0)
             what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
@@ -69,20 +69,20 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
     except TimeLimitError:
         found.notes.append("The time limit ended the search for pairs.")
     if crashes:
-        found.notes.append(f"On {len(crashes):,} estimates of the search the mechanism failed, as in: {crashes[0]}")
+        found.notes.append(f"The mechanism failed in {len(crashes):,} estimates of the search, e.g.: {crashes[0]}")
     kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
     return replace(job, pairs=kept)
 
 
 def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
-    """What is to be said where a pair that was found holds NaN, an infinity or −0.0: the description means them too."""
+    """Notes if a found pair contains NaN, an infinity or −0.0, which the description includes."""
     if "floats" not in data:
-        # they were written down one by one
+        # the values were listed one by one
         return []
     holds = {exception_of(value) for side in (pair.left, pair.right) for record in side for value in leaves_of(record)}
     return [
-        f"The pair holds {name}, which a column of floats can hold whatever its range: {DATA.called(door)} {data!r} "
-        f"means it too. If nobody can pass it to the mechanism, say so with {option}=False."
+        f"The pair contains {name}, which a column of floats can contain whatever its range, so {DATA.called(door)} "
+        f"{data!r} includes it. If it cannot reach the mechanism, exclude it with {option}=False."
         for name, option in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
         if option in holds
     ]
@@ -91,10 +91,10 @@ def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
 def minimize_strongest(
     job: PairSearch, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
 ) -> Generator[Progress, None, None]:
-    """Put the smallest pair that still seems to refute in the place of the one that did.
+    """Minimise the refuting pair.
 
-    Nothing rests on these runs: the e-process has refuted the claim on the larger pair, and the smaller one is
-    certified by fresh runs.
+    The verdict does not depend on these samples: the e-process has refuted the claim on the larger pair, and the bound
+    on the smaller one uses fresh samples.
     """
     strongest, objective = state.strongest, SampledObjective(job, runner, seed)
     runs = min(max(2 * spent, 100), learning_runs(job.runs))
@@ -109,28 +109,28 @@ def minimize_strongest(
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted
 
-    yield Progress(spent, job.runs, "shrinking the pair that refutes", state.epsilon_lower)
+    yield Progress(spent, job.runs, "minimising the refuting pair", state.epsilon_lower)
     try:
         minimized = minimize(
             strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
         )
     except (TimeLimitError, DpauditError) as error:
-        found.notes.append(f"The pair that refutes was not shrunk: {error}")
+        found.notes.append(f"The refuting pair was not minimised: {error}")
         return
     if not minimized.steps:
         return
     left, right = len(strongest.pair.left), len(strongest.pair.right)
     steps = f"{len(minimized.steps)} step{'' if len(minimized.steps) == 1 else 's'}"
     found.notes.append(
-        f"The pair was shrunk in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
-        "e-process refuted the claim; the counts are of the small pair."
+        f"The pair was minimised in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
+        "e-process refuted the claim; the counts are those of the minimised pair."
     )
     state.smaller = Track(
         len(state.tracks),
         replace(minimized.pair, source="shrunk"),
         learned[minimized.pair.left, minimized.pair.right],
-        Bets(state.epsilons, job.claim.delta, at=state.at),
+        Martingale(state.epsilons, job.claim.delta, at=state.at),
         strongest.bits,
-        Bets(state.epsilons, job.claim.delta, at=state.at),
+        Martingale(state.epsilons, job.claim.delta, at=state.at),
         runs=runs,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpaudit.adversary import Pair
-from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
 from dpaudit.evidence.sampling import LEARN, Sides, batches, draw
@@ -17,11 +17,11 @@ from dpaudit.interpret import Outputs
 from dpaudit.language.relation import plain_records
 from dpaudit.plans.alpha_shares import Shares, learning_runs
 from dpaudit.plans.job import PrivacyJob
-from dpaudit.plans.request import Carried
+from dpaudit.plans.request import PriorEvidence
 from dpaudit.results.stream import Progress
 from dpaudit.stats import eprocess, power
 from dpaudit.stats.arrays import FloatArray
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 
@@ -41,14 +41,14 @@ class Track:
     index: int
     pair: Pair
     learner: Learner
-    process: Bets
+    process: Martingale
     bits: Learner
-    bits_process: Bets
+    bits_process: Martingale
     runs: int = 0
     """Runs a side of the sequential phase."""
     runs_certified: int = 0
     bits_runs: int = 0
-    bits_witness: Witness | None = None
+    learned_bits: LearnedEvent | None = None
     real: bool = False
     """Whether an output so far was or held a double."""
 
@@ -61,14 +61,14 @@ class Sequential:
         tracks: the pairs under test.
         shares: how the case's error is spent.
         counted: whether bit patterns count in the verdict.
-        carried: the e-value of earlier results, if any.
+        prior: the e-value of earlier results, if any.
         at: the claimed ε's place on the grid.
     """
 
     tracks: list[Track]
     shares: Shares
     counted: bool
-    carried: Carried | None
+    prior: PriorEvidence | None
     epsilons: FloatArray
     at: int
     peaks: FloatArray
@@ -122,32 +122,32 @@ class Sequential:
         # an average of peaks would be none of an e-process: each pair is tested at its own share
         return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))
 
-    def look(self) -> None:
+    def interim_analysis(self) -> None:
         """Take stock after a batch; time is the runs a side, on the average over the pairs."""
         values = self._values()
         runs = round(sum(track.runs + track.runs_certified for track in self.tracks) / len(self.tracks))
         self.peaks = np.maximum(self.peaks, values)
         self.trail.append((runs, float(values[self.at])))
-        # no level counts for more than those below it, so the bound on ε reaches the claim then, and one share of α
-        # covers the verdict and the bound together
+        # a level gets at most the value of the levels below it, so the bound on ε reaches the claim at this point, and
+        # one share of α covers both the verdict and the bound
         if self.refuted_at is None and self.peaks[self.at] >= self.threshold:
             self.refuted_at = runs
 
     def _values(self) -> FloatArray:
-        """ln of the average over pairs (and bit patterns where they count) of the e-processes, times what came before.
+        """ln of the average over pairs (and bit patterns if they count) of the e-processes, times the prior evidence.
 
-        What refutes a level refutes every smaller one, so a level counts for no more than those below it. What was
-        carried over is evidence against the claimed ε, and so against every smaller one; with the former, the product
-        over the nights is at each of these levels at most that of the level's own processes. Above the claim every
-        night begins anew, with a stake so small that all nights together spend no more than is set aside for it.
+        A refutation of a level refutes every smaller one, so a level gets at most the value of the levels below it.
+        Prior evidence is against the claimed ε, and so against every smaller one; with the former, the product over
+        the sessions is at each of these levels at most that of the level's own processes. Above the claim every
+        session starts again, with a share so small that all sessions together use no more than its part of α.
         """
         members = [track.process.log_values for track in self.tracks]
         if self.counted:
             members += [track.bits_process.log_values for track in self.tracks]
         mean: FloatArray = np.logaddexp.reduce(members, axis=0) - math.log(len(members))
         mean = np.minimum.accumulate(mean)
-        if self.carried is not None:
-            mean[: self.at + 1] += self.carried.log_e
+        if self.prior is not None:
+            mean[: self.at + 1] += self.prior.log_e
             mean[self.at + 1 :] += math.log(self.shares.above / self.shares.sequential)
         return mean
 
@@ -157,7 +157,7 @@ class Sequential:
 
 
 def begin(
-    job: PrivacyJob, shares: Shares, *, seed: int, counted: bool, carried: Carried | None, key: str = ""
+    job: PrivacyJob, shares: Shares, *, seed: int, counted: bool, prior: PriorEvidence | None, key: str = ""
 ) -> Sequential:
     """The state before the first run."""
     claim = min(job.claim.epsilon, MOST_EPSILON)
@@ -167,13 +167,13 @@ def begin(
             index,
             pair,
             Learner(log_ratio=log_ratio(job, pair), seed=seed),
-            Bets(epsilons, job.claim.delta, at=at),
+            Martingale(epsilons, job.claim.delta, at=at),
             Learner(bits=True, seed=seed),
-            Bets(epsilons, job.claim.delta, at=at),
+            Martingale(epsilons, job.claim.delta, at=at),
         )
         for index, pair in enumerate(job.pairs)
     ]
-    state = Sequential(tracks, shares, counted, carried, epsilons, at, np.zeros(len(epsilons)), key=key)
+    state = Sequential(tracks, shares, counted, prior, epsilons, at, np.zeros(len(epsilons)), key=key)
     state.peaks = state._values()
     return state
 
@@ -197,12 +197,12 @@ def explore(
                     noted=state.monitor.note,
                 )
                 state.monitor.see(sides)
-                _bet(track, sides, job)
+                _multiply(track, sides, job)
                 track.learner.add(*sides)
                 track.runs += size
                 state.runs += 2 * size
             done += size
-            state.look()
+            state.interim_analysis()
             if state.refuted and not certify:
                 break
     except TimeLimitError:
@@ -210,25 +210,25 @@ def explore(
     return done
 
 
-def _bet(track: Track, sides: Sides, job: PrivacyJob) -> None:
+def _multiply(track: Track, sides: Sides, job: PrivacyJob) -> None:
     """Stake on what earlier batches taught, and only then learn from this one."""
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     if track.runs:
-        stake(track.process, track.learner.grow(epsilon=epsilon, delta=delta), sides)
+        update_martingale(track.process, track.learner.choose_event(epsilon=epsilon, delta=delta), sides)
     track.real = track.real or any(_holds_doubles(side) for side in sides)
     if track.real and track.runs < BITS_RUNS:
         if track.runs:
-            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)
-            stake(track.bits_process, track.bits_witness, sides)
+            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)
+            update_martingale(track.bits_process, track.learned_bits, sides)
         track.bits.add(*sides)
         track.bits_runs += sides[0].runs
 
 
-def stake(process: Bets, witness: Witness, sides: Sides) -> tuple[int, int]:
-    """Bet on an event with fresh runs; the hits on the side where it is likelier, and on the other."""
-    top, bottom = reversed(sides) if witness.reverse else sides
-    x, y = witness.event.count(top), witness.event.count(bottom)
-    process.bet(x, top.runs, y, bottom.runs, past=(witness.x, witness.n, witness.y, witness.m))
+def update_martingale(process: Martingale, learned: LearnedEvent, sides: Sides) -> tuple[int, int]:
+    """Test an event on fresh samples; returns its counts under the dataset where it is more likely, and the other."""
+    top, bottom = reversed(sides) if learned.reverse else sides
+    x, y = learned.event.count(top), learned.event.count(bottom)
+    process.update(x, top.runs, y, bottom.runs, past=(learned.x, learned.n, learned.y, learned.m))
     return x, y
 
 
@@ -265,4 +265,4 @@ def _holds_doubles(outputs: Outputs) -> bool:
 
 def _what(track: Track, state: Sequential, done: int, runs: int) -> str:
     pairs = f"pair {track.index + 1} of {len(state.tracks)}, " if len(state.tracks) > 1 else ""
-    return f"betting, {pairs}{done:,} of {runs:,} runs a side"
+    return f"testing, {pairs}{done:,} of {runs:,} samples per dataset"

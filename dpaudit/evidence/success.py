@@ -13,10 +13,10 @@ from flint import arb, ctx
 from numpy.random import Generator
 
 from dpaudit.errors import MechanismError, NotEnumerableError, TimeLimitError
-from dpaudit.interpret import LawCache, ball_law, of_one_kind, sample
+from dpaudit.interpret import LawCache, interval_law, of_one_kind, sample
 from dpaudit.interpret.parameters import exact_value
 from dpaudit.interpret.walk import refuse_failures
-from dpaudit.language import Goal, Instance, Span, Trial
+from dpaudit.language import Goal, Instance, IntegerRange, Trial
 from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.enclosed import Roundings, watching
@@ -70,15 +70,15 @@ def exactly(trial: Trial) -> Success:
 
 
 def _exactly(trial: Trial, cache: LawCache) -> Success:
-    instances = ball_law(trial.instances, (), path_limit=MOST_PATHS)
+    instances = interval_law(trial.instances, (), path_limit=MOST_PATHS)
     rounded, judge = dict.fromkeys(instances.rounded), _Judge(trial.goal)
     if len(instances) > MOST_INSTANCES:
-        raise NotEnumerableError(f"There are more than {MOST_INSTANCES:,} different inputs; runs draw some of them.")
+        raise NotEnumerableError(f"There are more than {MOST_INSTANCES:,} different inputs; only some are sampled.")
     with ctx.workprec(PRECISION):
         total = arb(0)
         refuse_failures(trial.instances.name, instances.values)
         for instance, mass in instances.as_dict().items():
-            law = ball_law(trial.subject, checked(instance).dataset, cache=cache, path_limit=MOST_PATHS)
+            law = interval_law(trial.subject, checked(instance).dataset, cache=cache, path_limit=MOST_PATHS)
             refuse_failures(trial.subject.name, law.values)
             rounded |= dict.fromkeys(law.rounded)
             for value, p in law.as_dict().items():
@@ -88,10 +88,10 @@ def _exactly(trial: Trial, cache: LawCache) -> Success:
 
 
 def checked(instance: Any) -> Instance:
-    """It, if it is an instance.
+    """The argument, if it is an instance.
 
     Raises:
-        MechanismError: it is something else.
+        MechanismError: it is not.
     """
     if not isinstance(instance, Instance):
         raise MechanismError(f"A source of instances returned {instance!r}; return an Instance.")
@@ -99,8 +99,8 @@ def checked(instance: Any) -> Instance:
 
 
 class _Judge:
-    """A goal whose numbers are exact, as those of the programs are; one that does not take such numbers is asked in
-    doubles, and that is noted."""
+    """A goal evaluated with exact numbers, as programs are; goals that reject such numbers are evaluated in doubles,
+    which is noted."""
 
     def __init__(self, goal: Goal) -> None:
         self.roundings = Roundings()
@@ -110,7 +110,7 @@ class _Judge:
             self._exact = exact_value(goal, self.roundings)
 
     def share(self, instance: Instance, value: Any) -> Any:
-        """Of an outcome, how much is good: 0 or 1, of a span any share."""
+        """The share of good outputs: 0 or 1 for one output, any share for a range."""
         if self._exact is not None:
             with self._noting(), watching(self.roundings):
                 return _share(self._exact, exact_value(instance, self.roundings), value)
@@ -124,16 +124,16 @@ class _Judge:
             raise
         except Exception as error:
             self._exact = None
-            self.roundings.note(f"all numbers of the goal, which is not reached with exact ones ({error})")
+            self.roundings.note(f"all numbers of the goal, which does not accept exact ones ({error})")
 
 
 def _share(goal: Goal, instance: Instance, value: Any) -> Any:
-    """Of an outcome, how much is good: 0 or 1, of a span any share."""
-    if not isinstance(value, Span):
+    """The share of good outputs: 0 or 1 for one output, any share for a range."""
+    if not isinstance(value, IntegerRange):
         return int(goal.reached(instance, value))
     good = goal.reached_among(instance, value)
     if good is None:
         if value.size > MOST_MEMBERS:
-            raise NotEnumerableError(f"A span of {value.size:,} outputs is too long to judge them one by one.")
+            raise NotEnumerableError(f"A range of {value.size:,} outputs is too long to evaluate them one by one.")
         good = sum(goal.reached(instance, one) for one in range(value.start, value.stop))
     return arb(good) / arb(value.size)

@@ -24,7 +24,7 @@ from dpaudit.evidence.assumptions import always_fails, only_failures
 from dpaudit.evidence.exact import LEFT_RIGHT, RIGHT_LEFT
 from dpaudit.evidence.law_table import LawTable, law_table
 from dpaudit.evidence.symmetries import Orbits
-from dpaudit.interpret import LawCache, ball_laws
+from dpaudit.interpret import LawCache, interval_laws
 from dpaudit.language import Claim, Mechanism, Multiset
 from dpaudit.plans.plan import Scope
 from dpaudit.results.refutation import TOLERANCE, tolerance
@@ -100,12 +100,12 @@ class Swept:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the verdict should know."""
+        """Notes for the reader of the verdict."""
         if self.order_seen is None:
             return []
         return [
-            f"The order of records matters to it: on {self.order_seen!r} its law is not that on the multiset, which is "
-            "given to it in ascending order; `dpaudit verify --ordered` looks at every sequence."
+            f"The order of records matters: on {self.order_seen!r} the output distribution differs from that on the "
+            "sorted records, which is what was compared; `dpaudit verify --ordered` compares every sequence."
         ]
 
 
@@ -130,11 +130,12 @@ def sweep(
         try:
             # of the laws that are there in time, the comparison is not what takes long
             with runner.limited() if table.complete else nullcontext():
-                search.look(i, j)
+                search.examine(i, j)
         except TimeLimitError:
             complete = False
             break
-        yield Progress(pairs, pairs, f"comparing laws, {pairs:,} comparisons", search.epsilon if search.at else None)
+        what = f"comparing output distributions, {pairs:,} comparisons"
+        yield Progress(pairs, pairs, what, search.epsilon if search.at else None)
     how = table.action
     found = Swept(
         len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen,
@@ -167,7 +168,7 @@ class _Search:
     rounded: dict[str, None] = field(default_factory=dict)
     enclosed: dict[tuple[int, int], Enclosure] = field(default_factory=dict)
 
-    def look(self, i: Ints, j: Ints) -> None:
+    def examine(self, i: Ints, j: Ints) -> None:
         """At pairs of datasets by number, shape (k,) each, in both directions."""
         if not len(i):
             return
@@ -207,15 +208,15 @@ class _Search:
         """
         a, b = at
         lenient, strict = self._enclose(a, b), epsilon_at(*self._laws(a, b), decimal(self.claim.delta))
-        # a little more δ may need less than this pair does without it: no reader wants a most below the least
+        # a slightly larger δ may need less than this pair does without it; keep the upper end above the lower one
         most = max(self.epsilon, lenient.high, strict.high if math.isfinite(strict.high) else 0.0)
         direction = LEFT_RIGHT if a < b else RIGHT_LEFT
         rounded = tuple(dict.fromkeys([*self.table.rounded, *self.rounded]))
-        return Worst(self.pair(at, "worst of the scope"), direction, strict, lenient.low, most, rounded)
+        return Worst(self.pair(at, "worst of the domain"), direction, strict, lenient.low, most, rounded)
 
     @property
     def allowed(self) -> float:
-        """δ, and a little more."""
+        """δ with the tolerance."""
         return self.claim.delta * (1 + TOLERANCE)
 
     def pair(self, at: tuple[int, int], label: str = "of the scope") -> Pair:
@@ -263,7 +264,7 @@ class _Search:
 
     def _laws(self, a: int, b: int) -> tuple[list[Any], list[Any]]:
         cache = LawCache(self.table.doubles)
-        laws = ball_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
+        laws = interval_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
         self.rounded |= dict.fromkeys(laws.rounded)
         return laws.left, laws.right
 

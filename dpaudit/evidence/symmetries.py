@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import SymmetryError, TimeLimitError
 from dpaudit.evidence.law_cache import Part
-from dpaudit.interpret import LawCache, NotOnExact, ball_law, first_difference
-from dpaudit.interpret.ball_spans import cuts_of
-from dpaudit.interpret.span_laws import has_spans
+from dpaudit.interpret import LawCache, NotOnExact, first_difference, interval_law
+from dpaudit.interpret.interval_ranges import cuts_of
+from dpaudit.interpret.range_laws import has_ranges
 from dpaudit.language import Dataset, Mechanism, Multiset, Relation, Symmetry
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import IntArray
 from dpaudit.subjects.user_errors import described
 
@@ -183,9 +183,9 @@ def _holds(
     Raises:
         SymmetryError: it is not.
     """
-    laws = [ball_law(mechanism, each, cache=cache, path_limit=PATHS) for each in (dataset, image)]
+    laws = [interval_law(mechanism, each, cache=cache, path_limit=PATHS) for each in (dataset, image)]
     before, after = (law.as_dict() for law in laws)
-    if not symmetry.moves_spans and has_spans((*before, *after)):
+    if not symmetry.moves_ranges and has_ranges((*before, *after)):
         return False
     try:
         difference = first_difference(before, after, symmetry)
@@ -193,16 +193,16 @@ def _holds(
     except Exception as error:
         raise SymmetryError(
             f"{name} declares the symmetry {symmetry.name!r}, which fails on an output of {dataset!r} "
-            f"({described(error)}); mend `symmetries` or take it out."
+            f"({described(error)}); fix `symmetries` or remove it."
         ) from error
     if difference is not None:
         outcome, there, here = difference
         raise SymmetryError(
-            f"{name} declares the symmetry {symmetry.name!r}, which does not hold: {outcome!r} comes out of {image!r} "
-            f"with probability {here:.6g}, and what it is the image of comes out of {dataset!r} with {there:.6g}; mend "
-            "`symmetries` or take it out."
+            f"{name} declares the symmetry {symmetry.name!r}, which does not hold: {outcome!r} has probability "
+            f"{here:.6g} on {image!r}, and its preimage has probability {there:.6g} on {dataset!r}; fix "
+            "`symmetries` or remove it."
         )
-    # where types of outputs tell a dataset from its image, the symmetry is not used
+    # if types of outputs distinguish a dataset from its image, the symmetry is not used
     return same
 
 
@@ -219,12 +219,12 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCach
     for dataset in _evenly(several, ORDERS_TRIED):
         rows = tuple(dataset)[::-1]
         try:
-            turned = ball_law(mechanism, rows, cache=cache, path_limit=PATHS)
+            turned = interval_law(mechanism, rows, cache=cache, path_limit=PATHS)
         except (TimeLimitError, NotOnExact):
             raise
         except Exception:
             return None
-        law = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS)
+        law = interval_law(mechanism, dataset, cache=cache, path_limit=PATHS)
         if law.forms != turned.forms or first_difference(law.as_dict(), turned.as_dict(), None) is not None:
             return rows
     return None
@@ -232,7 +232,7 @@ def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCach
 
 def moves_all(action: Action, parts: Iterable[Part]) -> bool:
     """Whether all symmetries act on laws with these outcomes."""
-    return all(s.moves_spans for s in action.symmetries) or not any(has_spans(part.outcomes) for part in parts)
+    return all(s.moves_ranges for s in action.symmetries) or not any(has_ranges(part.outcomes) for part in parts)
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -242,11 +242,11 @@ def closed_cuts(outcomes: Iterable[Hashable], symmetries: Sequence[Symmetry], mo
     """Where spans are to be cut so that symmetries permute the pieces, ascending; at most so many."""
     values = list(dict.fromkeys(outcomes))
     # of whole numbers too: where the image of one lies in a span, it is cut out of it
-    spans = sorted((min(both), max(both)) for value in values if (both := cuts_of([value])))
+    ranges = sorted((min(both), max(both)) for value in values if (both := cuts_of([value])))
     cuts = cuts_of(values) | {cut for symmetry in symmetries for cut in symmetry.cuts or ()}
     while len(cuts) <= most:
         ends = sorted(cuts)
-        inside = _covered(ends, spans)
+        inside = _covered(ends, ranges)
         new = {
             end
             for symmetry in symmetries
@@ -257,19 +257,19 @@ def closed_cuts(outcomes: Iterable[Hashable], symmetries: Sequence[Symmetry], mo
             return ends
         cuts |= new
     raise SymmetryError(
-        f"Symmetries cut the outputs into more than {most:,} pieces; make the domain smaller, or mend `symmetries`."
+        f"Symmetries cut the outputs into more than {most:,} pieces; make the domain smaller, or fix `symmetries`."
     )
 
 
-def _covered(ends: list[int], spans: list[tuple[int, int]]) -> list[Span]:
+def _covered(ends: list[int], ranges: list[tuple[int, int]]) -> list[IntegerRange]:
     """The pieces between neighbouring ends that lie in some span (start, stop); spans ascend."""
     found, at, reached = [], 0, None
     for low, high in pairwise(ends):
-        while at < len(spans) and spans[at][0] <= low:
-            reached = spans[at][1] if reached is None else max(reached, spans[at][1])
+        while at < len(ranges) and ranges[at][0] <= low:
+            reached = ranges[at][1] if reached is None else max(reached, ranges[at][1])
             at += 1
         if reached is not None and high <= reached:
-            found.append(Span(low, high))
+            found.append(IntegerRange(low, high))
     return found
 
 
@@ -282,21 +282,21 @@ def closed(outcomes: Sequence[Hashable], symmetries: Sequence[Symmetry], most: i
         edge = [image for image in images if image not in found]
         found.update(dict.fromkeys(edge))
     if edge:
-        raise SymmetryError(f"Symmetries lead from {len(outcomes):,} outputs to more than {most:,}; mend `symmetries`.")
+        raise SymmetryError(f"Symmetries map {len(outcomes):,} outputs to more than {most:,}; fix `symmetries`.")
     return tuple(found)
 
 
 def turns(
     outcomes: Sequence[Hashable], symmetries: Sequence[Symmetry], orbits: Orbits
 ) -> tuple[NDArray[np.int32], Ints]:
-    """How the law of a dataset is read from that of the first of its orbit.
+    """How to read the law of a dataset from that of the first dataset of its orbit.
 
     Returns:
         columns, shape (k, outcomes), and which of these rows each dataset takes, shape (datasets,): the probability of
         outcome c on dataset T is that of outcome columns[turn[T], c] on the first of its orbit.
 
     Raises:
-        SymmetryError: a symmetry sends two outcomes to one.
+        SymmetryError: a symmetry maps two outcomes to one.
     """
     place = {outcome: at for at, outcome in enumerate(outcomes)}
     backward = []
@@ -306,7 +306,7 @@ def turns(
         back = np.full(len(place), -1, dtype=np.int32)
         back[forward] = np.arange(len(place))
         if np.any(back < 0):
-            raise SymmetryError(f"The symmetry {symmetry.name!r} sends two outputs to one; mend `symmetries`.")
+            raise SymmetryError(f"The symmetry {symmetry.name!r} maps two outputs to one; fix `symmetries`.")
         backward.append(back)
     columns = [np.arange(len(place), dtype=np.int32)]
     known = {columns[0].tobytes(): 0}

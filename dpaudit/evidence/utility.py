@@ -18,12 +18,12 @@ from dpaudit.evidence.success import Judged, exactly
 from dpaudit.language import Mechanism, Trial
 from dpaudit.options import BLACK_BOX, DATA, DELTA, EPSILON, GAME, GROUPS, PAIR, PARAMETERS, RELATION, UTILITY
 from dpaudit.plans import registry
-from dpaudit.plans.contest import bouts
+from dpaudit.plans.comparison import comparison_entries
 from dpaudit.plans.job import UtilityJob
-from dpaudit.plans.jobs import contest_of
+from dpaudit.plans.jobs import comparison_of
 from dpaudit.plans.location import location_of
 from dpaudit.plans.plan import UtilityCase, refuse_twins
-from dpaudit.plans.request import ID_VERSION, Request, Versus
+from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
 from dpaudit.results.reasons import (
@@ -53,10 +53,10 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     Raises:
         UsageError: promises alone are asked for, and there are none, or they would be of something else.
     """
-    if request.versus is not None:
-        return _versus_jobs(request, request.versus)
+    if request.comparison is not None:
+        return _comparison_jobs(request, request.comparison)
     alone = request.only == "utility"
-    if request.every is not None or request.seek is not None or request.only == "privacy":
+    if request.verify is not None or request.worst_case is not None or request.only == "privacy":
         return []
     changed = (
         request.groups or request.parameters or request.given_pairs or request.data or request.game
@@ -64,13 +64,13 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     )
     if alone and changed:
         raise UsageError(
-            "{} tries the promises of the catalogue as they stand; leave {}, {}, {}, {}, {} and {} out.",
+            "{} tests the utility guarantees of the catalogue unchanged; leave {}, {}, {}, {}, {} and {} out.",
             UTILITY, GROUPS, PARAMETERS, PAIR, DATA, GAME, BLACK_BOX,
         )
     stated = (request.claim, request.epsilon, request.delta, request.relation)
     if alone and any(given is not None for given in stated):
         raise UsageError(
-            "{} tests no claim of privacy; leave {}, {} and {} out.", UTILITY, EPSILON, DELTA, RELATION
+            "{} tests no privacy claim; leave {}, {} and {} out.", UTILITY, EPSILON, DELTA, RELATION
         )
     if changed:
         return []
@@ -78,7 +78,7 @@ def utility_jobs(request: Request) -> list[UtilityJob]:
     if alone and not jobs:
         names = ", ".join(str(target) for target in request.targets[:3])
         raise UsageError(
-            "Nothing is promised of the output of {}; without {} its privacy is tested.", names, UTILITY
+            "{} has no utility guarantee; leave {} out to test its privacy.", names, UTILITY
         )
     return jobs
 
@@ -93,10 +93,10 @@ def _jobs_of(request: Request, target: object) -> Iterable[UtilityJob]:
         yield _job(request, target, case, case.expected)
 
 
-def _versus_jobs(request: Request, versus: Versus) -> list[UtilityJob]:
+def _comparison_jobs(request: Request, spec: ComparisonSpec) -> list[UtilityJob]:
     """The success of every algorithm of a comparison, at every size."""
-    found = bouts(contest_of(versus), versus)
-    return [_job(request, bout.entrant, bout.utility, None) for bout in found if bout.utility is not None]
+    found = comparison_entries(comparison_of(spec), spec)
+    return [_job(request, entry.method, entry.utility, None) for entry in found if entry.utility is not None]
 
 
 def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | None) -> UtilityJob:
@@ -107,7 +107,7 @@ def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | Non
     return UtilityJob(target=target, case=case, replay=replay, expected=expected, runs=runs)
 
 
-def try_promise(
+def audit_utility(
     job: UtilityJob, request: Request, alpha: float, runner: Runner
 ) -> Generator[Progress, None, UtilityAudit]:
     """One promise to its end.
@@ -141,7 +141,7 @@ def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Draw
         # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        notes.append(f"Its figure could not be drawn ({described(error)}).")
+        notes.append(f"Its figure could not be made ({described(error)}).")
         return None
 
 
@@ -195,14 +195,14 @@ def _attempt(
     what = f"instances {number + 1} of {len(job.case.instances)}"
     exact = None
     if job.case.exact:
-        yield Progress(0, 1, f"exact law, {what}", None)
+        yield Progress(0, 1, f"exact, {what}", None)
         with runner.guarded(job.target.name):
             try:
                 exact = exactly(trial)
             except NotEnumerableError as error:
                 if not job.runs:
                     raise
-                note = f"No exact law of success: {error}"
+                note = f"The probability of success was not computed exactly: {error}"
                 if note not in notes:
                     notes.append(note)
     hits = done = 0
@@ -259,13 +259,13 @@ def _decide(
     return Verdict.PASS, kind, GuaranteeNotRefuted(len(attempts))
 
 
-def _kept(one: Attempt, promised: float, *, at_most: bool) -> bool:
+def _kept(one: Attempt, guaranteed: float, *, at_most: bool) -> bool:
     """Whether the attempt is known to keep the promise."""
     if one.exact is not None:
         return True
     if one.low is None or one.high is None:
         return False
-    return one.high <= promised if at_most else one.low >= promised
+    return one.high <= guaranteed if at_most else one.low >= guaranteed
 
 
 def _worst(attempts: list[Attempt], *, at_most: bool) -> int | None:

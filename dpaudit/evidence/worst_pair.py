@@ -22,7 +22,7 @@ from dpaudit.evidence.exact import compare
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.symmetries import order_seen
 from dpaudit.interpret import LawCache, of_one_kind
-from dpaudit.language import Claim, Mechanism, Quality, Staircase
+from dpaudit.language import Claim, Mechanism, PiecewiseConstantScore, Quality
 from dpaudit.options import COMPARED, ORDERED, SIZE
 from dpaudit.plans.job import WorstCaseSearch
 from dpaudit.results.stream import Progress
@@ -75,25 +75,25 @@ def find_worst(
     if search.best is None:
         if search.crash is not None:
             raise search.crash
-        whose = "that datasets have" if job.mode.realised else "whose laws could be compared"
+        whose = "that datasets attain" if job.mode.realised else "whose output distributions could be compared"
         raise NotEnumerableError("No pair was found {}; raise {} or {}.", whose, SIZE, COMPARED)
     epsilon, subject = search.best
     sides = (subject.pair.left, subject.pair.right)
     seen = None if job.mode.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
     if seen is not None:
-        # counts that are one record apart may be rows that are many apart
+        # neighbouring multisets may be sequences that differ in many rows
         raise NotEnumerableError("The order of records matters to {}: search with {}.", job.target.name, ORDERED)
     what = "score vectors" if job.mode.scores else "pairs"
     found.notes.append(
-        f"A search compared the exact laws of {search.compared:,} {what}, in {search.climbs:,} "
+        f"A search compared the exact output distributions of {search.compared:,} {what}, in {search.climbs:,} "
         f"climb{'s' if search.climbs > 1 else ''}; there may be worse ones."
     )
     quality = getattr(subject.mechanism, "quality", None)
-    if job.mode.scores and isinstance(quality, Staircase):
-        found.notes.append(f"Scores on one side → on the other: {quality}.")
+    if job.mode.scores and isinstance(quality, PiecewiseConstantScore):
+        found.notes.append(f"Scores on D → on D′: {quality}.")
         found.notes.append(_realised(job, quality, epsilon))
     if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= MINIMIZED_RECORDS:
-        yield Progress(search.compared, job.mode.compared, "looking for a smaller pair that refutes", epsilon)
+        yield Progress(search.compared, job.mode.compared, "minimising the refuting pair", epsilon)
         subject = _smaller(job, subject, search, runner, found)
     target = replace(job.target, subject=subject.mechanism)
     return replace(job, target=target, pairs=(replace(subject.pair, source="found"),))
@@ -113,17 +113,17 @@ class _Search:
 
     @property
     def spent(self) -> bool:
-        """Whether no more is to be compared; most of what is tried may have scores that no datasets have."""
+        """Whether the search is over; most attempts may have scores that no dataset attains."""
         return self.compared >= self.most or self.tried >= TRIED * self.most
 
     def progress(self) -> Progress:
-        """Where the search stands."""
+        """The progress of the search."""
         best = max(0.0, self.best[0]) if self.best is not None else 0.0
-        what = f"searching for the worst pair, {self.compared:,} compared, the worst needs ε = {best:.6g}"
+        what = f"searching for the worst pair, {self.compared:,} compared, the worst has ε = {best:.6g}"
         return Progress(self.compared, self.most, what, None)
 
     def score(self, subject: Subject) -> float:
-        """The exact ε at the claimed δ; where none is needed, how far the laws are from needing some, below 0."""
+        """The exact ε at the claimed δ; if it is 0, a negative distance to a positive one."""
         self.compared += 1
         try:
             score = needed(subject, self.job.claim)
@@ -220,12 +220,12 @@ def _by_records(
     job: WorstCaseSearch, search: _Search, runner: Runner, seed: int
 ) -> Generator[Progress, None, None]:
     """Over pairs of datasets: by counts, or record by record where their order matters."""
-    relation, seek, records = job.claim.relation, job.mode, job.records
+    relation, worst_case, records = job.claim.relation, job.mode, job.records
     rng = default_rng([seed, WORST])
-    most = max([seek.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
+    most = max([worst_case.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
     neighbourhood = (
-        RecordMutations(relation, records, seek.records)
-        if seek.ordered
+        RecordMutations(relation, records, worst_case.records)
+        if worst_case.ordered
         else HistogramMutations(relation, records, most)
     )
     yield from search.run(
@@ -244,9 +244,9 @@ def _by_scores(
     neighbourhood = ScoreMutations(own(dataset).size, finest=1.0 if job.mode.realised else 0.125)
     rng = default_rng([seed, WORST])
     of_starts = (neighbourhood.between(own(pair.left), own(pair.right)) for pair in job.starts)
-    given = [own] if isinstance(own, Staircase) else [one for one in of_starts if one is not None]
+    given = [own] if isinstance(own, PiecewiseConstantScore) else [one for one in of_starts if one is not None]
 
-    def subject(quality: Staircase) -> Subject | None:
+    def subject(quality: PiecewiseConstantScore) -> Subject | None:
         if job.mode.realised and (job.natural is None or job.natural.realised(*quality.sides) is None):
             return None
         return Subject(replace(mechanism, quality=quality), SCORED)
@@ -254,22 +254,22 @@ def _by_scores(
     yield from search.run(given, neighbourhood.starts(rng), neighbourhood, subject, runner, seed, rng)
 
 
-def _realised(job: WorstCaseSearch, quality: Staircase, epsilon: float) -> str:
-    """Whether two datasets have these scores; that they do is computed, not believed."""
+def _realised(job: WorstCaseSearch, quality: PiecewiseConstantScore, epsilon: float) -> str:
+    """Whether two datasets attain these scores, checked by computing them."""
     natural = job.natural
     if natural is None:
-        return "No quality of datasets is known here that could have these scores."
+        return "No quality function of datasets is known that attains these scores."
     name = type(natural).__name__
     try:
         datasets = natural.realised(*quality.sides)
     except NotImplementedError as error:
         return str(error)
     if datasets is None:
-        return f"No two neighbouring datasets have these scores under {name}; another 1-sensitive quality has them."
+        return f"No two neighbouring datasets attain these scores under {name}; another quality function does."
     mechanism: Any = job.target.subject
     exact = needed(Subject(replace(mechanism, quality=natural), Pair(*datasets)), job.claim)
     return (
-        f"Two datasets of {len(datasets[0]):,} records have these scores under {name}: {datasets[0]!r} and "
+        f"Two datasets of {len(datasets[0]):,} records attain these scores under {name}: {datasets[0]!r} and "
         f"{datasets[1]!r}, which need {_shown(exact)}."
     )
 
@@ -277,7 +277,7 @@ def _realised(job: WorstCaseSearch, quality: Staircase, epsilon: float) -> str:
 def _smaller(
     job: WorstCaseSearch, subject: Subject, search: _Search, runner: Runner, found: Findings
 ) -> Subject:
-    """A pair of fewer records, or simpler ones, that still refutes."""
+    """A pair with fewer or simpler records that still refutes."""
 
     def refutes(pair: Pair) -> bool:
         with runner.guarded(job.target.name):

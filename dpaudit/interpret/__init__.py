@@ -1,46 +1,48 @@
-"""Three readings of the same program: sampled, enumerated exactly, accounted for; and where its privacy goes.
+"""Three interpreters of the same program: sampling, exact enumeration and accounting; and a privacy loss breakdown.
 
-Comes in: a mechanism and a dataset.
-Goes out: outputs, the exact output distribution (in intervals, if wanted), a ledger of what each part spends.
+The code calls the exact output distribution of a program on a dataset its law.
+
+Input: a mechanism and a dataset.
+Output: outputs, the exact output distribution (with interval probabilities on request), a ledger of privacy losses.
 May import: `language`, `outputs`, `stats`.
 """
 
 from dpaudit.interpret.law import (
-    BallLaw,
-    BallLaws,
+    IntervalLaw,
+    IntervalLaws,
     Law,
     LawCache,
     NotOnExact,
     align,
-    ball_law,
-    ball_laws,
     first_difference,
+    interval_law,
+    interval_laws,
     law,
     of_one_kind,
 )
 from dpaudit.interpret.ledger import Entry, ledger
+from dpaudit.interpret.loss_breakdown import LossTerm, grouped, loss_breakdown
 from dpaudit.interpret.sample import Outputs, Tally, outcomes, sample
-from dpaudit.interpret.spending import Spent, grouped, spending
 
 __all__ = [
-    "BallLaw",
-    "BallLaws",
     "Entry",
+    "IntervalLaw",
+    "IntervalLaws",
     "Law",
     "LawCache",
+    "LossTerm",
     "NotOnExact",
     "Outputs",
-    "Spent",
     "Tally",
     "align",
-    "ball_law",
-    "ball_laws",
     "first_difference",
     "grouped",
+    "interval_law",
+    "interval_laws",
     "law",
     "ledger",
+    "loss_breakdown",
     "of_one_kind",
     "outcomes",
     "sample",
-    "spending",
 ]

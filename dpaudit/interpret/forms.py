@@ -1,8 +1,8 @@
-"""Draws that cannot be looked at: what a text is sent when it is asked what it does with its noise.
+"""Symbolic draws, which show what a program does with its noise.
 
-A `Form` stands for Σ cᵢ·drawᵢ + constant with exact fractions. A text may keep it, hand it on, add to it and multiply
-it by numbers. Everything else that an object can be asked for (a comparison, a truth value, a conversion, its hash, its
-class, an attribute) is written down in the `Notebook` before it raises, so that catching the error hides nothing.
+A `Form` represents Σ cᵢ·drawᵢ + constant with exact fractions. A program may store it, pass it on, add to it and
+multiply it by numbers. Any other operation (a comparison, a truth value, a conversion, its hash, its class, an
+attribute) is recorded in the `Notebook` before it raises, so that catching the error hides nothing.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from dpaudit.stats.enclosed import is_enclosed, note, short
 
 @dataclass
 class Notebook:
-    """What a text did to its draws that is more than to release them."""
+    """Records the operations of a program on its draws other than releasing them."""
 
     offences: list[str] = field(default_factory=list)
 
     def refuse(self, what: str) -> NoReturn:
-        """Write it down, and raise."""
+        """Record the operation, and raise."""
         self.offences.append(what)
-        raise NotEnumerableError(f"Its text {what}.")
+        raise NotEnumerableError(f"Its program {what}.")
 
 
 class Form:
     """Σ cᵢ·drawᵢ + constant.
 
     Args:
-        parts: draw number → its coefficient, none of them 0.
-        constant: what is added.
-        notebook: where everything else that is tried is written down.
+        parts: draw number → its coefficient, not 0.
+        constant: the constant term.
+        notebook: records all other operations.
     """
 
     __slots__ = ("constant", "notebook", "parts")
@@ -62,10 +62,10 @@ class Form:
         return Form(summed, own * self.constant + sign * constant, self.notebook)
 
     def _number(self, other: Any, does: str) -> Fraction:
-        found = exact(other)
-        if found is None:
+        value = exact(other)
+        if value is None:
             self.notebook.refuse(f"{does} {_called(other)} to a draw" if does == "adds" else f"{does} {_called(other)}")
-        return found
+        return value
 
     def _times(self, factor: Fraction) -> Form:
         return Form({draw: factor * c for draw, c in self.parts.items()}, factor * self.constant, self.notebook)
@@ -104,23 +104,23 @@ class Form:
         return self
 
     def __deepcopy__(self, memo: Any) -> Form:
-        # a copy with a notebook of its own could be looked at unseen
+        # operations on a copy with its own notebook would go unnoticed
         return self
 
-    @property  # type: ignore[misc]  # nobody sets it
+    @property  # type: ignore[misc]  # never set
     def __class__(self) -> Any:
-        """What isinstance(draw, …) reads where the type itself does not match."""
+        """Read by isinstance(draw, …) if the type itself does not match."""
         self.notebook.refuse("asks what a draw is an instance of")
 
     def __getattr__(self, name: str) -> Any:
-        # numpy asks every object for its protocols, and makes do without
+        # numpy asks every object for its protocols, and works without them
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         self.notebook.refuse(f"asks a draw for its {name}")
 
 
 def is_form(thing: Any) -> bool:
-    """Whether it is one; `isinstance` would ask the object itself."""
+    """Whether it is a `Form`; `isinstance` would ask the object itself."""
     return type(thing) is Form
 
 
@@ -137,7 +137,7 @@ def exact(number: Any) -> Fraction | None:
     if not math.isfinite(number):
         return None
     if not short(float(number)):
-        note(f"the double {float(number)!r}, which the program holds or has computed")
+        note(f"the double {float(number)!r}, which the program contains or has computed")
     return Fraction(float(number))
 
 
@@ -159,7 +159,7 @@ _REFUSED = {
     "reads a draw": (
         *("float", "complex", "hash", "str", "repr", "format", "reduce", "reduce_ex", "getstate", "dir", "sizeof"),
     ),
-    "bends a draw": (
+    "applies a nonlinear operation to a draw": (
         *("abs", "mod", "rmod", "divmod", "rdivmod", "pow", "rpow", "rtruediv", "matmul", "rmatmul", "and", "rand"),
         *("or", "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"),
     ),

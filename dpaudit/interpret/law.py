@@ -1,4 +1,4 @@
-"""The exact law of a mechanism's output, by enumerating the paths of its generator."""
+"""The law (exact distribution) of a mechanism's output, by enumerating the execution paths of its generator."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from flint import arb, ctx
 
 from dpaudit.errors import DpauditError, NotEnumerableError, TimeLimitError
-from dpaudit.interpret.ball_spans import Pieces, cuts_of, pieces, refined
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret.enclosures import probabilities
+from dpaudit.interpret.interval_ranges import Pieces, cuts_of, pieces, refined
 from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
-from dpaudit.interpret.span_laws import SpanMixture, aligned, has_spans, members
+from dpaudit.interpret.range_laws import RangeMixture, aligned, has_ranges, members
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
@@ -21,36 +21,34 @@ from dpaudit.language.relation import plain_records
 from dpaudit.outputs.canonical import Kinds, Raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
-from dpaudit.stats.arb import PRECISION, Ball
+from dpaudit.stats.arb import PRECISION, ArbInterval
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import Roundings, keying, watching
 
 _Computed = TypeVar("_Computed")
 COMPARED = 16
-"""Output distributions of a program on exact numbers that are compared with those on doubles: so many of the first, and
-then the 32nd, the 64th, ….
-"""
+"""The first laws on exact numbers that are compared with those on doubles; after these also the 32nd, the 64th, …."""
 CLOSE = 1e-6
-"""By which probabilities of the two may differ."""
+"""Largest difference between the probabilities of the two."""
 PATH_LIMIT = 1_000_000
 """More paths than this are not enumerated."""
 DRAW_LIMIT = 10_000
-"""Draws on one path: every branch replays the path to it, and a loop without an end has a branch at every step."""
+"""Most draws on one path: every branch replays the path to it, and an infinite loop has a branch at every step."""
 
 
 @dataclass(frozen=True)
 class Law:
     """A finite distribution of outputs: distinct `values` (integers as an array), `probs` of the same length.
 
-    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed. Where whole numbers are
-    too many to be listed, some of `values` are a `Span` of them: its probability is that of all of them, who share it
-    alike.
+    Exact up to rounding of double-precision sums; outcomes of probability 0 may be listed. If there are too many
+    whole numbers to list, some `values` are an `IntegerRange`: its probability is that of the whole range, and its
+    numbers are equally likely.
     """
 
     values: tuple[Hashable, ...] | IntArray
     probs: FloatArray
     forms: Mapping[Hashable, str] = field(default_factory=dict)
-    """What the outcomes leave out, in words, of those of which it does not follow from them (`output_form`)."""
+    """Descriptions of the output forms that do not follow from the outcomes (`output_form`)."""
 
     def __len__(self) -> int:
         return len(self.probs)
@@ -63,7 +61,7 @@ class Law:
         """Pr[event].
 
         Raises:
-            NotEnumerableError: there are spans with too many members to ask the event about each.
+            NotEnumerableError: a range has too many members to test each for the event.
         """
         values, probs = members(self.values, self.probs, "law")
         if values is not self.values:
@@ -75,7 +73,7 @@ Support: TypeAlias = tuple[Hashable, ...] | IntArray
 
 
 def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
-    """Both laws over the union of their outcomes: values, probabilities on the left, on the right."""
+    """Both laws over the union of their outcomes: values, probabilities under D, probabilities under D′."""
     if isinstance(left.values, np.ndarray) and isinstance(right.values, np.ndarray):
         if np.array_equal(left.values, right.values):
             return left.values, left.probs, right.probs
@@ -84,7 +82,7 @@ def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
         p[np.searchsorted(values, left.values)] = left.probs
         q[np.searchsorted(values, right.values)] = right.probs
         return values, p, q
-    if has_spans(left.values) or has_spans(right.values):
+    if has_ranges(left.values) or has_ranges(right.values):
         return aligned(left.values, left.probs, right.values, right.probs)
     a, b = left.as_dict(), right.as_dict()
     union = tuple(dict.fromkeys([*a, *b]))
@@ -93,14 +91,14 @@ def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
 
 @dataclass
 class _Mixture:
-    """Sums weighted laws; integer outcomes in one dense array over their range, spans and the rest apart."""
+    """Sums weighted laws; integer outcomes in one dense array over their range, ranges and the rest separately."""
 
     masses: dict[Hashable, float] = field(default_factory=dict)
     low: int = 0
     dense: FloatArray = field(default_factory=lambda: np.zeros(0))
     entries: int = 0
-    """How many integer outcomes were added: the dense range may be that much wider, not more."""
-    spans: SpanMixture = field(default_factory=SpanMixture)
+    """The number of integer outcomes added so far, which limits the width of the dense range."""
+    ranges: RangeMixture = field(default_factory=RangeMixture)
     kinds: Kinds = field(default_factory=Kinds)
     forms: FormShares = field(default_factory=FormShares)
 
@@ -118,31 +116,31 @@ class _Mixture:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
             low, high = int(values.min()), int(values.max())
             if max(-low, high) < 1 << 62 and self._make_room(low, high, len(values)):
-                # values may repeat: labels are the algorithm's own
+                # values may repeat: the algorithm chooses the labels
                 np.add.at(self.dense, values.astype(np.int64) - self.low, mass * probs)
                 return
         for value, p in zip(plain(values), probs.tolist(), strict=True):
             self.add(value, mass * p)
 
     def add_law(self, part: Law, mass: float) -> None:
-        if not has_spans(part.values):
+        if not has_ranges(part.values):
             if not part.forms:
                 self.add_all(part.values, part.probs, mass)
                 return
             for value, p in zip(plain(part.values), part.probs.tolist(), strict=True):
                 self._add(value, mass * p, part.forms.get(value, ""))
             return
-        for value, share in self.spans.add_all(part.values, part.probs, mass):
+        for value, share in self.ranges.add_all(part.values, part.probs, mass):
             self._add(value, share, part.forms.get(value, ""))
 
     def add_spread(self, draw: Distribution, mass: float, where: str) -> None:
         """The law of a draw from a long range."""
         if draw.spread is None:
             raise _refusal(draw, where)
-        self.spans.add(draw.spread, mass)
+        self.ranges.add(draw.spread, mass)
 
     def _make_room(self, low: int, high: int, entries: int) -> bool:
-        """Let the dense range hold low … high; False when it would be mostly empty."""
+        """Extend the dense range to low … high; False if it would be mostly empty."""
         end = self.low + len(self.dense) - 1
         new_low, new_high = (min(low, self.low), max(high, end)) if len(self.dense) else (low, high)
         if new_high - new_low > max(65_536, 16 * (self.entries + entries)):
@@ -157,7 +155,7 @@ class _Mixture:
 
     def law(self) -> Law:
         single = self._single()
-        return Law(*self.spans.law(plain(single.values), single.probs), single.forms) if self.spans else single
+        return Law(*self.ranges.law(plain(single.values), single.probs), single.forms) if self.ranges else single
 
     def _single(self) -> Law:
         at = np.flatnonzero(self.dense)
@@ -172,67 +170,68 @@ class _Mixture:
 
 
 @dataclass(frozen=True)
-class BallLaw:
-    """A finite distribution of outputs whose probabilities are intervals (see `balls`): `probs[i]` contains that of
-    `values[i]`."""
+class IntervalLaw:
+    """A finite distribution of outputs whose probabilities are intervals (see `enclosures`).
+
+    `probs[i]` contains the probability of `values[i]`."""
 
     values: tuple[Hashable, ...]
-    probs: tuple[Ball, ...]
+    probs: tuple[ArbInterval, ...]
     rounded: tuple[str, ...] = ()
-    """What the program rounded to doubles, in words: where there is something, the law is that of such a program."""
+    """Descriptions of the numbers that the program rounded to doubles; the law includes these roundings."""
     forms: Mapping[Hashable, str] = field(default_factory=dict)
-    """As those of a `Law`."""
+    """As in a `Law`."""
 
     def __len__(self) -> int:
         return len(self.probs)
 
-    def as_dict(self) -> dict[Hashable, Ball]:
-        """Output → the ball of its probability."""
+    def as_dict(self) -> dict[Hashable, ArbInterval]:
+        """Output → the enclosure of its probability."""
         return dict(zip(self.values, self.probs, strict=True))
 
 
 @dataclass
-class _BallMixture:
-    """Sums weighted laws in balls."""
+class _IntervalMixture:
+    """Sums weighted laws in interval arithmetic."""
 
-    masses: dict[Hashable, Ball] = field(default_factory=dict)
+    masses: dict[Hashable, ArbInterval] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
     forms: FormShares = field(default_factory=FormShares)
 
-    def add(self, output: Any, mass: Ball) -> None:
+    def add(self, output: Any, mass: ArbInterval) -> None:
         self._add(canonical(output), mass, _form(output))
 
-    def _add(self, key: Hashable, mass: Ball, text: str) -> None:
+    def _add(self, key: Hashable, mass: ArbInterval, text: str) -> None:
         self.kinds.see(key)
         before = self.masses.get(key)
         if text or self.forms.masses:
             self.forms.add(key, text, mass, before)
         self.masses[key] = mass if before is None else before + mass
 
-    def add_law(self, part: BallLaw, mass: Ball) -> None:
+    def add_law(self, part: IntervalLaw, mass: ArbInterval) -> None:
         for value, p in zip(part.values, part.probs, strict=True):
-            # spans stand for outcomes and are none themselves
+            # a range represents outcomes but is not one itself
             self._add(value, mass * p, part.forms.get(value, ""))
 
-    def add_all(self, values: Any, probs: Iterable[Ball], mass: Ball) -> None:
+    def add_all(self, values: Any, probs: Iterable[ArbInterval], mass: ArbInterval) -> None:
         for value, p in zip(plain(values), probs, strict=True):
             self.add(value, mass * p)
 
-    def add_spread(self, draw: Distribution, mass: Ball, where: str) -> None:
+    def add_spread(self, draw: Distribution, mass: ArbInterval, where: str) -> None:
         parts = pieces(draw)
         if parts is None:
             raise _refusal(draw, where)
         self.pieces += [(start, stop, mass * p) for start, stop, p in parts]
 
-    def law(self) -> BallLaw:
-        found = refined(self.masses, self.pieces) if self.pieces or has_spans(tuple(self.masses)) else self.masses
-        forms = self.forms.texts(_ball_share)
-        return BallLaw(tuple(saying(value, forms) for value in found), tuple(found.values()), forms=forms)
+    def law(self) -> IntervalLaw:
+        masses = refined(self.masses, self.pieces) if self.pieces or has_ranges(tuple(self.masses)) else self.masses
+        forms = self.forms.texts(_interval_share)
+        return IntervalLaw(tuple(saying(value, forms) for value in masses), tuple(masses.values()), forms=forms)
 
 
 def _form(output: Any) -> str:
-    """The form of an output; of a failure its message."""
+    """The form of an output; for a failure, its message."""
     kind = type(output)
     if kind in PLAIN:
         return output.message if kind is Raised else ""
@@ -243,19 +242,19 @@ def _share(mass: float, whole: float) -> str:
     return f"{mass / whole:.9g}" if mass > 0 else ""
 
 
-def _ball_share(mass: Ball, whole: Ball) -> str:
+def _interval_share(mass: ArbInterval, whole: ArbInterval) -> str:
     share = float((mass / whole).mid()) if not mass.is_zero() else 0.0
     return f"{share:.15g}" if share else ""
 
 
 @dataclass(frozen=True)
 class _Arithmetic:
-    """In which numbers a law is computed.
+    """The arithmetic in which a law is computed.
 
     Args:
-        one: of these numbers.
-        probabilities: of a finite draw, in the order of its values.
-        impossible: whether a probability is surely 0.
+        one: the number 1.
+        probabilities: returns the probabilities of a finite draw, in the order of its values.
+        impossible: whether a probability is certainly 0.
         spreads: whether the law of a draw from a long range is known.
         mixture: an empty sum of laws.
     """
@@ -271,24 +270,29 @@ class _Arithmetic:
 _DOUBLES = _Arithmetic(
     "doubles", 1.0, lambda draw: draw.probs, lambda p: not p > 0, _Mixture, lambda draw: draw.spread is not None
 )
-_BALLS = _Arithmetic(
-    "balls", arb(1), probabilities, lambda p: bool(p.is_zero()), _BallMixture, lambda draw: pieces(draw) is not None
+_INTERVALS = _Arithmetic(
+    "enclosures",
+    arb(1),
+    probabilities,
+    lambda p: bool(p.is_zero()),
+    _IntervalMixture,
+    lambda draw: pieces(draw) is not None,
 )
 
 
 class NotOnExact(DpauditError):
-    """A program does not run on exact numbers as it does on doubles, and the argument says how.
+    """A program behaves differently on exact numbers and on doubles; the argument says how.
 
-    Laws on both kinds of numbers must not be compared: 0.1 / 3 is a fraction among the outcomes of the one, and a
-    double among those of the other. So all laws are to be computed anew, with a cache that says `doubles`.
+    Laws on the two kinds of numbers must not be compared: 0.1 / 3 is a fraction among the outcomes of one, and a
+    double among those of the other. So all laws must be recomputed, with a cache whose `doubles` is set.
     """
 
 
 class LawCache:
-    """Laws of sub-mechanisms already computed, by mechanism and dataset: equal states are merged through it.
+    """Laws of sub-mechanisms already computed, by mechanism and dataset, so that equal states are merged.
 
     Args:
-        doubles: why `ball_law` is to run programs on doubles; "" where they run on exact numbers.
+        doubles: why `interval_law` must run programs on doubles; "" if they run on exact numbers.
     """
 
     def __init__(self, doubles: str = "") -> None:
@@ -298,11 +302,11 @@ class LawCache:
         self._kinds: dict[Hashable, Kinds] = {}
         self._forms: dict[Hashable, SameForms] = {}
         self.paths = 0
-        """Executions of any mechanism's text so far."""
+        """The number of executions of any mechanism's program so far."""
 
     def law(self, mechanism: Mechanism, dataset: Any, arithmetic: str, compute: Callable[[], Any]) -> Any:
-        """The stored law, or the computed one; mechanisms or datasets that do not hash are computed anew."""
-        # by their images too, because (1,) and (True,) are equal and a mechanism may tell them apart
+        """The stored law, or a newly computed one; laws of unhashable mechanisms or datasets are not stored."""
+        # the key includes fingerprints, because (1,) == (True,) and a mechanism may distinguish them
         key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
         with keying():
             try:
@@ -318,28 +322,28 @@ class LawCache:
 
     @property
     def differing(self) -> str:
-        """A sentence about forms of outputs that are not the same on every dataset; "" where there are none."""
+        """A sentence about output forms that differ between datasets; "" if there are none."""
         return next((one.differing for one in self._forms.values() if one.differing), "")
 
-    def see(self, mechanism: Mechanism, found: Law | BallLaw, *, exact: bool) -> None:
-        """The outputs of a mechanism on one more dataset.
+    def see(self, mechanism: Mechanism, law: Law | IntervalLaw, *, exact: bool) -> None:
+        """Check the outputs of a mechanism on another dataset.
 
         Args:
-            exact: whether it ran on exact numbers; their types are not those that an attacker sees.
+            exact: whether it ran on exact numbers, whose types differ from those that an attacker sees.
 
         Raises:
-            OutputError: one equals that of another dataset, and an attacker can tell them apart.
+            OutputError: an output equals one on another dataset, but an attacker can distinguish them.
         """
         image = fingerprint(mechanism)
         kinds = self._kinds.setdefault(image, Kinds())
-        values = plain(found.values)
+        values = plain(law.values)
         for value in values:
             kinds.see(value)
         if not exact:
-            self._forms.setdefault(image, SameForms()).see(values, found.forms)
+            self._forms.setdefault(image, SameForms()).see(values, law.forms)
 
     def exact(self, mechanism: Mechanism) -> _ExactRun:
-        """The mechanism with exact parameters; the same one for all laws that share this cache."""
+        """The mechanism with exact parameters; the same object for all laws that share this cache."""
         key = fingerprint(mechanism)
         try:
             if key not in self._exact:
@@ -350,14 +354,14 @@ class LawCache:
 
 
 class _ExactRun:
-    """A mechanism whose parameters are exact numbers, and what its program rounds all the same.
+    """A mechanism whose parameters are exact numbers, and a record of what its program still rounds.
 
-    Exceptions of a program are outcomes, and a program may catch them or branch on what doubles round: so some
-    distributions, and those in which it fails, are compared with what the program computes on doubles.
+    Exceptions of a program are outcomes, and a program may catch them or branch on rounding errors. So some laws, and
+    all laws that contain failures, are compared with the law of the program on doubles.
 
     Args:
-        mechanism: as it is given.
-        doubles: why it is to run on doubles, which is noted; "" for exact numbers.
+        mechanism: the given mechanism.
+        doubles: why it must run on doubles, which is recorded; "" for exact numbers.
     """
 
     def __init__(self, mechanism: Mechanism, doubles: str = "") -> None:
@@ -366,7 +370,7 @@ class _ExactRun:
         self._given = mechanism
         self._exact: Mechanism | None = None
         if doubles:
-            self.roundings.note(f"all of its numbers: the program does not run on exact ones ({doubles})")
+            self.roundings.note(f"all of its numbers, because the program does not run on exact ones ({doubles})")
             return
         try:
             with watching(self.roundings):
@@ -376,30 +380,30 @@ class _ExactRun:
         except Exception as error:
             raise NotOnExact(str(error)) from error
 
-    def law(self, dataset: Any, budget: _Budget) -> BallLaw:
+    def law(self, dataset: Any, budget: _Budget) -> IntervalLaw:
         """The law of its output.
 
         Raises:
-            NotOnExact: it is another one on doubles, or there is none on exact numbers.
+            NotOnExact: the law on doubles is different, or the program has no law on exact numbers.
         """
-        found: BallLaw
+        computed: IntervalLaw
         if self._exact is None:
-            found = _law(self._given, dataset, budget)
+            computed = _law(self._given, dataset, budget)
         else:
             try:
                 with watching(self.roundings):
-                    found = _law(self._exact, exact_dataset(dataset, self.roundings), budget)
-                same = self._same_on_doubles(found, dataset, budget)
+                    computed = _law(self._exact, exact_dataset(dataset, self.roundings), budget)
+                same = self._same_on_doubles(computed, dataset, budget)
             except (TimeLimitError, NotEnumerableError):
                 raise
             except DpauditError as error:
                 raise NotOnExact(str(error)) from error
             if not same:
-                raise NotOnExact("its output distribution is another one there")
-        return replace(found, rounded=tuple(self.roundings.notes))
+                raise NotOnExact("its output distribution is different there")
+        return replace(computed, rounded=tuple(self.roundings.notes))
 
-    def _same_on_doubles(self, found: BallLaw, dataset: Any, budget: _Budget) -> bool:
-        fails = any(isinstance(value, Raised) for value in found.values)
+    def _same_on_doubles(self, on_exact: IntervalLaw, dataset: Any, budget: _Budget) -> bool:
+        fails = any(isinstance(value, Raised) for value in on_exact.values)
         self._number += 1
         if self._number > COMPARED and self._number & (self._number - 1) and not fails:
             return True
@@ -407,13 +411,13 @@ class _ExactRun:
             on_doubles: Law = _law(self._given, dataset, _Budget(budget.limit, budget.cache, _DOUBLES))
         except NotEnumerableError:
             return not fails
-        return _close(found, on_doubles)
+        return _close(on_exact, on_doubles)
 
 
-def _close(found: BallLaw, on_doubles: Law) -> bool:
-    """Whether two output distributions are the same but for what doubles round."""
-    p, q = found.as_dict(), {value: arb(mass) for value, mass in on_doubles.as_dict().items()}
-    if has_spans((*p, *q)):
+def _close(on_exact: IntervalLaw, on_doubles: Law) -> bool:
+    """Whether two laws are equal up to the rounding of doubles."""
+    p, q = on_exact.as_dict(), {value: arb(mass) for value, mass in on_doubles.as_dict().items()}
+    if has_ranges((*p, *q)):
         cuts = cuts_of([*p, *q])
         p, q = refined(p, [], cuts), refined(q, [], cuts)
     nothing = arb(0)
@@ -422,7 +426,7 @@ def _close(found: BallLaw, on_doubles: Law) -> bool:
 
 @dataclass
 class _Budget:
-    """The paths that one call of `law` may still take, its sub-mechanisms' included, and its arithmetic."""
+    """The number of paths left for one call of `law`, including those of its sub-mechanisms, and its arithmetic."""
 
     limit: int
     cache: LawCache
@@ -442,50 +446,50 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
     """The exact distribution of the output on a dataset.
 
     Args:
-        mechanism: every draw on its way must be finite.
-        dataset: what its `run` takes.
-        cache: share one among calls that meet the same sub-mechanisms.
+        mechanism: every draw on its paths must be finite.
+        dataset: the argument of its `run`.
+        cache: share one among calls that use the same sub-mechanisms.
         path_limit: most paths to enumerate in this call.
 
     Raises:
-        NotEnumerableError: a draw cannot be enumerated (it names the draw and the remedy), or too many paths.
-        OutputError: outputs that are equal and that an attacker can tell apart, such as 1 and True.
+        NotEnumerableError: a draw cannot be enumerated (the message names the draw and a remedy), or too many paths.
+        OutputError: two outputs are equal but an attacker can distinguish them, such as 1 and True.
         NondeterministicMechanismError, MechanismError: as in `sample`.
     """
     shared = LawCache() if cache is None else cache
-    found: Law = _law(mechanism, dataset, _Budget(path_limit, shared, _DOUBLES))
-    shared.see(mechanism, found, exact=False)
-    return found
+    output_law: Law = _law(mechanism, dataset, _Budget(path_limit, shared, _DOUBLES))
+    shared.see(mechanism, output_law, exact=False)
+    return output_law
 
 
-def ball_law(
+def interval_law(
     mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
-) -> BallLaw:
-    """The law of the output, its probabilities enclosed by intervals (about 38 digits wide).
+) -> IntervalLaw:
+    """The law of the output, with interval enclosures of its probabilities (to about 38 digits).
 
-    The program runs on exact numbers: each of the mechanism's parameters is the decimal that it was written as, and 1/ε
-    and ln(1/δ) are fractions and intervals. What it rounds to doubles all the same is in the law's `rounded`.
+    The program runs on exact numbers: each parameter of the mechanism is the decimal that it was written as, and 1/ε
+    and ln(1/δ) are fractions and intervals. The law's `rounded` lists the numbers that the program still rounds.
 
     Args: as for `law`.
 
     Raises:
-        NotOnExact: a cache is given, and the program does not run on exact numbers as it does on doubles. Without one
-            its law on doubles is returned then, and `rounded` says so.
-        As `law` does.
+        NotOnExact: the program behaves differently on exact numbers and on doubles, and a cache is given. Without a
+            cache the law on doubles is returned instead, and `rounded` says so.
+        As in `law`.
     """
     if cache is None:
-        return of_one_kind(lambda cache: ball_law(mechanism, dataset, cache=cache, path_limit=path_limit))
+        return of_one_kind(lambda cache: interval_law(mechanism, dataset, cache=cache, path_limit=path_limit))
     with ctx.workprec(PRECISION):
-        found = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _BALLS))
-    cache.see(mechanism, found, exact=not cache.doubles)
-    return found
+        enclosed_law = cache.exact(mechanism).law(dataset, _Budget(path_limit, cache, _INTERVALS))
+    cache.see(mechanism, enclosed_law, exact=not cache.doubles)
+    return enclosed_law
 
 
 def of_one_kind(compute: Callable[[LawCache], _Computed]) -> _Computed:
-    """What is computed from laws, all of them on exact numbers, or all of them on doubles where that is not possible.
+    """Compute something from laws on exact numbers, or if that is not possible, entirely from laws on doubles.
 
     Args:
-        compute: uses the cache that it is given for every law.
+        compute: must use the given cache for every law.
     """
     try:
         return compute(LawCache())
@@ -493,61 +497,61 @@ def of_one_kind(compute: Callable[[LawCache], _Computed]) -> _Computed:
         return compute(LawCache(str(error)))
 
 
-def ball_laws(
+def interval_laws(
     mechanism: Mechanism, left: Any, right: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
-) -> BallLaws:
+) -> IntervalLaws:
     """Both laws over the union of their outcomes.
 
-    Args, Raises: as for `ball_law`.
+    Args, Raises: as for `interval_law`.
     """
     if cache is None:
-        return of_one_kind(lambda cache: ball_laws(mechanism, left, right, cache=cache, path_limit=path_limit))
-    # whatever was rounded for the first is among what is noted of the second
-    laws = [ball_law(mechanism, side, cache=cache, path_limit=path_limit) for side in (left, right)]
+        return of_one_kind(lambda cache: interval_laws(mechanism, left, right, cache=cache, path_limit=path_limit))
+    # the second law's record includes everything rounded for the first
+    laws = [interval_law(mechanism, side, cache=cache, path_limit=path_limit) for side in (left, right)]
     p, q = (each.as_dict() for each in laws)
-    if has_spans((*p, *q)):
+    if has_ranges((*p, *q)):
         with ctx.workprec(PRECISION):
             cuts = cuts_of([*p, *q])
             p, q = refined(p, [], cuts), refined(q, [], cuts)
     union = dict.fromkeys([*p, *q])
     nothing = arb(0)
     rounded = tuple(dict.fromkeys(note for each in laws for note in each.rounded))
-    return BallLaws([p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union], rounded)
+    return IntervalLaws([p.get(v, nothing) for v in union], [q.get(v, nothing) for v in union], rounded)
 
 
 @dataclass(frozen=True)
-class BallLaws:
+class IntervalLaws:
     """The laws of a pair over the same outcomes.
 
     Args:
         left, right: intervals of the probabilities, shape (k,) each.
-        rounded: what the program rounded to doubles, in words.
+        rounded: descriptions of the numbers that the program rounded to doubles.
     """
 
-    left: list[Ball]
-    right: list[Ball]
+    left: list[ArbInterval]
+    right: list[ArbInterval]
     rounded: tuple[str, ...]
 
 
 def first_difference(
-    before: dict[Hashable, Ball], after: dict[Hashable, Ball], symmetry: Symmetry | None
+    before: dict[Hashable, ArbInterval], after: dict[Hashable, ArbInterval], symmetry: Symmetry | None
 ) -> tuple[Hashable, float, float] | None:
-    """Where two laws in balls certainly differ, after the outcomes of the first are moved by a symmetry.
+    """The first outcome where two interval laws certainly differ, after a symmetry is applied to the first.
 
     Returns:
-        An outcome of the second, its probability by the first and by the second; None where all balls overlap.
+        An outcome of the second, its probability in the first and in the second; None if all enclosures overlap.
     """
     with ctx.workprec(PRECISION):
-        p: dict[Hashable, Ball] = before
+        p: dict[Hashable, ArbInterval] = before
         if symmetry is not None:
-            if has_spans((*before,)):
+            if has_ranges((*before,)):
                 before = refined(before, [], symmetry.cuts or ())
             p = {}
             for outcome, mass in before.items():
                 image = symmetry.on(outcome)
                 p[image] = p[image] + mass if image in p else mass
         q = after
-        if has_spans((*p, *q)):
+        if has_ranges((*p, *q)):
             cuts = cuts_of([*p, *q])
             p, q = refined(p, [], cuts), refined(q, [], cuts)
         nothing = arb(0)
@@ -567,7 +571,7 @@ def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
 def courses(
     mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
 ) -> Iterator[tuple[Path, float, Any]]:
-    """Every path of draws with its probability and its end: an output, or what the output is drawn from.
+    """Every execution path with its probability and its end: an output, or the final draw.
 
     Args, Raises: as for `law`.
     """
@@ -578,7 +582,7 @@ def courses(
 
 
 def law_of(draw: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
-    """The exact law of a draw or applied mechanism; all of it on one outcome where it is an output.
+    """The exact law of a draw or applied mechanism; a point mass if `draw` is an output.
 
     Raises:
         NotEnumerableError, MechanismError: as in `law`.
@@ -597,7 +601,7 @@ def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
 
 
 def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[tuple[Any, Any]]:
-    """Every path, run to its end, and its probability."""
+    """Every path, run to its end, with its probability."""
     pending: list[tuple[Path, Any]] = [((), budget.arithmetic.one)]
     dataset = plain_records(dataset)
     watch = Watch(mechanism, dataset)
@@ -613,7 +617,7 @@ def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[t
             (value, p), *others = branches
             if len(others) + len(pending) > budget.limit:
                 raise NotEnumerableError(
-                    f"The {where} has {len(branches):,} values; more than {budget.limit:,} paths are not enumerated; "
+                    f"The {where} has {len(branches):,} values, but at most {budget.limit:,} paths are enumerated; "
                     "use a smaller dataset or domain."
                 )
             pending.extend(((*run.path, Step(image, other)), mass * q) for other, q in others)
@@ -621,8 +625,8 @@ def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[t
             run.send(value, image)
             if len(run.path) > DRAW_LIMIT:
                 raise NotEnumerableError(
-                    f"{mechanism.name} draws more than {DRAW_LIMIT:,} times on one execution path, as a loop that may "
-                    "go on for ever does; bound the number of draws, or audit it by samples."
+                    f"{mechanism.name} draws more than {DRAW_LIMIT:,} times on one execution path, perhaps in an "
+                    "infinite loop; bound the number of draws, or audit it by sampling."
                 )
         watch.finished(run)
         yield run, mass
@@ -644,7 +648,7 @@ def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None
 
 
 def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, Any]]:
-    """What may come of a draw, and how probable it is."""
+    """The possible values of a draw, and their probabilities."""
     arithmetic = budget.arithmetic
     if isinstance(node, Finite) and node.finite:
         values, probs = node.values, arithmetic.probabilities(node)

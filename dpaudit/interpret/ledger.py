@@ -1,4 +1,4 @@
-"""The ledger: which private mechanisms an algorithm uses, what they cost together, and what it claims."""
+"""The ledger: the private mechanisms that an algorithm uses, their total privacy loss, and its claim."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dpaudit.language.distributions import Product, Then
 from dpaudit.language.relation import plain_records
 
 FOLLOWED = "a draw and what follows"
-"""What an entry is called whose two parts are these."""
+"""The name of an entry with these two parts."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """A mechanism or draw in the composition tree.
 
-    `claim` is what it says of itself; `composed` is the basic composition of its parts, None for a leaf or where a
-    part has no claim or where claims are under different relations.
+    `claim` is its own claim; `composed` is the basic composition of its parts: None for a leaf, if a part has no claim,
+    or if claims are under different relations.
     """
 
     text: str
@@ -33,22 +33,22 @@ class Entry:
 
     @property
     def balanced(self) -> bool | None:
-        """Whether the parts, composed, keep the claim; None where there is nothing to hold against each other.
+        """Whether the composition of the parts implies the claim; None if there is nothing to compare.
 
-        By basic composition, or by optimal composition, which whatever theorem the claim rests on cannot beat.
+        By basic composition, or by optimal composition, which is at least as tight as any composition theorem.
         """
         if self.claim is None or self.composed is None:
             return None
         if self.composed.relation != self.claim.relation:
             return False
-        spent = [claim for part in self.parts for claim in part.spent if claim is not None]
-        return self.composed.implies(self.claim) or optimal_composition(spent, self.claim.epsilon) <= (
+        claims = [claim for part in self.parts for claim in part.spent if claim is not None]
+        return self.composed.implies(self.claim) or optimal_composition(claims, self.claim.epsilon) <= (
             self.claim.delta * (1 + 1e-9) + 1e-15
         )
 
     @property
     def spent(self) -> tuple[Claim | None, ...]:
-        """What it takes from an outer budget: its own claim, or else what its parts take; None for an unknown part."""
+        """Its privacy loss in an outer budget: its own claim, else those of its parts; None for an unknown part."""
         if self.claim is not None or not self.parts:
             return (self.claim,)
         return tuple(claim for part in self.parts for claim in part.spent)
@@ -61,21 +61,21 @@ class Entry:
         return all(part.complete for part in self.parts)
 
     def worst(self, other: Entry) -> Entry:
-        """Of two runs of the same mechanism, the one that spent more."""
-        spent = [(e.composed or e.claim) for e in (self, other)]
-        if spent[0] is None or spent[1] is None:
-            return self if spent[0] is None else other
-        return self if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else other
+        """Of two runs of the same mechanism, the one with the larger privacy loss."""
+        losses = [(e.composed or e.claim) for e in (self, other)]
+        if losses[0] is None or losses[1] is None:
+            return self if losses[0] is None else other
+        return self if (losses[0].epsilon, losses[0].delta) >= (losses[1].epsilon, losses[1].delta) else other
 
 
 def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | SeedSequence = 0) -> Entry:
-    """The composition tree of the dearest of `runs` sampled runs.
+    """The composition tree with the largest privacy loss among `runs` sampled runs.
 
     A mechanism that uses no other mechanism and marks no draw with `.spending(claim)` is a leaf: its own claim is
-    taken as given. In one that does, a draw without a mark is not accounted for and the tree is not `complete`.
+    taken as given. In any other mechanism an unmarked draw is not accounted for, and the tree is not `complete`.
 
     Raises:
-        MechanismError and its kinds: as in `sample`.
+        MechanismError and its subclasses: as in `sample`.
     """
     rng, dataset = default_rng(seed), plain_records(dataset)
     entry, _ = _record(mechanism, dataset, rng, drawn=False)
@@ -85,7 +85,7 @@ def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | Se
 
 
 def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
-    """One run: what it used, and with `drawn` its output (else None)."""
+    """One run: its entry, and its output if `drawn` (else None)."""
     run = Run(mechanism, dataset)
     parts: list[Entry] = []
     with blaming(mechanism):
@@ -104,7 +104,7 @@ def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) 
 
 
 def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
-    """One draw: its entry, and with `drawn` what came."""
+    """One draw: its entry, and its value if `drawn`."""
     if isinstance(node, Applied):
         return _record(node.mechanism, node.dataset, rng, drawn=drawn)
     if isinstance(node, Then) and node.claim is None:
@@ -122,9 +122,9 @@ def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple
 
 
 def composed(parts: Sequence[Entry]) -> Claim | None:
-    """Basic composition; None where a part has no claim, or where they are under different relations."""
-    spent = [claim for part in parts for claim in part.spent]
-    known = [claim for claim in spent if claim is not None]
-    if not known or len(known) < len(spent) or len({claim.relation for claim in known}) > 1:
+    """Basic composition; None if a part has no claim, or if the claims are under different relations."""
+    claims = [claim for part in parts for claim in part.spent]
+    known = [claim for claim in claims if claim is not None]
+    if not known or len(known) < len(claims) or len({claim.relation for claim in known}) > 1:
         return None
     return basic_composition(known)

@@ -1,8 +1,8 @@
-"""A mechanism whose parameters are exact numbers, and what of its program would still be rounded unseen.
+"""Convert a mechanism's parameters to exact numbers, and detect what its program would still round unnoticed.
 
-A parameter counts as the decimal that it was written as, the shortest that names its double: in `ADist(0.1, …)` ε is
-one tenth. On the copy the same program computes 1/ε and ln(1/δ) without rounding, or writes down that it could not
-(`language.enclosed`).
+A parameter counts as the decimal that it was written as, the shortest that identifies its double: in `ADist(0.1, …)` ε
+is one tenth. On the converted copy the same program computes 1/ε and ln(1/δ) without rounding, or records that it could
+not (`stats.enclosed`).
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ _ROUNDING = frozenset({
 
 
 def exact_mechanism(mechanism: Mechanism, roundings: Roundings) -> Mechanism:
-    """The mechanism with exact parameters, its sub-mechanisms, qualities and queries with it.
+    """The mechanism with exact parameters, including its sub-mechanisms, qualities and queries.
 
     Args:
-        roundings: what its program holds rounded, and whatever it will round, is written down here.
+        roundings: records the rounded numbers in its program, and those it rounds later.
 
     Raises:
-        Exception: of its `__post_init__`, where that does not take such numbers.
+        Exception: from its `__post_init__`, if that does not accept such numbers.
     """
     for constant, where in _constants(mechanism):
         what = f"{constant}" if type(constant) is str else f"{constant!r}"
-        roundings.note(f"{what}, which stands in {where}")
+        roundings.note(f"{what}, a constant in {where}")
     made: Mechanism = _exact(mechanism, roundings)
     return made
 
 
 def exact_value(thing: Any, roundings: Roundings) -> Any:
-    """A dataclass of parameters, a goal say, with every float in it exact."""
+    """A dataclass of parameters (for example a goal) with every float made exact."""
     return _exact(thing, roundings)
 
 
 def exact_dataset(dataset: Any, roundings: Roundings) -> Any:
-    """A dataset whose records are exact: floats of few digits stay what they are, sums of them are not rounded."""
+    """A dataset with exact records: floats of few digits keep their values, and sums of them are not rounded."""
     if isinstance(dataset, Multiset):
         if all(_settled(record) for record, _ in dataset.items):
             return dataset
@@ -62,7 +62,7 @@ def exact_dataset(dataset: Any, roundings: Roundings) -> Any:
 
 
 def _settled(record: Any) -> bool:
-    """Whether there is nothing in a record that could be rounded on the way."""
+    """Whether a record contains nothing that could be rounded."""
     kind = type(record)
     if kind is float:
         return short(record) or record != record or record in (float("inf"), float("-inf"))
@@ -87,10 +87,10 @@ def _record(record: Any, roundings: Roundings) -> Any:
 
 
 def _exact(thing: Any, roundings: Roundings) -> Any:
-    """A parameter with every float in it exact."""
+    """A parameter with every float made exact."""
     kind = type(thing)
     if kind is float:
-        # −0.0 stays: exact numbers have one zero
+        # −0.0 stays a float: exact numbers have one zero
         return as_decimal(thing, roundings) if np.isfinite(thing) and str(thing) != "-0.0" else thing
     if kind in _PLAIN or isinstance(thing, type | Enum | FunctionType | ModuleType):
         return thing
@@ -112,19 +112,19 @@ def _exact(thing: Any, roundings: Roundings) -> Any:
     if isinstance(thing, Distribution):
         return replace(thing, **{one.name: _exact(getattr(thing, one.name), roundings) for one in fields(thing)})
     if any(type(part) is float and not short(part) for part in getattr(thing, "__dict__", {}).values()):
-        roundings.note(f"attributes of a {kind.__name__}, which is no dataclass")
+        roundings.note(f"attributes of a {kind.__name__}, which is not a dataclass")
     return thing
 
 
 def _anew(thing: Any, parts: dict[str, Any], roundings: Roundings) -> Any:
-    """A dataclass of exact parts, with what its `__post_init__` computes from them."""
+    """A dataclass rebuilt from exact parts; its `__post_init__` runs again."""
     before = roundings.notes
     made = replace(thing, **parts)
     held = getattr(made, "__dict__", {})
     for name in [name for name in held if isinstance(getattr(type(made), name, None), cached_property)]:
         del held[name]
     if set(held) == set(parts) and all(held[name] is part for name, part in parts.items()):
-        # it has only checked them, and what that rounded is in no number
+        # it only checked the parts, so its roundings affect no number
         roundings.forget(before)
     return made
 
@@ -132,17 +132,16 @@ def _anew(thing: Any, parts: dict[str, Any], roundings: Roundings) -> Any:
 def _array(values: Any, roundings: Roundings) -> Any:
     if values.dtype.kind != "f" or all(map(_settled, values.ravel().tolist())):
         return values
-    found = np.empty(values.shape, dtype=object)
-    found.ravel()[:] = [_exact(part, roundings) for part in values.ravel().tolist()]
-    return found
+    array = np.empty(values.shape, dtype=object)
+    array.ravel()[:] = [_exact(part, roundings) for part in values.ravel().tolist()]
+    return array
 
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
 def _constants(mechanism: Mechanism) -> Iterator[tuple[Any, str]]:
-    """Floats of many digits that the program of a mechanism, and of those that it holds, is written with; and names of
-    functions that round."""
+    """Floats of many digits in the source code of a mechanism and of those it contains, and functions that round."""
     seen: set[Any] = set()
     for part in _parts(mechanism):
         kind = type(part)
@@ -163,7 +162,7 @@ def _parts(thing: Any) -> Iterator[Any]:
 
 
 def _of_attribute(kind: type, name: str, seen: set[Any]) -> Iterator[tuple[Any, str]]:
-    """Of a method, property or constant of a class, and of those that it names."""
+    """The same for a method, property or constant of a class, and for those that it refers to."""
     if (kind, name) in seen:
         return
     seen.add((kind, name))
@@ -218,7 +217,7 @@ def _of_function(function: Any, kind: type | None, seen: set[Any]) -> Iterator[t
 
 
 def _rounding_calls(code: CodeType, names: dict[str, Any]) -> Iterator[str]:
-    """Functions of `math`, numpy and scipy that round, by name: of whole numbers nobody else would notice it."""
+    """Names of functions of `math`, numpy and scipy that round: on whole numbers this would go unnoticed."""
     last: Any = None
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):

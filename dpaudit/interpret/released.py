@@ -1,19 +1,19 @@
-"""Mechanisms that release all of their noise: which draws, and how far they move from one dataset to the other.
+"""Mechanisms that release all of their noise: their draws, and how far each moves from one dataset to the other.
 
-Where every draw of a text is a real (or two-sided geometric) one whose parameters depend on the dataset alone, and the
-output is y = A·x + k for the vector x of all draws with an injective matrix A that is the same on both datasets, then y
-tells as much as x: the privacy loss of the pair is that of independent draws, each moved by a known distance (k may
-differ by what A can make up for). No law is enumerated for that, and no draw is made.
+Suppose every draw of a program is a real (or two-sided geometric) one whose parameters depend only on the dataset, and
+the output is y = A·x + k for the vector x of all draws, with an injective matrix A that is the same on both datasets.
+Then y reveals as much as x: the privacy loss of the pair is that of independent draws, each moved by a known distance
+(k may differ by vectors in the image of A). This requires no enumeration and no sampling.
 
-**How it is known.** The text is run on `Form`s in place of draws: objects that can be handed on, added and multiplied
-by numbers, and that write down everything else they are asked for. A text that did nothing else runs through the
-same lines whatever the values of its draws are, so its forms are its output for all of them. Then it is run on numbers
-as well, some of them far out, and must ask for the same draws and return the values of its forms.
+**Method.** The program runs on `Form`s instead of draws: objects that can be passed on, added and multiplied by
+numbers, and that record every other operation. A program that does nothing else takes the same path for all values of
+its draws, so its forms describe its output for all of them. Then it also runs on numbers, some of them extreme, and
+must request the same draws and return the values of its forms.
 
-**What that does not show.** A text may still ask `type(draw)` or `draw is other`, which no object can notice; only the
-runs on numbers speak against that. The program runs on exact parameters (`parameters`), so that 1/ε is one number
-without rounding; where it does not run on them, it runs on doubles, which is noted. Sums of draws and numbers are
-taken as those of the reals, where doubles would round. What is found is about noise that is real.
+**Limits.** A program may still evaluate `type(draw)` or `draw is other`, which no object can detect; only the runs on
+numbers can reveal that. The program runs on exact parameters (`parameters`), so that 1/ε is not rounded; if it cannot,
+it runs on doubles, which is recorded. Sums of draws and numbers are sums of reals, although doubles would round. The
+result therefore holds for real-valued noise.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from dpaudit.outputs.form import form as form_of
 from dpaudit.stats.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
 
 DRAWS = 2_000
-"""More draws than this are not followed."""
+"""Most draws that are followed."""
 PROBES = 4
 """Runs on numbers, on each dataset."""
 _FAR = (0.0, 1.0, 30.0, 1e4)
-"""How far from their centre, in scales, the numbers of each of those runs are spread at most."""
+"""Largest distance from the centre, in scales, of the numbers in each of these runs."""
 _AGREE = 1e-9
-"""Relative; what doubles may round on the way to an output."""
+"""Relative tolerance for rounding on the way to an output."""
 
 Row: TypeAlias = tuple[dict[int, Fraction], Fraction]
 
@@ -58,9 +58,9 @@ class Moved:
 
     Args:
         kind: Laplace, Gaussian or DiscreteLaplace.
-        gap: from its centre on the left dataset to that on the right one; a whole number for DiscreteLaplace.
-        scale: > 0, the standard deviation for Gaussian; near to it where it is no fraction.
-        around: fractions between which it lies then.
+        gap: from its centre on D to its centre on D′; a whole number for DiscreteLaplace.
+        scale: > 0, the standard deviation for Gaussian; an approximation if it is not a fraction.
+        around: in that case, fractions that enclose the scale.
     """
 
     kind: type[Real]
@@ -71,12 +71,12 @@ class Moved:
 
 @dataclass(frozen=True)
 class Released:
-    """All draws that the output tells.
+    """All draws that the output reveals.
 
     Args:
-        draws: what moves; draws that are thrown away are not listed.
-        line: (c, k on the left dataset, the centre on it), where the output is a single number c·draw + k.
-        rounded: what the program rounded to doubles, in words.
+        draws: the draws; discarded ones are not listed.
+        line: (c, k on D, the centre on D), if the output is a single number c·draw + k.
+        rounded: descriptions of the numbers that the program rounded to doubles.
     """
 
     draws: tuple[Moved, ...]
@@ -85,15 +85,15 @@ class Released:
 
 
 def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
-    """The draws that a mechanism releases, as it runs on two datasets side by side.
+    """The draws that a mechanism releases on two datasets.
 
     Args:
-        mechanism: draws Laplace, Gaussian or DiscreteLaplace noise, and products of it, in sub-mechanisms too.
-        left, right: what its `run` takes.
+        mechanism: draws Laplace, Gaussian or DiscreteLaplace noise, and products of it, also in sub-mechanisms.
+        left, right: the arguments of its `run`.
 
     Raises:
-        NotEnumerableError: its text does more with its draws than to release them, it draws something else, or its
-            outputs tell the datasets apart without any noise; the message says which.
+        NotEnumerableError: its program does more with its draws than release them, it draws something else, or its
+            outputs distinguish the datasets regardless of noise; the message says which.
     """
     left, right = plain_records(left), plain_records(right)
     roundings = Roundings()
@@ -101,23 +101,23 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
         with watching(roundings):
             exact_one = exact_mechanism(mechanism, roundings)
             datasets = [exact_dataset(side, roundings) for side in (left, right)]
-            found = _released(exact_one, *datasets)
+            result = _released(exact_one, *datasets)
     except TimeLimitError:
         raise
     except Exception as error:
-        # it may be that the program does not run on exact numbers
-        found = _released(mechanism, left, right)
-        roundings.note(f"all of its numbers: the program is not read with exact ones ({error})")
-    return replace(found, rounded=tuple(roundings.notes))
+        # perhaps the program does not run on exact numbers
+        result = _released(mechanism, left, right)
+        roundings.note(f"all of its numbers, because the program could not be analysed with exact ones ({error})")
+    return replace(result, rounded=tuple(roundings.notes))
 
 
 def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     a, b = (_read(mechanism, side) for side in (left, right))
     name = mechanism.name
     if (a.frame, a.kinds) != (b.frame, b.kinds) or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
-        raise NotEnumerableError(f"The outputs of {name} are not made of its draws in the same way on both datasets.")
+        raise NotEnumerableError(f"The outputs of {name} do not depend on its draws in the same way on both datasets.")
     if [type(draw) for draw in a.draws] != [type(draw) for draw in b.draws]:
-        raise NotEnumerableError(f"{name} draws other noise on one dataset than on the other.")
+        raise NotEnumerableError(f"{name} draws different noise on the two datasets.")
     shifts = _solved(
         [(row[0], other[1] - row[1]) for row, other in zip(a.rows, b.rows, strict=True)], name
     )
@@ -125,10 +125,10 @@ def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     for at, shift in shifts.items():
         centre, other = _centre(a.draws[at]), _centre(b.draws[at])
         if _scale_of(a.draws[at]) != _scale_of(b.draws[at]):
-            raise NotEnumerableError(f"Draw {at + 1} of {name} has another scale on one dataset than on the other.")
+            raise NotEnumerableError(f"Draw {at + 1} of {name} has different scales on the two datasets.")
         kind, gap = type(a.draws[at]), other + shift - centre
         if kind is DiscreteLaplace and gap.denominator != 1:
-            raise NotEnumerableError(_TOLD_APART.format(name))
+            raise NotEnumerableError(_DISTINGUISHED.format(name))
         moved.append(Moved(kind, gap, *_scale(a.draws[at])))
     line = None
     if a.lone and len(shifts) == 1:
@@ -138,19 +138,21 @@ def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     return Released(tuple(moved), line)
 
 
-_TOLD_APART = "The outputs of {} on the two datasets differ whatever its noise is: no privacy is left to measure."
+_DISTINGUISHED = (
+    "The outputs of {} on the two datasets differ for every value of its noise: the privacy loss is infinite."
+)
 
 
 @dataclass
 class _Reading:
-    """What a text asked for and returned.
+    """The draws that a program requested, and its output.
 
     Args:
-        draws: in their order.
+        draws: the draws in order.
         rows: every number of the output, as coefficients of draws and a constant.
-        frame: the output with its numbers taken out.
-        kinds: of each of its constants whether it is a whole number, the sign of a zero, and its type.
-        lone: whether the output is one number and nothing around it.
+        frame: the output without its numbers.
+        kinds: for each constant, whether it is a whole number, the sign of a zero, and its type.
+        lone: whether the output is a single bare number.
     """
 
     draws: list[Real] = field(default_factory=list)
@@ -161,25 +163,25 @@ class _Reading:
 
 
 def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
-    """Run a text on forms, and hold what it did against runs on numbers."""
+    """Run a program on forms, and compare the result with runs on numbers."""
     watch = Watch(mechanism, dataset)
     notebook = Notebook()
-    found = _Reading()
+    reading = _Reading()
 
     def form(draw: Real) -> Form:
-        found.draws.append(draw)
-        return Form({len(found.draws) - 1: Fraction(1)}, Fraction(0), notebook)
+        reading.draws.append(draw)
+        return Form({len(reading.draws) - 1: Fraction(1)}, Fraction(0), notebook)
 
     try:
         output = _output(mechanism, dataset, _Walk(form, mechanism.name))
-        found.lone = is_form(output)
-        found.frame = _frame(output, found.rows, found.kinds)
+        reading.lone = is_form(output)
+        reading.frame = _frame(output, reading.rows, reading.kinds)
     except TimeLimitError:
         raise
     except DpauditError as error:
         if not notebook.offences:
             if isinstance(error, MechanismError):
-                raise NotEnumerableError(f"{mechanism.name} does not run on draws that cannot be looked at.") from None
+                raise NotEnumerableError(f"{mechanism.name} does not run on symbolic draws.") from None
             raise
     if notebook.offences:
         raise NotEnumerableError(
@@ -187,15 +189,15 @@ def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
         )
     rng = default_rng(0)
     for far in _FAR:
-        # numbers of many digits meet its parameters here, which is no rounding of the program
+        # here numbers of many digits are combined with its parameters; these are not roundings of the program
         with unwatched() if watched() is None else watching(Roundings()):
-            _probe(mechanism, dataset, found, rng, far)
+            _probe(mechanism, dataset, reading, rng, far)
     watch.close()
-    return found
+    return reading
 
 
-def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, far: float) -> None:
-    """Hold a reading against one run on numbers."""
+def _probe(mechanism: Mechanism, dataset: Any, reading: _Reading, rng: Generator, far: float) -> None:
+    """Compare a reading with one run on numbers."""
     asked: list[Real] = []
     values: list[Fraction] = []
 
@@ -207,7 +209,7 @@ def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, 
         else:
             value += far * float(scale) * rng.uniform(-1, 1)
         if not math.isfinite(value):
-            raise NotEnumerableError(f"The noise of {mechanism.name} is too large to be followed: {draw!r}.")
+            raise NotEnumerableError(f"The noise of {mechanism.name} is too large: {draw!r}.")
         asked.append(draw)
         values.append(Fraction(value))
         return value  # type: ignore[no-any-return]  # a plain number, as the sampler sends it
@@ -219,24 +221,26 @@ def _probe(mechanism: Mechanism, dataset: Any, found: _Reading, rng: Generator, 
     except TimeLimitError:
         raise
     except DpauditError as error:
-        raise NotEnumerableError(f"{mechanism.name} did not run on some numbers in place of its draws.") from error
-    if asked != found.draws or frame != found.frame or len(rows) != len(found.rows):
-        raise NotEnumerableError(f"{mechanism.name} asks for other draws, or returns another shape, when it sees them.")
-    for (_, got), (parts, constant) in zip(rows, found.rows, strict=True):
+        raise NotEnumerableError(f"{mechanism.name} failed on some numbers in place of its draws.") from error
+    if asked != reading.draws or frame != reading.frame or len(rows) != len(reading.rows):
+        raise NotEnumerableError(
+            f"{mechanism.name} requests different draws, or returns another shape, on numbers than on symbolic draws."
+        )
+    for (_, got), (parts, constant) in zip(rows, reading.rows, strict=True):
         terms = [c * values[at] for at, c in parts.items()]
         size = sum((abs(term) for term in terms), abs(constant))
         if abs(got - sum(terms, constant)) > _AGREE * max(size, Fraction(1)):
-            raise NotEnumerableError(f"{mechanism.name} does something else with numbers than with its draws unseen.")
+            raise NotEnumerableError(f"{mechanism.name} returns different values on numbers than on symbolic draws.")
 
 
 @dataclass
 class _Walk:
-    """One run of a text and of its sub-mechanisms.
+    """One run of a program and of its sub-mechanisms.
 
     Args:
-        draw: what stands for a draw.
-        name: of the mechanism, for messages.
-        taken: draws so far.
+        draw: returns the object that replaces a draw.
+        name: the mechanism's name, for messages.
+        taken: the number of draws so far.
     """
 
     draw: Callable[[Real], Any]
@@ -244,7 +248,7 @@ class _Walk:
     taken: int = 0
 
     def value(self, node: Any) -> Any:
-        """What a draw or an applied mechanism gives, in the form in which the sampler would send it."""
+        """The value of a draw or an applied mechanism, in the form that the sampler would send."""
         if isinstance(node, Applied):
             return _as_sent(_output(node.mechanism, node.dataset, self))
         if type(node) in (Laplace, Gaussian, DiscreteLaplace):
@@ -263,7 +267,7 @@ class _Walk:
         )
 
     def end(self, last: Any) -> Any:
-        """What comes of the end of a text: an output, or one more draw."""
+        """The output from the end of a program: an output already, or one more draw."""
         return self.value(last) if not is_form(last) and isinstance(last, Distribution | Applied) else last
 
 
@@ -294,12 +298,12 @@ def _as_sent(value: Any) -> Any:
 
 
 def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
-    """An output with its numbers taken out, which are appended to `rows` in their order, and kinds of constants."""
+    """An output without its numbers; they are appended to `rows` in order, and the kinds of constants to `kinds`."""
     if is_form(output):
         rows.append((output.parts, output.constant))
         return "number"
     if isinstance(output, np.ndarray):
-        # of numbers that are not made of draws an attacker sees the type
+        # an attacker sees the type of numbers that do not come from draws
         kinds.append("" if output.dtype.hasobject else form_of(output))
         return ("array", _frame(output.tolist(), rows, kinds))
     if type(output) in (list, tuple):
@@ -317,20 +321,20 @@ def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
 
 
 def _solved(rows: list[Row], name: str) -> dict[int, Fraction]:
-    """The one solution of A·m = k by elimination, over the draws that occur.
+    """The unique solution of A·m = k by elimination, over the draws that occur.
 
     Raises:
-        NotEnumerableError: there is none, or more than one.
+        NotEnumerableError: there is no solution, or more than one.
     """
     pivots: dict[int, Row] = {}
-    holding: dict[int, set[int]] = {}  # draw → the pivots in whose rows it stands
+    holding: dict[int, set[int]] = {}  # draw → the pivots whose rows contain it
     for parts, constant in rows:
         left, rest = dict(parts), constant
         for at in [at for at in left if at in pivots]:
             left, rest = _without(left, rest, at, pivots[at])
         if not left:
             if rest:
-                raise NotEnumerableError(_TOLD_APART.format(name))
+                raise NotEnumerableError(_DISTINGUISHED.format(name))
             continue
         at, c = next(iter(left.items()))
         row = {i: v / c for i, v in left.items()}, rest / c
@@ -346,14 +350,14 @@ def _solved(rows: list[Row], name: str) -> dict[int, Fraction]:
     occurring = {at for parts, _ in rows for at in parts}
     if len(pivots) < len(occurring):
         raise NotEnumerableError(
-            f"The output of {name} does not tell all of its draws, so that theirs would only be an upper bound on its "
-            "privacy loss."
+            f"The output of {name} does not reveal all of its draws, so their privacy loss would only be an upper "
+            "bound on its own."
         )
     return {at: pivots[at][1] for at in sorted(pivots)}
 
 
 def _without(parts: dict[int, Fraction], constant: Fraction, at: int, pivot: Row) -> Row:
-    """A row less as much of a pivot's as clears draw `at`."""
+    """A row minus the multiple of a pivot row that eliminates draw `at`."""
     c = parts.get(at)
     if c is None:
         return parts, constant
@@ -368,10 +372,10 @@ def _without(parts: dict[int, Fraction], constant: Fraction, at: int, pivot: Row
 
 
 def _centre(draw: Real) -> Fraction:
-    """Where its middle is, exactly."""
+    """The exact centre of a draw."""
     centre = exact(draw.mean if isinstance(draw, Gaussian) else draw.loc)  # type: ignore[attr-defined]
     if centre is None:
-        raise NotEnumerableError(f"{draw!r} has a centre that is no fraction.")
+        raise NotEnumerableError(f"{draw!r} has a centre that is not a fraction.")
     return centre
 
 
@@ -380,19 +384,19 @@ def _scale_of(draw: Real) -> Any:
 
 
 def _scale(draw: Real) -> tuple[Fraction, tuple[Fraction, Fraction] | None]:
-    """Its scale; of one that is no fraction what is near to it, and fractions around it."""
+    """The scale of a draw; if it is not a fraction, an approximation and enclosing fractions."""
     scale = _scale_of(draw)
-    found = exact(scale)
-    if found is not None:
-        return found, None
+    fraction = exact(scale)
+    if fraction is not None:
+        return fraction, None
     if not is_enclosed(scale):
-        raise NotEnumerableError(f"{draw!r} has a scale that is no number.")
+        raise NotEnumerableError(f"{draw!r} has a scale that is not a number.")
     with ctx.workprec(PRECISION):
         low, high = _fraction(scale.interval.lower()), _fraction(scale.interval.upper())
     return (low + high) / 2, (low, high)
 
 
 def _fraction(point: Any) -> Fraction:
-    """An end of an interval, which is a number in binary."""
+    """An end of an interval, which is a binary fraction."""
     mantissa, exponent = point.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -29,15 +29,15 @@ Reals = FloatArray
 class Outputs:
     """The canonical outcomes of many independent runs; their order carries no information.
 
-    Where an outcome stands is a matter of speed; an event reads it alike everywhere.
+    The container of an outcome only affects speed; an event treats it equally in all of them.
 
     Args:
-        counts: outcome → how often, for everything that holds no float, for infinite numbers, and for tuples with
-            floats in them that several runs share.
+        counts: outcome → count, for outcomes without floats, for infinite numbers, and for tuples with floats that
+            several runs share.
         blocks: finite real numbers, vectors and arrays of them: for every shape d a block of shape (r, *d).
-        others: outcomes with floats in them that are no such array (⊥ beside floats, dicts), one by one.
-        first: the first few of them again, where runs were made one after another.
-        forms: what their outcomes leave out, counted.
+        others: other outcomes that contain floats (⊥ next to floats, dicts), one by one.
+        first: the first few of them again, if runs were made one after another.
+        forms: counts of the output forms that the outcomes omit.
     """
 
     counts: dict[Hashable, int]
@@ -48,17 +48,17 @@ class Outputs:
 
     @property
     def runs(self) -> int:
-        """How many runs there were."""
+        """The number of runs."""
         return sum(self.counts.values()) + sum(map(len, self.blocks)) + len(self.others)
 
     @property
     def uncounted(self) -> tuple[Reals | tuple[Hashable, ...], ...]:
-        """All outcomes that stand one by one: the blocks, and the others where there are any."""
+        """All outcomes stored one by one: the blocks, and the others if there are any."""
         return (*self.blocks, self.others) if self.others else self.blocks
 
     @property
     def reals(self) -> Reals:
-        """The real outcomes where all have one shape d, shape (r, *d); shape (0,) where there are none.
+        """The real outcomes if all have one shape d, shape (r, *d); shape (0,) if there are none.
 
         Raises:
             ValueError: they have several shapes.
@@ -68,7 +68,7 @@ class Outputs:
         return self.blocks[0] if self.blocks else np.empty(0)
 
     def each(self) -> Iterator[tuple[Hashable, int]]:
-        """(outcome, how often); those with floats one by one."""
+        """Pairs (outcome, count); those with floats one by one."""
         yield from self.counts.items()
         for block in self.blocks:
             yield from ((value, 1) for value in outcomes(block))
@@ -92,15 +92,15 @@ class Tally:
     blocks: dict[tuple[int, ...], list[Reals]] = field(default_factory=dict)
     """Reals by the shape of one outcome."""
     singles: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
-    """Reals that came one by one, by their shape."""
+    """Reals that were added one by one, by their shape."""
     others: list[Hashable] = field(default_factory=list)
     forms: Forms = field(default_factory=Forms)
 
     def add(self, output: Any, times: int) -> None:
-        """`times` runs returned this very output.
+        """Add an output that `times` runs returned.
 
         Raises:
-            OutputError: it cannot be counted.
+            OutputError: the output cannot be counted.
         """
         kind = type(output)
         if kind is int or kind is str:
@@ -119,13 +119,13 @@ class Tally:
         elif (shape := real_shape(outcome)) is not None:
             self.singles.setdefault(shape, []).extend([outcome] * times)
         elif type(outcome) is float or times > 1:
-            # infinite numbers are few, and so is what runs share; where it stands is a matter of speed alone
+            # infinite numbers and shared outputs are few; the container only affects speed
             self.counts[outcome] = self.counts.get(outcome, 0) + times
         else:
             self.others.append(outcome)
 
     def add_reals(self, block: NDArray[np.floating[Any]]) -> None:
-        """A block of real outputs, shape (r, *d); the block must not change any more."""
+        """Add a block of real outputs, shape (r, *d); the caller must not modify the block afterwards."""
         finite = np.isfinite(block)
         rows = finite if block.ndim == 1 else finite.reshape(len(block), -1).all(axis=1)
         if block.size == 0 and len(block):
@@ -139,9 +139,9 @@ class Tally:
             self.blocks.setdefault(block.shape[1:], []).append(block.astype(np.float64, copy=False))
 
     def add_many(self, drawn: Any) -> None:
-        """Values drawn in bulk: an array with one output a row, or a list.
+        """Add values drawn in bulk: an array with one output per row, or a list.
 
-        The form of an array's rows is not counted: how a draw of the language comes is a matter of speed.
+        The form of an array's rows is not counted: it depends only on how the draw is implemented.
         """
         if isinstance(drawn, np.ndarray) and not drawn.dtype.hasobject:
             forms, self.forms = self.forms, Forms()
@@ -167,7 +167,7 @@ class Tally:
                 for value, times in Counter(several).items():
                     self.counts[value] = self.counts.get(value, 0) + times
                 return
-            # where few objects stand many times (symbols, shared tuples), each is looked at once
+            # if few objects occur many times (symbols, shared tuples), process each once
             objects = {id(value): value for value in several}
             if 2 * len(objects) > len(several):
                 for value in several:
@@ -177,7 +177,7 @@ class Tally:
                     self.add(objects[at], times)
 
     def merge(self, other: Outputs) -> None:
-        """All runs of another tally."""
+        """Add all runs of other outputs."""
         for value, count in other.counts.items():
             self.counts[value] = self.counts.get(value, 0) + count
         for block in other.blocks:
@@ -186,7 +186,7 @@ class Tally:
         self.forms.merge(other.forms)
 
     def outputs(self) -> Outputs:
-        """What was collected; where each outcome stands does not depend on the order in which they came."""
+        """The collected outputs; the container of each outcome does not depend on the order of the runs."""
         singles, self.singles = self.singles, {}
         for shape, values in singles.items():
             self.blocks.setdefault(shape, []).append(np.array(values, dtype=np.float64))
@@ -201,14 +201,15 @@ def sample(mechanism: Mechanism, dataset: Any, runs: int, *, seed: int | SeedSeq
     """The outputs of `runs` independent runs on a dataset.
 
     Args:
-        mechanism: any mechanism; one with `bulk` is drawn by it.
-        dataset: what its `run` takes.
+        mechanism: any mechanism; `bulk` is used if it has one.
+        dataset: the argument of its `run`.
         runs: ≥ 1.
         seed: same seed, same outputs.
 
     Raises:
         NondeterministicMechanismError: the generator is not a function of its draws.
-        MechanismError: it raised, or yielded something else than a draw, or its `bulk` gave another number of outputs.
+        MechanismError: it raised, yielded something other than a draw, or its `bulk` returned the wrong number of
+            outputs.
         OutputError: an output cannot be counted.
     """
     whole("runs", runs, least=1)
@@ -263,7 +264,7 @@ def _finish(end: Any, size: int, rng: Generator, tally: Tally) -> None:
 
 
 def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple[Any, int]]:
-    """Split `size` runs by what the draw gives them: value, and how many."""
+    """Split `size` runs by the values they draw: pairs (value, count)."""
     if isinstance(node, Distribution) and not isinstance(node, Then):
         return list(node.grouped(rng, size))
     part = Tally()
@@ -271,7 +272,7 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
     each = part.outputs().each()
     if not part.forms.special:
         return list(each)
-    # a program that fails with its part says what the part says
+    # a program that fails because of its part reports the part's message
     return [
         one for value, times in each
         for one in (part.forms.failures(value, times) if type(value) is Raised else [(value, times)])
@@ -280,7 +281,7 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
 
 def _holds_float(value: Any) -> bool:
     if isinstance(value, tuple):
-        # long tuples are mostly of plain parts: told by their types, without a call for each
+        # long tuples mostly contain plain parts: decide by types, without a call for each
         return not _PLAIN.issuperset(map(type, value)) and any(map(_holds_float, value))
     if is_dataclass(value) and not isinstance(value, type):
         return any(_holds_float(getattr(value, part.name)) for part in fields(value))

@@ -1,8 +1,8 @@
-"""Replaying a mechanism's generator along a path of draws: what the three interpreters share.
+"""Replay a mechanism's generator along a path of draws; shared by the three interpreters.
 
-A generator cannot be copied, so a new path starts the text again and is sent the draws made so far. That is sound
-only if the generator is a function of its dataset and draws; every replay checks that the same draws are asked for
-again, and a `Watch` runs some finished paths once more.
+A generator cannot be copied, so a new path restarts the program and sends it the draws made so far. That is sound
+only if the generator is a function of its dataset and draws; every replay checks that the program requests the same
+draws again, and a `Watch` reruns some finished paths.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from dpaudit.outputs.form import SEVERAL
 
 @dataclass(frozen=True)
 class Last:
-    """The end of a path: an output, or the distribution or application that the output is drawn from."""
+    """The end of a path: an output, or the distribution or applied mechanism that the output is drawn from."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Step:
-    """One draw of a path: which draw it was, and what came."""
+    """One draw of a path: its node and its value."""
 
     image: Hashable
     value: Any
@@ -41,23 +41,23 @@ class Step:
 
 Path = tuple[Step, ...]
 _NOT_ITS_OWN = (DpauditError, MemoryError, RecursionError)
-"""Exceptions that say nothing about what the text does."""
+"""Exceptions that do not depend on the program's logic."""
 
 
 class Run:
-    """One execution of a mechanism's text along a path of draws.
+    """One execution of a mechanism's program along a path of draws.
 
     Args:
-        mechanism: what to run.
-        dataset: on what.
+        mechanism: the mechanism to run.
+        dataset: the dataset to run it on.
         path: draws already made; they are sent to the generator at once.
 
     Raises:
-        NondeterministicMechanismError: the text asks for other draws than it did before on the same path.
-        MechanismError: the text yielded something else than a draw, or it caught the failure of a sub-mechanism.
+        NondeterministicMechanismError: the program requests different draws than before on the same path.
+        MechanismError: the program yielded something other than a draw, or caught the failure of a sub-mechanism.
 
-    A path on which the text raises ends there: the failure is its output, which an attacker sees. Errors of dpaudit's
-    own, and lack of memory or stack, are none of the text's and go on.
+    If the program raises, the path ends there: the failure is its output, which an attacker sees. dpaudit's own errors,
+    and errors for lack of memory or stack, propagate.
     """
 
     def __init__(self, mechanism: Mechanism, dataset: Any, path: Path = ()) -> None:
@@ -76,20 +76,20 @@ class Run:
             self.node = Last(started)
         for step in path:
             if isinstance(self.node, Last) or fingerprint(self.node) != step.image:
-                raise _nondeterministic(mechanism, f"draw {len(self.path) + 1} was another one")
+                raise _nondeterministic(mechanism, f"draw {len(self.path) + 1} was different")
             self.send(step.value, step.image)
 
     def send(self, value: Any, image: Hashable | None = None) -> None:
-        """Go on with the value that the present draw gave."""
+        """Continue with the value of the current draw."""
         self.path = (*self.path, Step(fingerprint(self.node) if image is None else image, value))
-        # its type alone: a draw that stands for all its values (`released`) must not be asked what it is
+        # only its type: a symbolic draw (`released`) must not be asked what it is
         if type(value) is Raised:
             self._fail(value)
         else:
             self._advance(as_sent(value))
 
     def _fail(self, failure: Raised) -> None:
-        """The draw is a sub-mechanism that raised: so does this one, where the sub-mechanism stands."""
+        """The draw is a sub-mechanism that raised: raise at its place in this program."""
         assert self._program is not None
         self.node = Last(failure)
         if failure.cause is None:
@@ -102,17 +102,17 @@ class Run:
         except Exception as error:
             if error is not failure.cause and failure.message.startswith(SEVERAL):
                 raise MechanismError(
-                    f"{self._mechanism.name} raises {type(error).__name__} in place of {failure.error} of a "
-                    "sub-mechanism, whose message varies; let the sub-mechanism fail with one message."
+                    f"{self._mechanism.name} raises {type(error).__name__} in place of the {failure.error} of a "
+                    "sub-mechanism, whose message varies; make the sub-mechanism always fail with the same message."
                 ) from None
             if error is not failure.cause:
-                # an exception of its own in place of that one
+                # its own exception in place of the sub-mechanism's
                 self.node = Last(_failure(self._mechanism, error))
             failure.cause.__traceback__ = failure.cause.__context__ = None
             return
         raise MechanismError(
-            f"{self._mechanism.name} catches {failure.error} of a sub-mechanism (draw {len(self.path)}), which cannot "
-            "be followed; let the sub-mechanism return a value, such as None, where it fails."
+            f"{self._mechanism.name} catches the {failure.error} of a sub-mechanism (draw {len(self.path)}), which is "
+            "not supported; make the sub-mechanism return a value, such as None, instead of failing."
         )
 
     def _advance(self, value: Any, *, first: bool = False) -> None:
@@ -134,10 +134,10 @@ class Run:
 
 
 class Watch:
-    """Checks, while the paths of a text are walked, that it is a function of its dataset and draws.
+    """Checks, while the paths of a program are walked, that it is a function of its dataset and draws.
 
-    The 1st, 2nd, 4th, 8th, … finished path is run once more at once, and the first again at the end, so that a
-    fresh generator, a counter and a state that grows are seen at the price of few replays.
+    The 1st, 2nd, 4th, 8th, … finished path is immediately run again, and the first once more at the end. This detects
+    unseeded generators, counters and growing state with few replays.
 
     Raises:
         NondeterministicMechanismError: from `finished` and `close`.
@@ -151,7 +151,7 @@ class Watch:
         self._first: tuple[Path, Hashable] = ((), None)
 
     def finished(self, run: Run) -> None:
-        """A path has come to its end."""
+        """Called when a path is finished."""
         self._paths += 1
         if self._paths & (self._paths - 1):
             return
@@ -161,7 +161,7 @@ class Watch:
         self._again(run.path, end)
 
     def close(self) -> None:
-        """All paths have come to their ends."""
+        """Called when all paths are finished."""
         if self._paths > 1:
             self._again(*self._first)
         if _global_generators() != self._before:
@@ -174,13 +174,13 @@ class Watch:
         if fingerprint(run.node) != end:
             more = not isinstance(run.node, Last)
             raise _nondeterministic(
-                self._mechanism, "it asked for a further draw" if more else "its output was another one"
+                self._mechanism, "it requested another draw" if more else "its output was different"
             )
 
 
 @contextmanager
 def blaming(mechanism: Mechanism) -> Iterator[None]:
-    """An error inside is the mechanism's: of a function that it maps, a continuation, its `bulk`.
+    """Attribute errors to the mechanism: those of functions that it maps, of continuations, of its `bulk`.
 
     Raises:
         MechanismError: in place of any error that is not dpaudit's own.
@@ -194,7 +194,7 @@ def blaming(mechanism: Mechanism) -> Iterator[None]:
 
 
 def continued(draw: Then, value: Any) -> Any:
-    """What follows on a value of a draw: a draw, an output, or a failure, which is an output."""
+    """The continuation of a draw on a value: a draw, an output, or a failure, which is an output."""
     if type(value) is Raised:
         return value
     try:
@@ -206,10 +206,10 @@ def continued(draw: Then, value: Any) -> Any:
 
 
 def refuse_failures(name: str, outcomes: Iterable[Any]) -> None:
-    """Refuse outcomes of a mechanism that are failures, where nobody asks what an attacker sees.
+    """Raise if an outcome of a mechanism is a failure; for uses where a failure is an error, not an output.
 
     Raises:
-        MechanismError: one is.
+        MechanismError: an outcome is a failure.
     """
     for outcome in outcomes:
         if type(outcome) is Raised:
@@ -217,7 +217,7 @@ def refuse_failures(name: str, outcomes: Iterable[Any]) -> None:
 
 
 def _failure(mechanism: Mechanism, error: Exception) -> Raised:
-    """The failure that an exception of the text is; raises those that are not the text's own."""
+    """The failure for an exception of the program; reraises exceptions that are not the program's own."""
     if isinstance(error, DpauditError):
         raise error
     if isinstance(error, _NOT_ITS_OWN):
@@ -226,7 +226,7 @@ def _failure(mechanism: Mechanism, error: Exception) -> Raised:
 
 
 def _global_generators() -> Hashable:
-    # the generator that must not have been used: its words, its place in them, and a normal kept for later
+    # the state of the global generator, which must not be used: its words, its position, and a cached normal
     _, words, *rest = np.random.get_state(legacy=True)  # noqa: NPY002
     return (random.getstate(), np.asarray(words).tobytes(), *rest)
 
@@ -237,6 +237,6 @@ def _blame(mechanism: Mechanism, error: Exception) -> MechanismError:
 
 def _nondeterministic(mechanism: Mechanism, what: str) -> NondeterministicMechanismError:
     return NondeterministicMechanismError(
-        f"{mechanism.name} is not a function of its dataset and its draws: run again with the same draws, {what}; "
+        f"{mechanism.name} is not a function of its dataset and its draws: when rerun with the same draws, {what}; "
         "yield every use of randomness, and keep no state between runs."
     )

@@ -1,8 +1,8 @@
 """The language in which mechanisms are written: all that an algorithm file imports.
 
-Comes in: a paper's algorithm, as its author writes it: a `run` that draws, a claim, a card.
-Goes out: programs of draws from distributions, claims, neighbouring relations, qualities and utility guarantees.
-May import: `outputs` and `stats` (enclosed numbers). What is the theory of one paper stands beside its algorithms.
+Input: a paper's algorithm, as its author writes it: a `run` that draws, a claim, a card.
+Output: programs of draws from distributions, claims, neighbouring relations, qualities and utility guarantees.
+May import: `outputs` and `stats` (enclosed numbers). The theory of a single paper belongs beside its algorithms.
 """
 
 from dpaudit.errors import DatasetError, ParameterError
@@ -52,7 +52,7 @@ from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import as_written, ceil_log2, log_star, next_prime
 from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
-from dpaudit.language.quality import Given, Multiplicity, Quality, Realised, Staircase
+from dpaudit.language.quality import Given, Multiplicity, PiecewiseConstantScore, Quality, Realised
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
 from dpaudit.language.relations import relation_named, relation_names
 from dpaudit.language.scores import AnyScores, Scores, step_scores
@@ -61,7 +61,7 @@ from dpaudit.language.trial import Fixed, Trial
 from dpaudit.language.utility import Goal, Instance, InteriorPoint, SampleSize, UtilityClaim
 from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
 from dpaudit.outputs.canonical import BOTTOM, Bottom, canonical
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 from dpaudit.stats.enclosed import cached, exp, exp2, expm1, fsum, log, log1p, log2, sqrt, tanh, to_float
 
@@ -115,6 +115,7 @@ __all__ = [
     "Goal",
     "Instance",
     "IntArray",
+    "IntegerRange",
     "InteriorPoint",
     "KnownBug",
     "Laplace",
@@ -126,6 +127,7 @@ __all__ = [
     "Multiset",
     "NoisyCopies",
     "ParameterError",
+    "PiecewiseConstantScore",
     "PrivateRows",
     "Product",
     "Program",
@@ -142,8 +144,6 @@ __all__ = [
     "Scores",
     "Snapping",
     "Softmax",
-    "Span",
-    "Staircase",
     "StepScores",
     "StepSoftmax",
     "Symmetry",

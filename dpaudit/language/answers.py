@@ -1,4 +1,4 @@
-"""Neighbouring relations of vectors of query answers: the dataset is the vector of answers itself."""
+"""Neighbouring relations on vectors of query answers: the dataset is the vector of answers itself."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from dpaudit.language.relation import Dataset, Relation
 
 @dataclass(frozen=True)
 class Answers(Relation):
-    """Two vectors of numeric answers to queries that one record moves: the dataset is the vector of answers itself.
+    """Two vectors of numeric answers to queries: the dataset is the vector of answers itself.
 
-    For mechanisms that are stated on answers to queries of sensitivity 1 (report noisy max, the sparse vector
-    technique), or of another one; both vectors have the same length.
+    For mechanisms stated in terms of query answers (report noisy max, the sparse vector technique). The sensitivity
+    of the queries is `reach`; both vectors have the same length.
 
     Args:
-        size: as of every relation.
-        reach: how far one record moves the answers, > 0; 1 unless said otherwise.
+        size: the size of the group, as for every relation.
+        reach: how far one record moves the answers, > 0; 1 by default.
 
     Raises:
-        ParameterError: a reach that is no number above 0.
+        ParameterError: a reach that is not a number above 0.
     """
 
     reach: float = 1.0
@@ -46,7 +46,7 @@ class Answers(Relation):
 
     @abstractmethod
     def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
-        """How far two vectors of answers are apart."""
+        """The distance between two vectors of answers."""
 
     def distance(self, left: Dataset, right: Dataset) -> int | None:
         a, b = _answers(left), _answers(right)
@@ -54,7 +54,7 @@ class Answers(Relation):
             return None
         if a == b:
             return 0
-        # an answer that is no number is not any distance from another one
+        # answers that are not numbers have no distance
         moved = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
         if not all(map(is_number, chain.from_iterable(moved))):
             return None
@@ -72,7 +72,7 @@ class Answers(Relation):
         return list(product(as_record(tuple(domain)), repeat=records))
 
     def _moved(self, answer: Any, step: int, domain: Sequence[Any]) -> Any:
-        """One answer moved as far as a record does, unless that leaves the range of the domain."""
+        """One answer moved as far as a record can move it, unless that leaves the range of the domain."""
         numbers = [value for value in domain if is_number(value)]
         moved = answer + (step if self.reach == 1 else step * self.reach)
         return moved if numbers and min(numbers) <= moved <= max(numbers) else answer
@@ -124,7 +124,7 @@ ANSWERS_L2 = AnswersL2()
 
 
 def _answers(dataset: Dataset) -> tuple[float, ...] | None:
-    """The vector of answers; None where it is none."""
+    """The vector of answers; None if the dataset is not one."""
     if isinstance(dataset, Multiset) or any(isinstance(a, bool) or not isinstance(a, int | float) for a in dataset):
         return None
     answers: tuple[float, ...] = as_record(dataset)

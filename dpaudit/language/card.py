@@ -1,4 +1,4 @@
-"""The card of an algorithm: where it comes from and how the text here reads the printed one."""
+"""The card of an algorithm: where it comes from, and how this implementation deviates from the paper."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DWORK_ROTH = "Dwork and Roth, The Algorithmic Foundations of Differential Privac
 
 @dataclass(frozen=True)
 class KnownBug:
-    """What a member of the corpus shows: a known bug, or a correct mechanism that looks like a broken one.
+    """The bug of a mechanism in the corpus; or, for a correct mechanism that looks broken, why there is none.
 
     Args:
-        bug: its class in a few words ("wrong noise scale", "leaks through the low bits of doubles"); "" where correct.
-        effect: what the bug does to privacy, or why there is none; a sentence.
+        bug: its class in a few words ("wrong noise scale", "leaks through the low bits of doubles"); "" if correct.
+        effect: what the bug does to privacy, or why there is none; one sentence.
         epsilon: the true ε at the claimed δ where it can be derived, with its derivation ("10: a count moves by one,
             noise of scale 0.1"); "unknown" otherwise.
 
@@ -47,24 +47,25 @@ class KnownBug:
 
 @dataclass(frozen=True)
 class Card:
-    """What a person must know about a registered algorithm before they trust its audit.
+    """What you need to know about a registered algorithm before you trust its audit.
 
     Args:
         name: the paper's name without decoration; also the name on the command line.
         system: the catalogue's id ("F3").
-        title: a line.
+        title: one line.
         paper: author, title, year.
         place: section and theorem of the claim.
         claim: the claim as printed.
         inputs: the dataset and parameters, with shapes.
-        output: what comes out.
-        deviations: from the paper: every reading of an open step and every departure, one sentence each.
+        output: what the algorithm returns.
+        deviations: deviations from the paper: each interpretation of an unclear step and each change, one sentence
+            each.
         variants: names of other versions of the same algorithm.
-        private: False for a baseline for which no privacy is claimed.
-        known_bug: for members of the corpus of known-broken mechanisms (and their correct look-alikes) what they show.
+        private: False for a baseline that claims no privacy.
+        known_bug: for the corpus of known-broken mechanisms (and their correct look-alikes), the bug.
 
     Raises:
-        ParameterError: a card without a citation.
+        ParameterError: a part of the card is empty.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Checks of parameters at construction; every failure is one sentence that names the parameter.
 
-A field of a mechanism, goal or quality states its check in its annotation (`epsilon: checks.Positive`); `Checked`
-makes it.
+A field of a mechanism, goal or quality declares its check in its annotation (`epsilon: checks.Positive`); `Checked`
+runs it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from dpaudit.stats.enclosed import is_enclosed
 
 
 def number(name: str | Option, value: Any) -> float:
-    """A finite real number as a float; an enclosed one as it is.
+    """A finite real number as a float; an enclosed one unchanged.
 
     Raises:
         ParameterError: it is not a number, or it is NaN or infinite.
     """
     if is_enclosed(value):
-        return value  # type: ignore[no-any-return]  # it does what a float does
+        return value  # type: ignore[no-any-return]  # behaves like a float
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError("{} must be a number, not {}.", name, repr(value))
     try:
@@ -49,10 +49,10 @@ def positive(name: str | Option, value: Any) -> float:
     Raises:
         ParameterError: it is anything else.
     """
-    found = number(name, value)
-    if found <= 0:
+    checked = number(name, value)
+    if checked <= 0:
         raise ParameterError("{} must be above 0, not {}.", name, repr(value))
-    return found
+    return checked
 
 
 def at_least(name: str | Option, value: Any, least: float) -> float:
@@ -61,10 +61,10 @@ def at_least(name: str | Option, value: Any, least: float) -> float:
     Raises:
         ParameterError: it is anything else.
     """
-    found = number(name, value)
-    if found < least:
+    checked = number(name, value)
+    if checked < least:
         raise ParameterError("{} must be at least {:g}, not {}.", name, least, repr(value))
-    return found
+    return checked
 
 
 def probability(name: str | Option, value: Any, *, open_ends: bool = False) -> float:
@@ -104,31 +104,31 @@ def unit(name: str, value: Any) -> float:
     Raises:
         ParameterError: it is anything else.
     """
-    found = number(name, value)
-    if not 0 < found <= 1:
+    checked = number(name, value)
+    if not 0 < checked <= 1:
         raise ParameterError(f"{name} must lie in (0, 1], not {value!r}.")
-    return found
+    return checked
 
 
 def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
-    """One of some words or numbers.
+    """One of the given choices.
 
     Raises:
-        ParameterError: it is none of them.
+        ParameterError: it is anything else.
     """
     if isinstance(value, bool) or value not in choices:
         raise ParameterError(f"{name} must be {' or '.join(map(repr, choices))}, not {value!r}.")
     return value
 
 
-# --- checks that annotations state ---------------------------------------------------------------------------------
+# --- checks declared in annotations --------------------------------------------------------------------------------
 
 _Checker: TypeAlias = Callable[[str, Any], object]
 
 
 @dataclass(frozen=True)
 class Check:
-    """In an annotation: what every value of the field must pass, `Annotated[int, Check(...)]`.
+    """In an annotation: the check that every value of the field must pass, `Annotated[int, Check(...)]`.
 
     Args:
         passes: called with the field's name and value; raises a `ParameterError`.
@@ -168,11 +168,11 @@ Count: TypeAlias = Annotated[int, least(1)]
 
 
 class Checked:
-    """A dataclass whose fields are checked at construction, as their annotations say.
+    """A dataclass whose fields are checked at construction, as their annotations declare.
 
-    Checked are `Annotated` types with a `Check`, `Literal`, and each of them or None; others are documentation.
-    A subclass that declares a field again without a check, for another default, keeps the check. One with conditions on
-    several fields has a `__post_init__` of its own and calls this one first.
+    Checks `Annotated` types with a `Check`, `Literal`, and either of them `| None`; other annotations are only
+    documentation. A subclass that redeclares a field without a check, to change its default, keeps the check. A
+    subclass with conditions on several fields defines its own `__post_init__`, which calls this one first.
     """
 
     def __post_init__(self) -> None:
@@ -184,7 +184,7 @@ _KNOWN: WeakKeyDictionary[type, tuple[tuple[str, _Checker], ...]] = WeakKeyDicti
 
 
 def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
-    """Fields with a check, in their order."""
+    """Fields with a check, in order."""
     known = _KNOWN.get(cls)
     if known is None:
         stated = ((field.name, map(_check_of, _annotations(cls, field.name))) for field in fields(cls))
@@ -194,21 +194,21 @@ def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
 
 
 def _annotations(cls: type, name: str) -> Iterator[Any]:
-    """The annotations of a field, evaluated, of the class itself first; without those for type checkers alone."""
+    """The evaluated annotations of a field, the class's own first; annotations that fail to evaluate are skipped."""
     for owner in cls.__mro__:
         module = sys.modules.get(owner.__module__)
         try:
             annotation = get_annotations(owner).get(name)
             yield eval(annotation, vars(module) if module else {}) if isinstance(annotation, str) else annotation
         except Exception:
-            # a user's annotation may be any text: a name for type checkers, or a sentence
+            # a user's annotation may be any string: a name that only type checkers resolve, or a sentence
             continue
 
 
 def _check_of(annotation: Any) -> _Checker | None:
     if get_origin(annotation) is Annotated:
-        found = [extra.passes for extra in annotation.__metadata__ if isinstance(extra, Check)]
-        return found[0] if found else None
+        checkers = [extra.passes for extra in annotation.__metadata__ if isinstance(extra, Check)]
+        return checkers[0] if checkers else None
     if get_origin(annotation) is Literal:
         return partial(_one_of, choices=get_args(annotation))
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):

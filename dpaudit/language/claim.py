@@ -1,6 +1,6 @@
 """Claims as privacy profiles, and their algebra: group privacy, basic and advanced composition.
 
-A claim says which δ is allowed at every ε, for pairs related by its `relation`. A claim of zCDP is tested at one ε, and
+A claim gives the δ allowed at every ε, for pairs related by its `relation`. A claim of zCDP is tested at one ε, and
 allows the largest δ there that any ρ-zCDP mechanism can reach.
 """
 
@@ -21,7 +21,7 @@ from dpaudit.language.zcdp import zcdp_delta, zcdp_of_pure
 from dpaudit.stats.enclosed import exp, expm1, fsum, is_enclosed, log, near, sqrt, unwatched
 
 LOSSES = 1_000_000
-"""More different privacy losses than this are not composed optimally."""
+"""With more distinct privacy losses than this, optimal composition falls back to basic composition."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Claim:
     Args:
         epsilon: ≥ 0, natural units.
         delta: in [0, 1].
-        relation: replace-one unless said otherwise.
-        rho: of a claim of ρ-zCDP, made by `Claim.zcdp`; epsilon and delta are then where it is tested.
+        relation: replace-one by default.
+        rho: ρ, for a ρ-zCDP claim made by `Claim.zcdp`; it is then tested at epsilon and delta.
 
     Raises:
-        ParameterError: outside these ranges, or not finite; or a delta that is not the one of rho at epsilon.
+        ParameterError: outside these ranges, or not finite; or a delta that does not follow from rho at epsilon.
     """
 
     epsilon: float
@@ -51,9 +51,9 @@ class Claim:
         for name in ("epsilon", "delta", "rho"):
             value = getattr(self, name)
             if not (value is None or type(value) in (int, float) or is_enclosed(value)):
-                # a number of numpy, or a fraction, is written otherwise than the float that it is
+                # numpy numbers and fractions print differently from the float they equal
                 object.__setattr__(self, name, float(value))
-        # in an enclosed run too the numbers of such a claim are doubles: nothing is drawn with them
+        # the numbers of such a claim are doubles even in an enclosed run, as no draw uses them
         if self.rho is not None and near(self.delta) != zcdp_delta(near(self.rho), near(self.epsilon)):
             raise ParameterError(
                 f"delta = {self.delta!r} is not what {self.rho!r}-zCDP allows at epsilon = {self.epsilon!r}; "
@@ -64,13 +64,13 @@ class Claim:
     def zcdp(cls, rho: float, *, epsilon: float, relation: Relation = REPLACE_ONE) -> Claim:
         """ρ-zCDP, tested at one ε: no event of a ρ-zCDP mechanism has p − e^ε q above δ (`zcdp_delta`).
 
-        A refutation at (ε, δ) refutes ρ-zCDP. Where the test finds nothing, ρ-zCDP may still fail at another ε or
-        for no single event: it is a stronger claim than all of its (ε, δ).
+        A refutation at (ε, δ) refutes ρ-zCDP. If the test finds nothing, ρ-zCDP may still fail at another ε, or
+        without any single event that shows it: ρ-zCDP is stronger than all of its (ε, δ) together.
 
         Args:
             rho: > 0.
-            epsilon: ≥ 0, where p − e^ε q is looked at.
-            relation: replace-one unless said otherwise.
+            epsilon: ≥ 0, the ε at which p − e^ε q is tested.
+            relation: replace-one by default.
 
         Raises:
             ParameterError: outside these ranges.
@@ -84,9 +84,9 @@ class Claim:
     def delta_at(self, epsilon: float) -> float:
         """δ allowed at ε ≥ 0: the claim's privacy profile.
 
-        At ε at least the claimed one it is the claimed δ; below, it is the largest hockey-stick divergence of any
-        pair of laws that keep the claim: δ + (1 − δ)(e^ε₀ − e^ε)/(1 + e^ε₀) (Kairouz, Oh and Viswanath 2015:
-        randomised response with a leak dominates). A claim of zCDP allows at every ε what ρ allows there.
+        If ε is at least the claimed ε₀, this is the claimed δ. Below ε₀ it is the largest hockey-stick divergence of
+        any pair of output distributions that satisfy the claim: δ + (1 − δ)(e^ε₀ − e^ε)/(1 + e^ε₀) (Kairouz, Oh and
+        Viswanath 2015: randomised response with a leak dominates). A zCDP claim allows at every ε what ρ allows there.
         """
         if self.rho is not None:
             return zcdp_delta(self.rho, at_least("epsilon", epsilon, 0))
@@ -110,9 +110,10 @@ class Claim:
         return Claim(k * self.epsilon, delta, self.relation.group(k))
 
     def chained(self, k: int) -> Claim:
-        """What (ε, δ) gives for groups of k records, going from neighbour to neighbour: (kε, δ·Σ_{i<k} e^{iε}).
+        """What (ε, δ) implies for groups of k records, going from neighbour to neighbour: (kε, δ·Σ_{i<k} e^{iε}).
 
-        It is at most `group`'s, and the least that holds for every (ε, δ)-DP mechanism (`GroupPrivacy` attains it).
+        Its δ is at most that of `group`, and the least that holds for every (ε, δ)-DP mechanism (`GroupPrivacy`
+        attains it).
 
         Raises:
             ParameterError: k < 1, or a claim of zCDP.
@@ -137,15 +138,15 @@ class Claim:
         return replace(self, relation=relation)
 
     def implies(self, other: Claim) -> bool:
-        """Whether every mechanism that keeps this claim keeps the other (same relation; up to rounding).
+        """Whether every mechanism that satisfies this claim satisfies the other (same relation; up to rounding).
 
-        zCDP follows from zCDP, and from pure privacy as far as ρ = ε²/2 shows it; never from δ > 0, under which Rényi
-        divergences may be infinite.
+        zCDP follows from zCDP, and from pure DP with ρ = ε²/2; never from δ > 0, which allows infinite Rényi
+        divergences.
         """
         if other.rho is not None:
-            spent = self.rho if self.rho is not None else zcdp_of_pure(self.epsilon) if self.pure else math.inf
-            return self.relation == other.relation and spent <= other.rho * (1 + 1e-12)
-        # a check up to rounding, of which no number comes: doubles will do
+            implied_rho = self.rho if self.rho is not None else zcdp_of_pure(self.epsilon) if self.pure else math.inf
+            return self.relation == other.relation and implied_rho <= other.rho * (1 + 1e-12)
+        # a yes-or-no check up to rounding: doubles are enough
         with unwatched():
             own = replace(self, epsilon=near(self.epsilon), delta=near(self.delta))
             allowed = own.delta_at(near(other.epsilon) * (1 + 1e-12))
@@ -165,9 +166,9 @@ class Claim:
 
 
 def basic_composition(claims: Iterable[Claim]) -> Claim:
-    """Σε, Σδ of mechanisms used one after the other, adaptively; Σρ, tested at Σε, where all claims are of zCDP.
+    """Σε, Σδ of mechanisms used one after the other, adaptively; Σρ, tested at Σε, if all claims are zCDP.
 
-    Where some are, each counts as the (ε, δ) at which it is tested.
+    If only some claims are zCDP, each of those counts as the (ε, δ) at which it is tested.
 
     Source: thesis Theorems 3.4 and 3.5; Bun and Steinke 2016 on composition of zCDP.
 
@@ -202,7 +203,7 @@ def advanced_composition(claim: Claim, k: int, delta_prime: float) -> Claim:
 
 
 def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
-    """The largest ε₀ ≤ 1 with √(2k·ln(1/δ′))·ε₀ + 2kε₀² ≤ ε: what each of k adaptive uses may spend.
+    """The largest ε₀ ≤ 1 with √(2k·ln(1/δ′))·ε₀ + 2kε₀² ≤ ε: the privacy budget of each of k adaptive uses.
 
     Source: thesis Theorem 3.6.
 
@@ -213,7 +214,7 @@ def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
     if not 0 < positive("delta_prime", delta_prime) <= 1:
         raise ParameterError(f"delta_prime must lie in (0, 1], not {delta_prime!r}.")
     root = sqrt(2 * k * log(1 / delta_prime))
-    # the positive root of a quadratic, without the difference of two numbers that are nearly equal
+    # the positive root of a quadratic, in the form without cancellation
     share = 2 * positive("epsilon", epsilon) / (root + sqrt(root * root + 8 * k * epsilon))
     while not is_enclosed(share) and root * share + 2 * k * share * share > epsilon:
         share = math.nextafter(share, 0.0)
@@ -221,10 +222,10 @@ def advanced_share(epsilon: float, delta_prime: float, k: int) -> float:
 
 
 def optimal_composition(claims: Iterable[Claim], epsilon: float) -> float:
-    """The least δ at ε that adaptive uses of mechanisms with these claims keep, whatever the mechanisms.
+    """The least δ at ε guaranteed for the adaptive composition of any mechanisms with these claims.
 
     1 − Π(1 − δᵢ)·(1 − δ_RR(ε)), where δ_RR is the hockey-stick divergence of independent randomised responses; equal
-    claims are counted together. An upper bound, the δ of basic composition, where there are too many different ε.
+    claims are counted together. With too many different ε it is an upper bound, the δ of basic composition.
 
     Source: Kairouz, Oh and Viswanath 2015 on optimal composition; Murtagh and Vadhan 2016 where the claims differ.
     """
@@ -235,8 +236,8 @@ def optimal_composition(claims: Iterable[Claim], epsilon: float) -> float:
     losses, masses = np.zeros(1), np.ones(1)
     for e, k in counts.items():
         lies = np.arange(k + 1)
-        told = -math.log1p(math.exp(-e))  # ln of the probability of a true answer
-        logs = gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) + k * told - lies * e
+        log_truth = -math.log1p(math.exp(-e))  # ln of the probability of a true answer
+        logs = gammaln(k + 1) - gammaln(lies + 1) - gammaln(k - lies + 1) + k * log_truth - lies * e
         losses = np.add.outer(losses, e * (k - 2.0 * lies)).ravel()
         masses = np.multiply.outer(masses, np.exp(logs)).ravel()
     above = losses > epsilon

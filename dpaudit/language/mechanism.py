@@ -1,4 +1,4 @@
-"""Mechanisms: the algorithm's text, with every use of randomness a `yield`."""
+"""Mechanisms: the algorithm as a program, with every use of randomness a `yield`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from dpaudit.language.utility import SampleSize, UtilityClaim
 class Mechanism(Checked, ABC):
     """A randomised algorithm, as a frozen dataclass of its parameters.
 
-    `run(dataset)` is a generator that yields distributions and applied mechanisms and is sent what they drew; it
-    may return an output, a distribution (the last draw) or an applied mechanism (a tail call). It must be a
-    function of the dataset and of its draws alone: the interpreters replay it. A mechanism without any draw before
-    the last may return it from a plain function.
+    `run(dataset)` is a generator that yields distributions and applied mechanisms and receives the drawn values. It
+    may return an output, a distribution (the last draw) or an applied mechanism (a tail call). It must depend only on
+    the dataset and its draws, because the interpreters replay it. A mechanism with a single draw may return it from a
+    plain function.
 
     A subclass may add `bulk(dataset, size, rng)`, which returns `size` outputs at once, for algorithms whose
-    continuous draws feed later ones; a contract test holds it against `run`. One that knows its density may add
+    continuous draws feed later ones; a contract test compares it with `run`. A subclass that knows its density may add
     `log_density(dataset, outputs)`: outputs of shape (r, d) or (r,) → their log densities (or log probabilities) on
-    the dataset, shape (r,), −inf where impossible; a witness search then orders outputs by the true likelihood ratio.
+    the dataset, shape (r,), −inf where impossible; the search for distinguishing events then orders outputs by the true
+    likelihood ratio.
     """
 
     card: ClassVar[Card | None] = None
@@ -37,14 +38,14 @@ class Mechanism(Checked, ABC):
 
     @property
     def claim(self) -> Claim | None:
-        """What is claimed of this instance; None where nothing is."""
+        """The privacy claim of this instance; None if nothing is claimed."""
         return None
 
     def group_claim(self, k: int) -> Claim | None:
-        """What the source claims for groups of k records; None where nothing is claimed.
+        """The source's claim for groups of k records; None if nothing is claimed.
 
-        That is Theorem 3.7 on the claim for neighbours (`Claim.group`). A mechanism whose source prints another claim
-        about groups overrides it, and it is that claim which audits of groups test.
+        By default Theorem 3.7 applied to the claim for neighbours (`Claim.group`). A mechanism whose source prints
+        another claim about groups overrides this method; audits of groups test the overriding claim.
 
         Args:
             k: ≥ 1; the claim for groups of 1 is `claim`.
@@ -52,10 +53,10 @@ class Mechanism(Checked, ABC):
         return None if self.claim is None else self.claim.group(k)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """What may be exchanged in datasets of these records; each needs a proof where it is declared.
+        """Exchanges of records that leave the mechanism unchanged; each needs a proof where it is declared.
 
-        `dpaudit verify` confirms them on some datasets, then computes one law for all datasets that they make equal.
-        A subclass with a `run` of its own does not inherit them.
+        `dpaudit verify` confirms them on some datasets, then computes one output distribution for all datasets that
+        they map to each other. A subclass that overrides `run` does not inherit them.
 
         Args:
             domain: the records that occur, distinct.
@@ -63,16 +64,16 @@ class Mechanism(Checked, ABC):
         return ()
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """What the source promises of the output on so many records, with the printed probabilities; () for nothing."""
+        """The source's utility guarantees on this number of records, with the printed probabilities; () if none."""
         return ()
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The printed numbers of records from which something is promised, with this instance's parameters."""
+        """The printed sample sizes of the utility guarantees, with this instance's parameters."""
         return ()
 
     def on(self, dataset: Any) -> Applied:
-        """This mechanism applied to data: what another mechanism yields to use it."""
+        """This mechanism applied to data; another mechanism yields it to use it as a subroutine."""
         return Applied(self, dataset)
 
     @property

@@ -1,4 +1,4 @@
-"""Datasets by their multiplicities: most algorithms here look at nothing else."""
+"""Datasets as multiplicities of their values: most algorithms here use nothing else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Multiset:
         """The multiset of the records.
 
         Raises:
-            DatasetError: records that cannot be ordered against each other, or do not hash.
+            DatasetError: records that cannot be ordered or hashed.
         """
         if isinstance(records, Multiset):
             return records
@@ -44,8 +44,8 @@ class Multiset:
         """From value → multiplicity; multiplicities of 0 are dropped.
 
         Raises:
-            DatasetError: a multiplicity that is negative or no whole number, more records than a signed 64-bit number
-                counts, or records without an order.
+            DatasetError: a multiplicity that is negative or not a whole number, more records than a signed 64-bit
+                integer can count, or records without an order.
         """
         for value, count in multiplicities.items():
             if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
@@ -54,7 +54,7 @@ class Multiset:
             raise DatasetError(f"A dataset holds at most {_MOST:,} records.")
         try:
             items = [(v, int(c)) for v, c in multiplicities.items() if c]
-            # NaN is neither below nor above other numbers, and would leave the others in no order
+            # NaN is neither below nor above other numbers, so sorting would fail
             mixed = not {int, bool, str}.issuperset(map(type, multiplicities))
             return cls(tuple(sorted(items, key=lambda item: as_record(item[0])) if mixed else sorted(items)))
         except TypeError as error:
@@ -100,7 +100,7 @@ class Multiset:
         return sum(count for v, count in self.items if v <= value)
 
     def changed(self, *, remove: Iterable[Any] = (), add: Iterable[Any] = ()) -> Multiset:
-        """A copy with some records taken away and some put in.
+        """A copy with some records removed and some added.
 
         Raises:
             DatasetError: a record to remove is not there.

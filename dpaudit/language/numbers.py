@@ -1,4 +1,4 @@
-"""The papers' logarithms, and how whole numbers are written."""
+"""The logarithms that papers use, and the formatting of whole numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dpaudit.language.checks import number, whole
 from dpaudit.stats.enclosed import is_enclosed
 
 _LAST_TOWER = 65_536
-"""2 to the power of 2^65536 is larger than any number that a computer holds."""
+"""2 to the power of 2^65536 is larger than any number that a computer can hold."""
 WRITTEN_BITS = 1_024
-"""Longer numbers are not written out; Python refuses to where they have many thousands of digits."""
+"""Longer numbers are not written out: Python refuses to print many thousands of digits."""
 
 
 def ceil_log2(n: int) -> int:
@@ -22,7 +22,7 @@ def ceil_log2(n: int) -> int:
 
 
 def log_star(n: float) -> int:
-    """log*: how often log₂ is applied before the value is ≤ 1.
+    """log*: how often log₂ must be applied until the value is ≤ 1.
 
     Raises:
         ParameterError: NaN or infinite.
@@ -30,7 +30,7 @@ def log_star(n: float) -> int:
     steps, reached = 0, 1
     if isinstance(n, float):
         number("n", n)
-    # of the towers 1, 2, 4, 16, 65536 the first that is as large, without a logarithm to be rounded
+    # the first of the towers 1, 2, 4, 16, 65536 that is at least n; no logarithm that would be rounded
     while n > reached:
         steps += 1
         if reached > _LAST_TOWER:
@@ -40,12 +40,12 @@ def log_star(n: float) -> int:
 
 
 def written(count: int) -> str:
-    """A whole number ≥ 0 with its thousands apart, or about which power of 2 where it is very long."""
+    """A whole number ≥ 0 with thousands separators, or its approximate power of 2 if it is very long."""
     return f"{count:,}" if count.bit_length() <= WRITTEN_BITS else f"about 2^{count.bit_length() - 1}"
 
 
 def next_prime(n: int) -> int:
-    """The least prime ≥ n. FLINT proves that it is one; it does not only test it."""
+    """The least prime ≥ n. FLINT proves primality; it is not a probabilistic test."""
     candidate = max(2, whole("n", n))
     if candidate > 2:
         candidate |= 1
@@ -55,7 +55,7 @@ def next_prime(n: int) -> int:
 
 
 def as_written(number: float) -> Fraction:
-    """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is enclosed."""
+    """The decimal that a float was written as: 0.1 is one tenth. In an enclosed run of a program it is an enclosure."""
     if is_enclosed(number):
-        return number  # type: ignore[return-value]  # it computes alike, from decimals
+        return number  # type: ignore[return-value]  # it behaves the same, from decimals
     return Fraction(repr(number.item() if isinstance(number, np.generic) else number))

@@ -1,4 +1,4 @@
-"""The neighbouring relation of mixtures: triples (x, y, p), of which p says whether they are private."""
+"""The neighbouring relation of mixtures: triples (x, y, p), where p says whether the row is private."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dpaudit.language.multiset import Multiset
 from dpaudit.language.relation import Dataset, Relation, ReplaceOne, as_records, missing, record_at
 
 PRIVATE, PUBLIC = "priv", "pub"
-"""What stands third in a row of `PrivateRows`."""
+"""The values of p, the third entry of a row of `PrivateRows`."""
 
 
 
 @dataclass(frozen=True)
 class PrivateRows(Relation):
-    """One private row replaced by another private row; the public rows, and which rows are private, are the same.
+    """One private row replaced by another private row; the public rows, and the privacy of each row, are the same.
 
-    Records are triples (x, y, p): a point, its label, and p = "priv" or "pub". Of tuples every place keeps its bit;
-    of multisets the public part is the same, and the private parts have as many rows.
+    Records are triples (x, y, p): a point, its label, and p = "priv" or "pub". In tuples every position keeps its bit;
+    multisets have the same public part and equally many private rows.
 
     Source: Bassily, Moran and Nandi, Learning from Mixtures of Private and Public Populations, Definition 3.1.
     """
@@ -47,8 +47,8 @@ class PrivateRows(Relation):
         if self.distance(left, right) is not None:
             return super().refusal(left, right)
         left, right = as_records(left), as_records(right)
-        for side in (left, right):
-            for at, record in enumerate(side, 1):
+        for dataset in (left, right):
+            for at, record in enumerate(dataset, 1):
                 if not _is_row(record):
                     return f"Record {at} is {record!r}: under {self.kind} it must be (x, y, 'priv') or (x, y, 'pub')"
         if len(left) != len(right):
@@ -61,7 +61,7 @@ class PrivateRows(Relation):
                     "fixed"
                 )
             row = next(v for v in (*public.values, *other.values) if _count(public, v) != _count(other, v))
-            return f"The public row {row!r} is not in both datasets as often: under {self.kind} public rows are fixed"
+            return f"The public row {row!r} is more frequent in one dataset: under {self.kind} public rows are fixed"
         at = next(i for i, (a, b) in enumerate(zip(left, right, strict=True)) if a != b and PUBLIC in (a[2], b[2]))
         if left[at][2] != right[at][2]:
             return f"The privacy bit of record {at + 1} differs: under {self.kind} privacy bits are fixed"
@@ -92,7 +92,7 @@ class PrivateRows(Relation):
         return (*dataset[:at], row, *dataset[at + 1 :])
 
     def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
-        """All datasets of the domain's rows, whatever their public part: those with the same one are related."""
+        """All datasets of the domain's rows, with any public part: only those with the same public part are related."""
         return ReplaceOne().scope(domain, records, ordered=ordered)
 
 

@@ -1,4 +1,4 @@
-"""Qualities: what the exponential mechanism, A_dist and the choosing mechanism choose by."""
+"""Quality functions of the exponential mechanism, A_dist and the choosing mechanism."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpaudit.language.symmetry import Symmetry, exchanges, relabellings
 from dpaudit.stats.enclosed import cached
 
 MOST_VALUES = 10_000
-"""Different records of a dataset that scores are turned into."""
+"""Most distinct records of a dataset constructed from scores."""
 Realised: TypeAlias = tuple[Multiset, Multiset]
 
 
@@ -29,11 +29,11 @@ class Quality(Checked, ABC):
 
     sensitivity: float = 1.0
     growth: int | None = None
-    """k if it is of k-bounded growth (thesis §7.3.1)."""
+    """k if the quality is of k-bounded growth (thesis §7.3.1)."""
 
     @property
     def how_many(self) -> int | None:
-        """|H|, the number of solutions, where it is the same for every dataset and all are listed; else None."""
+        """|H|, the number of solutions, if it is the same for every dataset and all are listed; else None."""
         return None
 
     @abstractmethod
@@ -41,31 +41,31 @@ class Quality(Checked, ABC):
         """Scores of all solutions; computed once per dataset (cache it: generators are replayed)."""
 
     def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
-        """Two datasets, one replaced record apart, with just these scores; None where there are none.
+        """Two datasets, one replaced record apart, with exactly these scores; None if there are none.
 
         Args:
             left, right: scores of the same solutions, which are numbered from 0 here.
-            records: how many records the datasets have; as few as will do without it.
+            records: the number of records of the datasets; the fewest possible by default.
 
         Raises:
-            NotImplementedError: that is not worked out for this quality.
+            NotImplementedError: this quality does not implement it.
         """
-        raise NotImplementedError(f"Which scores datasets can have is not worked out for {type(self).__name__}.")
+        raise NotImplementedError(f"{type(self).__name__} cannot construct datasets with given scores.")
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Symmetries of the scores, as `Mechanism.symmetries` has them of laws: q(record(S), output(h)) = q(S, h).
+        """Symmetries of the scores, analogous to `Mechanism.symmetries`: q(record(S), output(h)) = q(S, h).
 
-        A mechanism that breaks ties by the order of solutions inherits only those that leave outputs as they are.
+        A mechanism that breaks ties by the order of solutions inherits only those that leave outputs unchanged.
         """
         return ()
 
 
 @dataclass(frozen=True)
 class Multiplicity(Quality):
-    """q(S, x) = how often x stands in S: 1-sensitive, of 1-bounded growth.
+    """q(S, x) = the multiplicity of x in S: 1-sensitive, of 1-bounded growth.
 
     Args:
-        solutions: the solution set, in its fixed order; a `range` of any length will do.
+        solutions: the solution set, in its fixed order; a `range` may have any length.
     """
 
     solutions: tuple[Any, ...] | range
@@ -81,7 +81,7 @@ class Multiplicity(Quality):
 
     def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
         """The scores are the counts; a replaced record takes one from a solution and gives one to another."""
-        sides = []
+        both_counts = []
         for scores in (left, right):
             steps = scores.steps
             if np.any((steps.values < 0) | (steps.values != np.floor(steps.values))):
@@ -91,17 +91,17 @@ class Multiplicity(Quality):
                 if value and stop - start > MOST_VALUES:
                     return None
                 counts |= {self.solutions[i]: int(value) for i in range(start, stop)} if value else {}
-            sides.append(counts)
-        a, b = (Multiset.counted(counts) for counts in sides)
+            both_counts.append(counts)
+        a, b = (Multiset.counted(counts) for counts in both_counts)
         if len(a) != len(b) or (records is not None and records != len(a)):
             return None
-        return (a, b) if sum(max(0, n - sides[1].get(x, 0)) for x, n in sides[0].items()) == 1 else None
+        return (a, b) if sum(max(0, n - both_counts[1].get(x, 0)) for x, n in both_counts[0].items()) == 1 else None
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Exchanging two records that are solutions exchanges their scores; any other record counts nowhere."""
+        """Exchanging two records that are solutions exchanges their scores; other records have no effect."""
         inside = [record for record in domain if record in self.solutions]
         outside = [record for record in domain if record not in self.solutions]
-        return (*relabellings("relabelling", inside), *exchanges("exchange of records that are no solution", outside))
+        return (*relabellings("relabelling", inside), *exchanges("exchange of records that are not solutions", outside))
 
 
 @lru_cache(maxsize=256)
@@ -117,14 +117,14 @@ def _multiplicities(solutions: tuple[Any, ...] | range, dataset: Multiset) -> An
 
 
 @dataclass(frozen=True)
-class Staircase(Quality):
+class PiecewiseConstantScore(Quality):
     """q(S, i) = height(i) + change(i)·Σ S on 0, …, stop − 1: any two vectors of scores, at S = (0,) and (1,).
 
-    A 1-sensitive quality of one record, 0 or 1, is just such a pair of vectors: what is claimed for every 1-sensitive
-    quality is claimed for this one.
+    A 1-sensitive quality of one record, 0 or 1, is exactly such a pair of vectors: every claim about all 1-sensitive
+    qualities applies to this one.
 
     Args:
-        stop: how many solutions there are.
+        stop: the number of solutions.
         pieces: (start, height, change) from 0 on, starts ascending; both are constant up to the next start.
 
     Raises:
@@ -137,12 +137,12 @@ class Staircase(Quality):
     def __post_init__(self) -> None:
         starts = [start for start, _, _ in self.pieces]
         if not starts or starts[0] != 0 or any(a >= b for a, b in pairwise([*starts, self.stop])):
-            raise ParameterError("The pieces of a staircase must start at 0, and ascend below its stop.")
+            raise ParameterError("The pieces of a piecewise constant score must start at 0, and ascend below its stop.")
         if any(not abs(change) <= 1 for _, _, change in self.pieces):
-            raise ParameterError("The changes of a staircase must lie within -1 and 1.")
+            raise ParameterError("The changes of a piecewise constant score must lie within -1 and 1.")
 
     def __call__(self, dataset: Any) -> AnyScores:
-        return _staircase(self, sum(dataset))
+        return _piecewise_constant(self, sum(dataset))
 
     @property
     def how_many(self) -> int:
@@ -162,14 +162,14 @@ class Staircase(Quality):
 
 
 @cached(maxsize=256)
-def _staircase(quality: Staircase, ones: int) -> AnyScores:
+def _piecewise_constant(quality: PiecewiseConstantScore, ones: int) -> AnyScores:
     scores = [height + ones * change for _, height, change in quality.pieces]
     return step_scores([start for start, _, _ in quality.pieces], scores, quality.stop)
 
 
 @dataclass(frozen=True)
 class Given(Quality):
-    """The dataset *is* the scores: for qualities computed by an outer algorithm."""
+    """The dataset *is* the scores: for scores computed by an outer algorithm."""
 
     def __call__(self, dataset: Any) -> AnyScores:
         return dataset if isinstance(dataset, Scores | StepScores) else Scores(tuple(dataset))

@@ -1,9 +1,9 @@
-"""Records as data: floats that equality gets wrong.
+"""Records as data: floats that Python's equality gets wrong.
 
-A column of floats may hold NaN, and −0.0 beside 0.0. A mechanism can tell them apart (`x != x`, `1 / x`), so they are
-records like any other: NaN is the record that it is, and −0.0 is another record than 0.0. Python's `==` says the
-opposite of both. Datasets therefore hold these two as `RecordFloat`, so that every comparison, set and dictionary is
-right, and `plain_record` takes it away again before a mechanism sees them.
+A column of floats may contain NaN, and both −0.0 and 0.0. A mechanism can distinguish them (`x != x`, `1 / x`), so they
+are records like any other: NaN equals itself, and −0.0 differs from 0.0. Python's `==` says the opposite in both cases.
+Datasets therefore hold these two as `RecordFloat`, so that comparisons, sets and dictionaries are right, and
+`plain_record` converts them back before a mechanism sees them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class RecordFloat(float):
-    """NaN or −0.0 as a record: equal to itself alone, and ordered: −0.0 just below 0.0, NaN above everything."""
+    """NaN or −0.0 as a record: equal only to itself, and ordered: −0.0 just below 0.0, NaN above everything."""
 
     __slots__ = ()
 
@@ -38,12 +38,12 @@ class RecordFloat(float):
         return _order(self) >= _order(other) if isinstance(other, int | float) else NotImplemented
 
     def __hash__(self) -> int:
-        # that of a NaN differs from object to object
+        # Python's hash of NaN differs from object to object
         return hash(math.inf) if math.isnan(self) else float.__hash__(self)
 
 
 def as_record(value: Any) -> Any:
-    """The value as datasets hold it: NaN and −0.0 as `RecordFloat`, inside tuples too; anything else as it is."""
+    """The value as datasets hold it: NaN and −0.0 as `RecordFloat`, inside tuples too; anything else unchanged."""
     if isinstance(value, float):
         if type(value) is RecordFloat or (value == value and (value or math.copysign(1.0, value) > 0)):
             return value
@@ -54,7 +54,7 @@ def as_record(value: Any) -> Any:
 
 
 def plain_record(record: Any) -> Any:
-    """The value as a mechanism is to see it: what `as_record` was given. Of NaN there is one object."""
+    """The value as a mechanism sees it: the inverse of `as_record`. Every NaN becomes the same object."""
     if type(record) is RecordFloat:
         return math.nan if math.isnan(record) else -0.0
     if type(record) is tuple and not _compares_well(record):
@@ -63,14 +63,14 @@ def plain_record(record: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether arithmetic on it is what it seems: an int or a float, no boolean, neither NaN nor infinite."""
+    """Whether it is a finite int or float, and not a boolean."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def leaves_of(record: Any) -> Iterator[Any]:
-    """The values of which a record is made, fields of fields too."""
+    """The values in a record, including those of nested tuples."""
     if isinstance(record, tuple):
         for part in record:
             yield from leaves_of(part)
@@ -79,7 +79,7 @@ def leaves_of(record: Any) -> Iterator[Any]:
 
 
 def exception_of(value: Any) -> str:
-    """The option of `floats` that leaves a value out, "allow_nan" for instance; "" for an ordinary one."""
+    """The option of `floats` that controls a value, "allow_nan" for instance; "" for an ordinary value."""
     if not isinstance(value, float):
         return ""
     if not math.isfinite(value):
@@ -91,17 +91,17 @@ _COMPARED_WELL = frozenset({int, bool, str, bytes, type(None)})
 
 
 def _compares_well(values: tuple[Any, ...]) -> bool:
-    """Told from the types alone, which is quick for long datasets."""
+    """Decided by the types alone, which is fast for long datasets."""
     return _COMPARED_WELL.issuperset(map(type, values))
 
 
 def _unless_equal(made: tuple[Any, ...], of: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The given tuple where none of its parts became another object."""
+    """The given tuple if none of its parts became another object."""
     return of if all(map(is_, made, of)) else made
 
 
 def _order(value: float) -> tuple[bool, float, float]:
-    # whole numbers are compared as they are: a large one is no float
+    # whole numbers are compared as integers: a large one does not fit a float
     number = float(value) if isinstance(value, float) else value
     if number != number:
         return True, 0.0, 0.0

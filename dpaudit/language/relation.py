@@ -1,8 +1,8 @@
-"""Neighbouring relations: which two datasets a claim speaks about.
+"""Neighbouring relations: the pairs of datasets that a claim covers.
 
-A dataset is a tuple of records (order counts, as in X^n) or a `Multiset`; relations on other datasets are in `answers`
-and `private_rows`, and `relations` knows all by name.
-`Relation.size` > 1 is the group version: datasets that a chain of that many neighbours joins.
+A dataset is a tuple of records (order matters, as in X^n) or a `Multiset`; relations on other datasets are in `answers`
+and `private_rows`, and `relations` looks them all up by name.
+`Relation.size` > 1 is the group version: datasets joined by a chain of that many neighbouring steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def as_records(dataset: Dataset) -> Dataset:
 
 
 def plain_records(dataset: Any) -> Any:
-    """The dataset as a mechanism is to see it, with NaN and −0.0 as plain floats; what is no dataset as it is."""
+    """The dataset as a mechanism sees it, with NaN and −0.0 as plain floats; anything else unchanged."""
     if isinstance(dataset, Multiset):
         return Multiset(tuple((plain_record(value), count) for value, count in dataset.items))
     return plain_record(dataset)
@@ -50,14 +50,14 @@ class Relation(ABC):
     size: int = 1
     kind: ClassVar[str]
     of_records: ClassVar[bool] = False
-    """Whether any permutation of the records' values, the same in all places, makes neighbours of neighbours."""
+    """Whether permuting the records' values, in the same way everywhere, maps neighbours to neighbours."""
 
     def __post_init__(self) -> None:
         whole("the size of a group", self.size, least=1)
 
     @property
     def name(self) -> str:
-        """As in reports and `--relation`: "replace-one", "replace-one:3" for groups of three."""
+        """The name in reports and `--relation`: "replace-one", "replace-one:3" for groups of three."""
         return self.kind if self.size == 1 else f"{self.kind}:{self.size}"
 
     def group(self, k: int) -> Self:
@@ -66,15 +66,15 @@ class Relation(ABC):
 
     @abstractmethod
     def distance(self, left: Dataset, right: Dataset) -> int | None:
-        """Fewest single steps from one to the other; None when no number of steps does it."""
+        """Fewest single steps from one to the other; None if there is no such chain."""
 
     def related(self, left: Dataset, right: Dataset) -> bool:
-        """Whether the claim speaks about this pair (equal datasets are related)."""
+        """Whether the claim covers this pair (equal datasets are related)."""
         distance = self.distance(left, right)
         return distance is not None and distance <= self.size
 
     def refusal(self, left: Dataset, right: Dataset) -> str:
-        """Why the claim does not speak about this pair, as a clause for a sentence; "" where it does."""
+        """Why the claim does not cover this pair, as a clause for a sentence; "" if it does."""
         distance = self.distance(left, right)
         if distance is None:
             return f"No number of {self.kind} steps leads from one dataset to the other"
@@ -82,11 +82,11 @@ class Relation(ABC):
 
     @abstractmethod
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
-        """Every dataset one single step away with records from the domain, as `as_records` gives them."""
+        """Every dataset one single step away with records from the domain, converted by `as_records`."""
 
     @abstractmethod
     def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
-        """A dataset one single step away, changed record and its new value uniform."""
+        """A dataset one single step away; the changed record and its new value are uniform."""
 
     def random_related(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
         """A dataset at most `size` random single steps away."""
@@ -144,7 +144,7 @@ class ReplaceOne(Relation):
 
 @dataclass(frozen=True)
 class AddRemoveOne(Relation):
-    """Two datasets of which one has one record more."""
+    """Two datasets, one with one record more than the other."""
 
     kind: ClassVar[str] = "add-remove-one"
     of_records: ClassVar[bool] = True
@@ -154,7 +154,7 @@ class AddRemoveOne(Relation):
         if isinstance(left, Multiset) or isinstance(right, Multiset):
             a, b = Multiset.of(left), Multiset.of(right)
             return missing(a, b) + missing(b, a)
-        # what both share in order stays; everything else is removed or added
+        # the longest common subsequence stays; everything else is removed or added
         return len(left) + len(right) - 2 * _common(left, right)
 
     def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
@@ -197,13 +197,13 @@ ADD_REMOVE_ONE = AddRemoveOne()
 
 
 def missing(left: Multiset, right: Multiset) -> int:
-    """How many records of `left` are not in `right`."""
+    """The number of records of `left` that are not in `right`."""
     other = dict(right.items)
     return sum(max(0, count - other.get(value, 0)) for value, count in left.items)
 
 
 def record_at(dataset: Multiset, at: int) -> Any:
-    """The record at a place, in the order of the values."""
+    """The record at an index, in the order of the values."""
     for value, count in dataset.items:
         if at < count:
             return value
@@ -212,7 +212,7 @@ def record_at(dataset: Multiset, at: int) -> Any:
 
 
 def _common(left: tuple[Any, ...], right: tuple[Any, ...]) -> int:
-    """Length of the longest common subsequence; equal ends are stripped first, so near datasets are cheap."""
+    """Length of the longest common subsequence; equal ends are stripped first, so similar datasets are fast."""
     start = 0
     while start < min(len(left), len(right)) and left[start] == right[start]:
         start += 1

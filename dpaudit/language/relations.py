@@ -17,30 +17,30 @@ _BY_NAME: dict[str, Relation] = {
 
 
 def relation_names() -> tuple[str, ...]:
-    """What `relation_named` knows, without group sizes."""
+    """The names that `relation_named` accepts, without group sizes."""
     return tuple(_BY_NAME)
 
 
 def relation_named(text: str) -> Relation:
-    """The relation of a name.
+    """The relation with this name.
 
-    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows". Groups of three:
-    "replace-one:3". Answers that one record moves by 0.25: "answers-l1@0.25".
+    "replace-one", "add-remove-one", "answers-linf", "answers-l1", "answers-l2", "private-rows". For groups of three:
+    "replace-one:3". For answers that one record moves by 0.25: "answers-l1@0.25".
 
     Raises:
         UnknownNameError: no such relation.
-        ParameterError: a group size that is no whole number ≥ 1, or a reach that is no number above 0.
+        ParameterError: a group size that is not a whole number ≥ 1, or a reach that is not a number above 0.
     """
     named, colon, size = text.strip().lower().partition(":")
     kind, at, reach = named.partition("@")
-    found = _BY_NAME.get(kind)
-    if found is None or (at and not isinstance(found, Answers)):
+    relation = _BY_NAME.get(kind)
+    if relation is None or (at and not isinstance(relation, Answers)):
         raise UnknownNameError("relation", text, tuple(_BY_NAME))
-    if at and isinstance(found, Answers):
-        found = replace(found, reach=_reach(reach))
+    if at and isinstance(relation, Answers):
+        relation = replace(relation, reach=_reach(reach))
     if not colon:
-        return found
-    return found.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
+        return relation
+    return relation.group(whole("the size of a group", int(size) if size.isdecimal() else size, least=1))
 
 
 def _reach(text: str) -> float:

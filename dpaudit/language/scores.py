@@ -14,26 +14,26 @@ from dpaudit.errors import ParameterError
 from dpaudit.language.distributions import Softmax
 from dpaudit.language.distributions.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
 from dpaudit.outputs.fingerprint import fingerprint
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosed import finite, note, shorts, vector, watched
 
 LISTED = 1 << 16
-"""Scores of more solutions than this are held in pieces, and so are the laws of what is chosen by them."""
+"""Scores of more solutions than this are stored in pieces, and so are the laws of choices among them."""
 
 
 class Scores:
     """The score of every solution, as an array; compares and hashes by content.
 
-    Scores that were computed from exact parameters stay exact: then `values` is an array of objects.
+    Scores computed from exact parameters stay exact: then `values` is an array of objects.
 
     Args:
         values: shape (k,), finite.
-        solutions: k distinct hashable solutions; 0, …, k − 1 without them. Their order breaks ties and must not
+        solutions: k distinct hashable solutions; 0, …, k − 1 by default. Their order breaks ties and must not
             depend on the data.
 
     Raises:
-        ParameterError: not a vector of finite numbers, or another number of solutions.
+        ParameterError: not a vector of finite numbers, or the number of solutions is not k.
     """
 
     def __init__(self, values: Any, solutions: Sequence[Any] | None = None) -> None:
@@ -48,7 +48,7 @@ class Scores:
     @property
     def values(self) -> NDArray[Any]:
         """The scores, shape (k,)."""
-        # at every use: who made them may have kept them from another run
+        # at every use: the scores may be cached from another run
         if watched() is not None and not self._short:
             note(ROUNDED_SCORES)
         return self._values
@@ -59,7 +59,7 @@ class Scores:
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that stand for the content."""
+        """A 16-byte digest of the content."""
         image = blake2b(bytes_of(self._values), digest_size=16)
         image.update(repr(fingerprint(self.solutions)).encode())
         return image.digest()
@@ -69,7 +69,7 @@ class Scores:
 
     @property
     def size(self) -> int:
-        """How many solutions there are."""
+        """The number of solutions."""
         return len(self._values)
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +85,7 @@ class Scores:
         return self.digest
 
     def two_highest(self) -> tuple[Scored, Scored]:
-        """The best solution and the next; ties go to the earlier solution, whatever the data.
+        """The best solution and the next; ties go to the earlier solution, independent of the data.
 
         Raises:
             ParameterError: fewer than two solutions.
@@ -102,7 +102,7 @@ class Scores:
         return self._scored(int(np.argmax(self.values)))
 
     def of(self, solution: Any) -> float | None:
-        """The score of a solution; None for what is none."""
+        """The score of a solution; None if it is not a solution."""
         place = self._places.get(solution)
         return None if place is None else number_at(self.values, place)
 
@@ -112,30 +112,30 @@ class Scores:
 
     @cached_property
     def steps(self) -> StepScores:
-        """The same scores in pieces, where the solutions are consecutive whole numbers.
+        """The same scores in pieces; the solutions must be consecutive whole numbers.
 
         Raises:
             ParameterError: other solutions.
         """
         return StepScores.of_list(self.values, self._first)
 
-    def only(self, spans: Iterable[Span]) -> Scores:
-        """The scores of the solutions in some spans, which are disjoint and ascending.
+    def only(self, ranges: Iterable[IntegerRange]) -> Scores:
+        """The scores of the solutions in some ranges, which are disjoint and ascending.
 
         Raises:
             ParameterError: the solutions are not consecutive whole numbers.
         """
         first = self._first
-        ends = [(max(span.start - first, 0), min(span.stop - first, self.size)) for span in spans]
+        ends = [(max(one.start - first, 0), min(one.stop - first, self.size)) for one in ranges]
         kept = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(a, b) for a, b in ends if a < b)])
         return Scores(self.values[kept], kept + first)  # type: ignore[arg-type]
 
     @property
     def _first(self) -> int:
-        """The first of consecutive whole numbers."""
+        """The first solution, if they are consecutive whole numbers."""
         if isinstance(self.solutions, range) and self.solutions.step == 1:
             return self.solutions.start
-        raise ParameterError("Scores have pieces where the solutions are consecutive whole numbers: give them a range.")
+        raise ParameterError("Scores have pieces only if the solutions are consecutive whole numbers: pass a range.")
 
     def at_least(self, least: float) -> Scores:
         """The solutions whose score is at least this."""
@@ -143,7 +143,7 @@ class Scores:
         return Scores(self.values[at], tuple(self.solutions[i] for i in at.tolist()))
 
     def softmax(self, coefficient: float) -> Softmax:
-        """The exponential mechanism's draw: a solution with probability ∝ exp(coefficient · score)."""
+        """The draw of the exponential mechanism: a solution with probability ∝ exp(coefficient · score)."""
         return Softmax(self.values, coefficient, self.solutions)
 
     def _scored(self, i: int) -> Scored:
@@ -151,14 +151,14 @@ class Scores:
 
 
 AnyScores: TypeAlias = Scores | StepScores
-"""What a quality gives: both kinds can do the same, for few solutions or for few pieces."""
+"""The scores that a quality returns: both kinds have the same methods, for few solutions or for few pieces."""
 
 
 def step_scores(starts: Sequence[int], values: Sequence[float], stop: int) -> AnyScores:
-    """Scores that are values[i] from starts[i] on, of the solutions starts[0], …, stop − 1.
+    """Scores of the solutions starts[0], …, stop − 1, equal to values[i] from starts[i] to the next start.
 
-    Listed one by one up to `LISTED` solutions, so that the outcomes of a small law stand one by one as well; beyond
-    that in pieces.
+    Listed one by one up to `LISTED` solutions, so that the outcomes of a small law are listed one by one too; stored in
+    pieces beyond that.
 
     Raises:
         ParameterError: as `StepScores` does.

@@ -1,7 +1,7 @@
-"""Symmetries: what can be exchanged in the data if the same is exchanged in the output.
+"""Symmetries: exchanges of records that correspond to an exchange of outputs.
 
-A mechanism declares them in `symmetries`, a quality or a query likewise; exhaustive verification computes one law for
-all datasets that they make equal. They are statements about laws, so each needs a proof where it is declared.
+A mechanism, quality or query declares them in `symmetries`; exhaustive verification computes one law (output
+distribution) for all datasets that they map to each other. Each needs a proof where it is declared.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 
 
 @dataclass(frozen=True)
 class Symmetry:
-    """If every record x of a dataset becomes record(x), the output has the law of output(h), h the output before:
+    """Mapping every record x of a dataset to record(x) maps the output distribution by `output`:
 
         Pr[M(record(S)) = output(h)] = Pr[M(S) = h]   for every dataset S and every h, exactly.
 
-    Both are bijections. A few symmetries stand for all their compositions.
+    Both are bijections. Declaring generators is enough: all their compositions are symmetries too.
 
     Args:
-        name: what a report calls it, in a few words; those that belong together share it.
+        name: a few words for reports; symmetries that belong together share it.
         record: record → record.
-        output: output → output; None where outputs stay as they are.
-        cuts: whole numbers c so that between two of them, and before and after all, `output` is h → c ± h: then it
-            acts on spans that are cut there. None where that is not so; the symmetry is not used then on laws with
-            spans.
+        output: output → output; None if outputs stay unchanged.
+        cuts: whole numbers such that between two consecutive ones, before the first and after the last, `output` is
+            h → c ± h for a constant c; it then acts on integer ranges cut at these points. None if there are no such
+            numbers; the symmetry is then not used on laws with integer ranges.
     """
 
     name: str
@@ -38,22 +38,22 @@ class Symmetry:
     cuts: tuple[int, ...] | None = None
 
     @property
-    def moves_spans(self) -> bool:
-        """Whether it acts on laws with spans."""
+    def moves_ranges(self) -> bool:
+        """Whether it acts on laws with integer ranges."""
         return self.output is None or self.cuts is not None
 
     def on(self, outcome: Any) -> Hashable:
-        """An outcome of a law, moved; a span must not reach over a cut. A failure stays as it is."""
+        """The image of an outcome of a law; a range must not cross a cut. A failure stays unchanged."""
         if self.output is None or isinstance(outcome, Raised):
             moved: Hashable = outcome
             return moved
-        if isinstance(outcome, Span):
+        if isinstance(outcome, IntegerRange):
             ends = sorted((self.output(outcome.start), self.output(outcome.stop - 1)))
-            return Span(ends[0], ends[1] + 1)
+            return IntegerRange(ends[0], ends[1] + 1)
         return canonical(self.output(outcome))
 
     def keeping(self, fixed: Hashable) -> Symmetry:
-        """The same, but for one output (⊥) that stays as it is."""
+        """The same symmetry, except that one output (⊥) stays unchanged."""
         return self if self.output is None else replace(self, output=_Keeping(self.output, fixed))
 
 
@@ -78,15 +78,15 @@ class _Keeping:
 
 
 def exchanges(name: str, records: Sequence[Any]) -> tuple[Symmetry, ...]:
-    """Any permutation of these records, the output as it is: for records that are all the same to a mechanism."""
+    """Any permutation of these records, the output unchanged: for records that a mechanism does not distinguish."""
     return tuple(Symmetry(name, Exchange(a, b)) for a, b in pairwise(records))
 
 
 def relabellings(name: str, records: Sequence[Any]) -> tuple[Symmetry, ...]:
-    """Any permutation of these records, and of the outputs of the same names."""
-    found = []
+    """Any permutation of these records, and the same permutation of the outputs."""
+    symmetries = []
     for a, b in pairwise(records):
         whole = all(isinstance(x, int) and not isinstance(x, bool) for x in (a, b))
         cuts = (a, a + 1, b, b + 1) if whole else None
-        found.append(Symmetry(name, Exchange(a, b), Exchange(a, b), cuts))
-    return tuple(found)
+        symmetries.append(Symmetry(name, Exchange(a, b), Exchange(a, b), cuts))
+    return tuple(symmetries)

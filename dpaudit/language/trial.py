@@ -1,4 +1,4 @@
-"""A utility claim, tried like a mechanism: by the same interpreters, sampled or as an exact distribution."""
+"""Test a utility claim with the interpreters of mechanisms: by sampling or by its exact distribution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpaudit.language.utility import Goal, Instance
 
 @dataclass(frozen=True)
 class Fixed(Mechanism):
-    """The same instance every time: promises that hold for every dataset are tried on such."""
+    """The same instance every time: for guarantees that hold for every dataset."""
 
     dataset: Any
     truth: Any = None

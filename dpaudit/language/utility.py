@@ -1,7 +1,7 @@
-"""What an algorithm promises beside privacy: that its output is good, with some probability, on some inputs.
+"""Utility guarantees: the output is good, with some probability, on some inputs.
 
-A promise is tried like a mechanism: `Trial` draws an instance, runs the algorithm on it, and returns whether the goal
-was reached. So it can be sampled, and its law enumerated, by the same interpreters.
+A guarantee is tested like a mechanism: `Trial` draws an instance, runs the algorithm on it, and returns whether the
+goal was reached. The same interpreters can then sample it, or enumerate its exact distribution.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import Checked, probability
 from dpaudit.language.multiset import Multiset
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 
 
 @dataclass(frozen=True)
 class Instance:
-    """An input, and what is known of it beside.
+    """An input, and the ground truth about it.
 
     Args:
-        dataset: what the algorithm is run on.
-        truth: the distribution and concept that it was drawn from, a secret, …; None where nothing is needed.
+        dataset: the input of the algorithm.
+        truth: the distribution and concept that it was drawn from, a secret, …; None if the goal needs nothing.
     """
 
     dataset: Any
@@ -30,24 +30,24 @@ class Instance:
 
 
 class Goal(Checked, ABC):
-    """What a good output is, as a frozen dataclass; `str` of it goes on with "… with probability at least"."""
+    """What a good output is, as a frozen dataclass; its `str` is followed by "with probability at least"."""
 
     @abstractmethod
     def reached(self, instance: Instance, output: Any) -> bool:
         """Whether the output is good for the instance."""
 
-    def reached_among(self, instance: Instance, span: Span) -> int | None:
-        """How many of the whole numbers of a span are good outputs; None where they are to be asked for one by one."""
+    def reached_among(self, instance: Instance, outputs: IntegerRange) -> int | None:
+        """The number of good outputs in an integer range; None to have `reached` called for each number instead."""
         return None
 
 
 @dataclass(frozen=True)
 class InteriorPoint(Goal):
-    """min S ≤ output ≤ max S; ⊥ is no interior point.  Source: thesis, Definition 7.5."""
+    """min S ≤ output ≤ max S; ⊥ is not an interior point.  Source: thesis, Definition 7.5."""
 
-    def reached_among(self, instance: Instance, span: Span) -> int:
+    def reached_among(self, instance: Instance, outputs: IntegerRange) -> int:
         values = Multiset.of(instance.dataset).values
-        return max(0, min(span.stop, values[-1] + 1) - max(span.start, values[0])) if values else 0
+        return max(0, min(outputs.stop, values[-1] + 1) - max(outputs.start, values[0])) if values else 0
 
     def reached(self, instance: Instance, output: Any) -> bool:
         values = Multiset.of(instance.dataset).values
@@ -59,7 +59,7 @@ class InteriorPoint(Goal):
 
 @dataclass(frozen=True)
 class _Between:
-    """A closed interval; what cannot be compared with its ends is not in it."""
+    """A closed interval; it does not contain values that cannot be compared with its ends."""
 
     low: Any
     high: Any
@@ -77,9 +77,9 @@ class UtilityClaim:
 
     Args:
         goal: what a good output is.
-        probability: in [0, 1]; a printed bound below 0 promises nothing: 0.
-        place: section and theorem of the promise.
-        at_most: the other way: with probability at most `probability` (what lower bounds say of private algorithms).
+        probability: in [0, 1]; use 0 if the printed bound is below 0.
+        place: section and theorem of the guarantee.
+        at_most: reverse the inequality: with probability at most `probability` (lower bounds on private algorithms).
 
     Raises:
         ParameterError: outside this range, or no place.
@@ -93,7 +93,7 @@ class UtilityClaim:
     def __post_init__(self) -> None:
         probability("the probability of a utility claim", self.probability)
         if not self.place.strip():
-            raise ParameterError("A utility claim says where it is printed.")
+            raise ParameterError("A utility claim must say where it is printed.")
 
     def __str__(self) -> str:
         return f"{self.goal} with probability at {'most' if self.at_most else 'least'} {self.probability:.9g}"
@@ -101,16 +101,16 @@ class UtilityClaim:
 
 @dataclass(frozen=True)
 class SampleSize:
-    """A printed number of records from which something is promised.
+    """A printed sample size of a utility guarantee.
 
     Args:
         records: the least whole number that the formula allows.
         formula: as printed, in the mechanism's parameters.
-        promise: what holds from so many on.
+        guarantee: what holds for at least this many records.
         place: section and theorem.
     """
 
     records: int
     formula: str
-    promise: str
+    guarantee: str
     place: str

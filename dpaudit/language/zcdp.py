@@ -1,4 +1,4 @@
-"""What zero-concentrated differential privacy allows to events: from ρ to a privacy profile, never too small."""
+"""The privacy profile of zero-concentrated differential privacy: an upper bound on the δ that ρ allows to events."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dpaudit.stats.enclosed import as_chosen, near, unwatched
 ORDERS = 48
 """Rényi orders whose constraints are kept at first; fewer make the bound larger, never too small."""
 GRID = 80
-"""Orders at which the standard conversion is tried before the best of them is refined."""
+"""Orders at which the standard conversion is evaluated before the best of them is refined."""
 CELLS = 32
 """Cells into which a segment of q is divided at each step."""
 SLACK = 1e-6
-"""Share of the maximum by which the bound may exceed it, besides what the orders that were left out add."""
+"""Relative excess of the bound over the maximum, in addition to the excess from the omitted orders."""
 INVISIBLE = 1e-12
-"""A standard δ below this is returned as it is: there the event bound has lost its advantage, and its digits."""
+"""A standard δ below this is returned directly: there the event bound is no smaller, and lacks precision."""
 
 Floats = FloatArray
 
@@ -38,8 +38,8 @@ def zcdp_of_pure(epsilon: float) -> float:
 def zcdp_delta_by_moments(rho: float, epsilon: float) -> float:
     """A δ such that every ρ-zCDP mechanism is (ε, δ)-DP: the standard conversion.
 
-    inf over a > 1 of exp((a − 1)(aρ − ε))/a · (1 − 1/a)^(a − 1). It holds at every a, so that an infimum found
-    inexactly is a valid bound.
+    inf over a > 1 of exp((a − 1)(aρ − ε))/a · (1 − 1/a)^(a − 1). The bound holds at every a, so an inexact infimum
+    is still valid.
 
     Raises:
         ParameterError: ρ is not above 0, or ε is negative.
@@ -60,35 +60,36 @@ def zcdp_delta_by_moments(rho: float, epsilon: float) -> float:
     grid = np.linspace(math.log(1e-6), math.log(most), GRID)
     best = int(np.argmin([log_delta(x) for x in grid.tolist()]))
     around = (float(grid[max(0, best - 1)]), float(grid[min(GRID - 1, best + 1)]))
-    found = minimize_scalar(log_delta, bounds=around, method="bounded", options={"xatol": 1e-10})
+    minimum = minimize_scalar(log_delta, bounds=around, method="bounded", options={"xatol": 1e-10})
     # a δ that underflowed to 0 would be too small
-    return math.exp(min(0.0, max(-700.0, float(found.fun))))
+    return math.exp(min(0.0, max(-700.0, float(minimum.fun))))
 
 
 @lru_cache(maxsize=4096)
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """The largest p − e^ε q of an event under ρ-zCDP, from above: δ as small as events allow.
+    """An upper bound on the largest p − e^ε q of an event under ρ-zCDP: the smallest δ that covers all events.
 
     Let an event have probability p on one dataset and q on the other. Whether it happens is a post-processing of the
     output, so D_a(Bern(p) ‖ Bern(q)) ≤ ρa and D_a(Bern(q) ‖ Bern(p)) ≤ ρa for all orders a > 1, and δ(ε) is at most
-    the largest p − e^ε q in the region R of such (p, q). (It is no larger than that either: a mechanism that
-    announces the event alone is ρ-zCDP.) What is returned is an upper bound on that maximum:
+    the largest p − e^ε q in the region R of such (p, q). (The maximum is attained: a mechanism that outputs only
+    whether the event happened is ρ-zCDP.) The function returns an upper bound on that maximum:
 
-    1. Finitely many orders are kept, which makes R larger; the next steps are about that larger region.
+    1. Finitely many orders are kept, which makes R larger; the next steps use that larger region.
     2. R is convex, as Rényi divergences are jointly quasi-convex (van Erven and Harremoës 2014), and
-       holds (0, 0) and (1, 1). So g(q), the largest p with (p, q) in R, is concave with its largest value at q = 1,
-       hence non-decreasing. It is found by bisection, from above: where p > q grows, so do both divergences.
+       contains (0, 0) and (1, 1). So g(q), the largest p with (p, q) in R, is concave with its largest value at q = 1,
+       hence non-decreasing. Bisection finds it from above: both divergences grow with p > q.
     3. By monotonicity p − e^ε q ≤ g(b) − e^ε a for all q in [a, b]. By concavity, where the values of
        g(q) − e^ε q at the ends of cells are largest at one of them, the maximum lies in its two neighbouring cells.
        Those are divided again until e^ε(b − a) is 1e-6 of the maximum, and the last bound is returned.
-    4. The standard conversion holds too, and the smaller of the two is taken. In exact arithmetic it is never the
-       smaller by more than step 3: the constraint of one order a without the events' complements gives it.
+    4. The standard conversion holds too, and the smaller of the two is returned. In exact arithmetic the standard δ
+       is smaller at most by the excess of step 3: it follows from the constraint of a single order a, without the
+       events' complements.
 
     Raises:
         ParameterError: ρ is not above 0, or ε is negative.
 
-    Source: Bun and Steinke, Concentrated Differential Privacy (2016), Definition 1.1, and that Rényi divergence does
-    not grow by post-processing; the rest is proved here.
+    Source: Bun and Steinke, Concentrated Differential Privacy (2016), Definition 1.1, and that post-processing does
+    not increase Rényi divergence; the rest is proved here.
     """
     by_moments = zcdp_delta_by_moments(rho, epsilon)
     if by_moments < INVISIBLE:
@@ -96,7 +97,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     more = np.geomspace(1e-3, 100 * max(1.0, epsilon / rho), ORDERS)  # a − 1
     # p > p − e^ε q: a maximum near by_moments has q not much below e^-ε·by_moments
     edges = np.concatenate([[0.0], np.geomspace(1e-6 * by_moments * math.exp(-epsilon), 1.0, 3 * CELLS)])
-    more = _binding(edges, more, rho, epsilon)  # the same orders from here on, so that all segments bound one region
+    more = _binding(edges, more, rho, epsilon)  # keep these orders from here on, so that all segments bound one region
     while True:
         highest = _largest_p(edges, more, rho)
         values = highest - math.exp(epsilon) * edges
@@ -109,7 +110,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def _binding(q: Floats, more: Floats, rho: float, epsilon: float) -> Floats:
-    """Of many orders those that bind near the maximum, and finer ones around the tightest; any choice is valid."""
+    """The orders that bind near the maximum, and finer ones around the tightest; any choice is valid."""
     highest = _largest_p(q, more, rho)
     best = int(np.argmax(highest - math.exp(epsilon) * q))
     excess = _excess(highest[[best]], q[[best]], more, rho).max(axis=0)[:, 0]
@@ -118,7 +119,7 @@ def _binding(q: Floats, more: Floats, rho: float, epsilon: float) -> Floats:
 
 
 def _largest_p(q: Floats, more: Floats, rho: float) -> Floats:
-    """The largest p ≥ q with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) ≤ ρa at every order; from above.
+    """An upper bound on the largest p ≥ q with D_a(Bern(p) ‖ Bern(q)) and D_a(Bern(q) ‖ Bern(p)) ≤ ρa at every order.
 
     Args:
         q: shape (k,), in [0, 1].
@@ -133,7 +134,7 @@ def _largest_p(q: Floats, more: Floats, rho: float) -> Floats:
 
 
 def _excess(p: Floats, q: Floats, more: Floats, rho: float) -> Floats:
-    """D_a − ρa of both directions, less what rounding may have added; shape (2, orders, k)."""
+    """D_a − ρa in both directions, minus an allowance for rounding; shape (2, orders, k)."""
     extra = more[:, np.newaxis]
     a = 1 + extra
     (log_p, log_not_p), (log_q, log_not_q) = _logs(p), _logs(q)
@@ -151,13 +152,13 @@ def _excess(p: Floats, q: Floats, more: Floats, rho: float) -> Floats:
 
 
 def _logs(p: Floats) -> tuple[Floats, Floats]:
-    """ln p and ln(1 − p); 0 becomes the least double, which only makes divergences from it smaller."""
+    """ln p and ln(1 − p); 0 is replaced by 1e-300, which only makes divergences from it smaller."""
     tiny = 1e-300
     return np.log(np.maximum(p, tiny)), np.log(np.maximum(1 - p, tiny))
 
 
 def zcdp_budget(epsilon: float, delta: float) -> float:
-    """The largest ρ, from below to a millionth, such that no event of a ρ-zCDP mechanism has p − e^ε q above δ.
+    """A lower bound, tight to 1e-6, on the largest ρ such that no event of a ρ-zCDP mechanism has p − e^ε q above δ.
 
     Raises:
         ParameterError: ε ≤ 0, or δ outside (0, 1).
@@ -165,13 +166,13 @@ def zcdp_budget(epsilon: float, delta: float) -> float:
     positive("epsilon", epsilon)
     probability("delta", delta, open_ends=True)
     with unwatched():
-        found = _budget(near(epsilon), near(delta))
-    return as_chosen(found)
+        budget = _budget(near(epsilon), near(delta))
+    return as_chosen(budget)
 
 
 @lru_cache(maxsize=256)
 def _budget(epsilon: float, delta: float) -> float:
-    # (√(ε + ln(1/δ)) − √ln(1/δ))² is enough (Bun and Steinke 2016, Proposition 1.3)
+    # (√(ε + ln(1/δ)) − √ln(1/δ))² is small enough (Bun and Steinke 2016, Proposition 1.3)
     low = (epsilon / (math.sqrt(epsilon + math.log(1 / delta)) + math.sqrt(math.log(1 / delta)))) ** 2
     high = 2 * low
     while zcdp_delta(high, epsilon) <= delta:

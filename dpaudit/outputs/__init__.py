@@ -1,6 +1,6 @@
-"""One output of a mechanism as one canonical outcome, and many outcomes as columns.
+"""Convert an output of a mechanism to a canonical outcome, and many outcomes to columns of numbers.
 
-Comes in: whatever a mechanism returned or raised.
-Goes out: hashable outcomes that are equal where the outputs are, their forms, and columns of numbers to learn from.
+Input: anything that a mechanism returned or raised.
+Output: hashable outcomes that are equal if the outputs are, their forms, and columns of numbers to learn from.
 May import: `stats`.
 """

@@ -1,7 +1,7 @@
-"""What a mechanism may output: ⊥, and the canonical outcome of one output.
+"""The output ⊥, and the canonical outcome of an output.
 
-An outcome is an immutable value that is made from one output alone. Counts of an event are binomial only because of
-that: whether an output lies in an event must not depend on the other outputs, nor on how the program came to it.
+An outcome is an immutable value that depends only on one output. This makes the counts of an event binomial: whether an
+output lies in an event must not depend on the other outputs, nor on how the program produced it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import OutputError
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.enclosed import Enclosed, watched
 
 
@@ -36,11 +36,11 @@ class Bottom(Enum):
 
 BOTTOM = Bottom.BOTTOM
 LONGEST = 1_000
-"""Bits of an integer that is written as a decimal."""
+"""Most bits of an integer that is written as a decimal."""
 
 
 class NotANumber(Enum):
-    """The outcome of every NaN: one value that equals itself, also in another process."""
+    """The outcome of every NaN: one value that equals itself, even across processes."""
 
     NAN = "nan"
 
@@ -58,11 +58,11 @@ NAN = NotANumber.NAN
 
 @dataclass(frozen=True)
 class Structure:
-    """The outcome of an object with parts that does not hash: a dict, a data frame, an array without elements.
+    """The outcome of an unhashable object with parts: a dict, a data frame, an array without elements.
 
     Args:
-        kind: what it was, such as "dict".
-        parts: (name, outcome) of every part; those of a dict sorted by key, and their order where it is another one.
+        kind: the type of the object, such as "dict".
+        parts: (name, outcome) of every part; for a dict sorted by key, with the original order if that differs.
     """
 
     kind: str
@@ -75,11 +75,11 @@ class Structure:
 
 @dataclass(frozen=True)
 class Raised:
-    """The outcome of a call, or of an execution path, that raised: an attacker sees that it did.
+    """The outcome of a call, or of an execution path, that raised, which an attacker sees.
 
     Args:
         error: the name of the exception's class.
-        where: message and place of one that was raised so, for the report; it tells no outcomes apart.
+        where: message and location of one such exception, for the report; ignored when comparing outcomes.
     """
 
     error: str
@@ -87,7 +87,7 @@ class Raised:
     cause: Exception | None = field(default=None, compare=False)
     """The exception itself, in the process where it was raised."""
     message: str = field(default="", compare=False)
-    """All that it says, which tells no outcomes apart either; it is tested for itself (`output_form`)."""
+    """The full message, also ignored when comparing outcomes; it is tested separately (`output_form`)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without the exception, which may not pickle."""
@@ -99,7 +99,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class TookLonger(Raised):
-    """The outcome of a call that took longer than it may; `error` is how long that is, such as "0.5 s"."""
+    """The outcome of a call that exceeded its time limit; `error` is the limit, such as "0.5 s"."""
 
     def __repr__(self) -> str:
         return f"took longer than {self.error}"
@@ -108,14 +108,15 @@ class TookLonger(Raised):
 def canonical(output: Any) -> Hashable:
     """The outcome of one output: equal for equal outputs, immutable, and a function of this output alone.
 
-    Scalars of numpy become Python's; NaN is one value; lists, tuples and arrays become tuples, at any depth, and an
-    array without elements keeps its shape; a set is a frozenset; a dict and a pandas Series are their items by key, a
-    data frame its columns, index and values; a complex number its parts; a dataclass or named tuple that does not hash
-    its fields. Enum members, frozen dataclasses and other objects that hash by value are outcomes themselves.
+    numpy scalars become Python scalars; every NaN becomes the same value; lists, tuples and arrays become tuples, at
+    any depth (an array without elements keeps its shape); a set becomes a frozenset; a dict or pandas Series becomes
+    its items by key, a data frame its columns, index and values, a complex number its parts, an unhashable dataclass
+    or named tuple its fields. Enum members, frozen dataclasses and other objects that hash by value are outcomes
+    themselves.
 
     Raises:
-        OutputError: an object that equals nothing but itself (a function, an object of a class without `__eq__`), one
-            that does not hash, or a `Span`.
+        OutputError: an object that equals only itself (a function, an object of a class without `__eq__`), an
+            unhashable object, or an `IntegerRange`.
     """
     kind = type(output)
     if kind in _ATOMS:
@@ -130,13 +131,15 @@ def canonical(output: Any) -> Hashable:
         return _numpy_scalar(output)
     if isinstance(output, np.ndarray):
         return _array(output)
-    if kind is Span:
-        raise OutputError("A Span cannot be counted: laws have it for all its members; return (start, stop) instead.")
+    if kind is IntegerRange:
+        raise OutputError(
+            "An IntegerRange cannot be counted, as in laws it represents all its members; return (start, stop) instead."
+        )
     return _other(output)
 
 
 def as_sent(outcome: Any) -> Any:
-    """The outcome of a sub-mechanism as its program returned it, as far as a dict is one, at any depth."""
+    """The outcome of a sub-mechanism as its program returned it: dicts are restored, at any depth."""
     kind = type(outcome)
     if kind is tuple and any(type(part) in (tuple, Structure) for part in outcome):
         return tuple(map(as_sent, outcome))
@@ -151,14 +154,14 @@ def as_sent(outcome: Any) -> Any:
 
 
 def _number(output: Enclosed) -> Hashable:
-    """The float that it was written as, or else the fraction that it is; of what is neither a double near to it."""
+    """The float that an enclosed number was written as, else its fraction, else a nearby double."""
     if output.written is not None:
         return output.written
     return float(output) if output.exact is None else output.exact
 
 
 def _without_enclosed(thing: Any) -> Any:
-    """An object of an enclosed run with the outcomes of its enclosed numbers in their places."""
+    """An object from an enclosed run, with its enclosed numbers replaced by their outcomes."""
     kind = type(thing)
     if kind is Enclosed:
         return _number(thing)
@@ -181,23 +184,23 @@ def equals_itself_alone(thing: Any) -> bool:
 
 @dataclass
 class Kinds:
-    """Refuses outcomes that Python calls equal and that an attacker can tell apart by their text, such as 1 and True.
+    """Raises for outcomes that are equal in Python but distinguishable by their repr, such as 1 and True.
 
-    An output distribution, and a count, add them up.
+    An attacker can distinguish them, but output distributions and counts would add them up.
 
     Args:
-        zeros: whether 0.0 and −0.0 are two values.
-        known: the outcomes until now, with their texts.
+        zeros: whether 0.0 and −0.0 are different values.
+        known: the outcomes so far, with their strings.
     """
 
     zeros: bool = True
     known: dict[Hashable, str | None] = field(default_factory=dict)
 
     def see(self, outcome: Hashable) -> None:
-        """One more outcome.
+        """Add an outcome.
 
         Raises:
-            OutputError: another one before equals it and is another value.
+            OutputError: an earlier outcome is equal to it but a different value.
         """
         text = None if _is_plain(outcome) else likeness(outcome)
         if text is not None and not self.zeros:
@@ -206,13 +209,13 @@ class Kinds:
         if before != text:
             plain = next(shown(one) for one in self.known if one == outcome) if before is None else before
             raise OutputError(
-                f"The outputs include {plain} and {shown(outcome)}, which Python calls equal and an attacker can tell "
-                "apart; return one type."
+                f"The outputs include {plain} and {shown(outcome)}, which are equal in Python, but an attacker can "
+                "distinguish them; return one type."
             )
 
 
 def _is_plain(outcome: Any) -> bool:
-    """Whether its text follows from its value: integers, strings, and tuples of these."""
+    """Whether its string follows from its value: integers, strings, and tuples of these."""
     kind = type(outcome)
     return kind in _PLAIN or (kind is tuple and (_PLAIN.issuperset(map(type, outcome)) or all(map(_is_plain, outcome))))
 
@@ -221,7 +224,7 @@ _PLAIN = frozenset({int, str, bytes, type(None), Bottom})
 
 
 def likeness(outcome: Any) -> str:
-    """A text that is the same for the same outcome of another process, or of another copy of its class."""
+    """A string that is the same for the same outcome in another process, or from another copy of its class."""
     if isinstance(outcome, tuple):
         name = "" if type(outcome) is tuple else type(outcome).__qualname__
         return f"{name}({', '.join(map(likeness, outcome))})"
@@ -232,7 +235,7 @@ def likeness(outcome: Any) -> str:
 
 
 def _attributes(thing: Any) -> dict[str, Any]:
-    """Those of the object itself, also where its class has slots."""
+    """The instance attributes of an object, including slots."""
     slots = [name for kind in type(thing).__mro__ for name in np.atleast_1d(getattr(kind, "__slots__", ())).tolist()]
     held = {name: getattr(thing, name) for name in slots if not name.startswith("__") and hasattr(thing, name)}
     return {**held, **getattr(thing, "__dict__", {})}
@@ -243,19 +246,19 @@ _MINUS_ZERO = re.compile(r"-0\.0(?![\d.e])")
 
 
 def shown(outcome: Any) -> str:
-    """The text of an outcome: its `repr`, but the same in every process also where it holds sets."""
+    """The `repr` of an outcome, made the same in every process even if it contains sets."""
     if isinstance(outcome, frozenset | set):
         return f"{{{', '.join(sorted(map(shown, outcome)))}}}" if outcome else "{}"
     if type(outcome) is tuple:
         inside = ", ".join(map(shown, outcome))
         return f"({inside},)" if len(outcome) == 1 else f"({inside})"
     if type(outcome) is int and outcome.bit_length() > LONGEST:
-        return hex(outcome)  # Python refuses to write longer ones as decimals
+        return hex(outcome)  # Python refuses to print longer ones as decimals
     return _text(outcome, repr)
 
 
 def label(outcome: Any) -> str:
-    """The text of an outcome where it stands alone: a string without its quotes."""
+    """The label of an outcome: a string without its quotes, else its `shown`."""
     whole = isinstance(outcome, tuple | frozenset) or type(outcome) is int
     return shown(outcome) if whole else _text(outcome, str)
 
@@ -264,13 +267,13 @@ def _text(outcome: Any, written: Callable[[Any], str]) -> str:
     try:
         return written(outcome)
     except Exception:
-        # the class is the mechanism's own
-        return f"<{type(outcome).__qualname__} without a text>"
+        # the class is defined by the mechanism
+        return f"<{type(outcome).__qualname__} without a repr>"
 
 
 def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
-    """The shape of an outcome that is a finite float, (), or an array of them, a tuple of floats or of arrays of one
-    shape; None of any other outcome."""
+    """The shape of a real outcome: () for a finite float; for a tuple of floats, or of arrays of equal shape, the array
+    shape; None for any other outcome."""
     kind = type(outcome)
     if kind is float:
         return () if math.isfinite(outcome) else None  # type: ignore[arg-type]
@@ -291,7 +294,7 @@ def _numpy_scalar(output: np.generic) -> Hashable:
     if isinstance(output, np.longdouble):
         return canonical(float(output))
     item = output.item()
-    # a date of a unit that Python's lacks stays what it is
+    # a date with a unit that Python lacks stays unchanged
     return output if isinstance(item, np.generic) else canonical(item)
 
 
@@ -300,7 +303,7 @@ def _array(output: np.ndarray[Any, Any]) -> Hashable:
         return Structure("masked", ())
     if isinstance(output, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(output)
-        # also what is masked: it is released with the array
+        # including masked values: they are released with the array
         return Structure("masked array", (("data", _array(output.data)), ("mask", _array(mask))))
     if output.size == 0 and output.ndim != 1:
         return Structure("array", (("shape", tuple(output.shape)),))
@@ -308,7 +311,7 @@ def _array(output: np.ndarray[Any, Any]) -> Hashable:
 
 
 def _other(output: Any) -> Hashable:
-    """Everything that is neither a plain scalar, a tuple, a list nor numpy's."""
+    """Everything that is not a plain scalar, a tuple, a list or a numpy object."""
     if watched() is not None:
         output = _without_enclosed(output)
     kind = type(output)
@@ -317,7 +320,7 @@ def _other(output: Any) -> Hashable:
     if isinstance(output, Enum | type):
         return output
     if isinstance(output, float | int | str | bytes):
-        # a subclass, such as a name with methods of its own, is its value
+        # a subclass, such as a string with its own methods, becomes its plain value
         base: Any = next(base for base in (float, int, str, bytes) if isinstance(output, base))
         return canonical(base.__new__(base, output))
     if isinstance(output, tuple) and hasattr(output, "_fields"):
@@ -336,10 +339,10 @@ def _other(output: Any) -> Hashable:
         return _named(output, [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)])
     if equals_itself_alone(output):
         raise OutputError(
-            f"An output of type {kind.__name__} cannot be counted because it equals nothing but itself; {_REMEDY}."
+            f"An output of type {kind.__name__} cannot be counted because it equals only itself; {_REMEDY}."
         )
     if not _hashes(output):
-        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it does not hash; {_REMEDY}.")
+        raise OutputError(f"An output of type {kind.__name__} cannot be counted because it is not hashable; {_REMEDY}.")
     if output != output:
         if not _is_nan(output):
             raise OutputError(
@@ -358,9 +361,9 @@ def _is_nan(output: Any) -> bool:
 
 
 def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
-    """A named tuple or dataclass: itself where it is an outcome already, for programs use its attributes.
+    """A named tuple or dataclass: itself if it is already an outcome, because programs use its attributes.
 
-    One with fields that `==` leaves out is none: outcomes that differ would be counted together.
+    A dataclass with fields that `==` ignores is not an outcome: different outputs would be counted together.
     """
     outcomes = [(name, canonical(part)) for name, part in parts]
     same = (type(part) is type(made) and part == made for (_, part), (_, made) in zip(parts, outcomes, strict=True))
@@ -371,7 +374,7 @@ def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
 
 
 def _pandas(output: Any) -> Hashable:
-    """pandas is not imported: its objects are known by the names of their classes."""
+    """Convert pandas objects, which are recognised by class name so that pandas is not imported."""
     name = type(output).__name__
     if name == "DataFrame":
         columns, index = _labels(output.columns), _labels(output.index)
@@ -401,25 +404,25 @@ def _labels(index: Any) -> tuple[Hashable, ...]:
 
 
 def _beside(*parts: Any) -> tuple[tuple[str, Hashable], ...]:
-    """What objects of pandas say beside their values: names, attributes, categories and levels, used or not."""
-    found: list[tuple[str, Hashable]] = []
+    """What pandas objects contain besides their values: names, attributes, categories and levels, used or not."""
+    details: list[tuple[str, Hashable]] = []
     for at, part in enumerate(parts):
         names = getattr(part, "names", [getattr(part, "name", None)])
         categories = getattr(getattr(part, "dtype", None), "categories", None)
-        said = {
+        extras = {
             "names": None if all(one is None for one in names) else canonical(list(names)),
             "categories": None if categories is None else _labels(categories),
             "levels": tuple(map(_labels, part.levels)) if hasattr(part, "levels") else None,
             "attributes": canonical(part.attrs) if getattr(part, "attrs", None) else None,
         }
-        found += [(f"{name} {at}", outcome) for name, outcome in said.items() if outcome is not None]
-    return tuple(found)
+        details += [(f"{name} {at}", outcome) for name, outcome in extras.items() if outcome is not None]
+    return tuple(details)
 
 
 def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
-    """In an order that is a function of the keys alone; equal keys of a Series stay in their order.
+    """The items in an order that depends only on the keys; equal keys of a Series keep their order.
 
-    The order in which they came is kept too: an attacker sees it, and it may be that of the records.
+    The original order is stored too: an attacker sees it, and it may be the order of the records.
     """
     order = sorted(range(len(items)), key=lambda at: (type(items[at][0]).__name__, shown(items[at][0])))
     parts = [items[at] for at in order]

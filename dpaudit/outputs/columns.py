@@ -1,8 +1,8 @@
-"""What a learner sees of an output: encoders turn outputs into rows of numbers, axes turn rows into one score.
+"""Features for learners: encoders turn outputs into rows of numbers, axes turn rows into one score.
 
-Outcomes come in two forms: an array of reals, shape (r, *d), or a sequence of any outcomes. An output that
-an encoder cannot read (another shape, no number) has NaN in all its columns, and a score of NaN lies in no interval.
-Everything here pickles and is a function of its input alone, for an event must count the same in every process.
+Outcomes come in two forms: an array of reals, shape (r, *d), or a sequence of any outcomes. An output that an encoder
+cannot read (another shape, not a number) has NaN in all its columns, and a score of NaN lies in no interval.
+Everything here pickles and is a function of its input alone, because an event must count the same in every process.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 
 Floats = FloatArray
 Values = Floats | Sequence[Hashable]
-"""Real outputs, shape (r, *d), or r outcomes of any kind. How an outcome is read does not depend on the form it has
-here, nor on the other outcomes: an event must not either."""
+"""Real outputs, shape (r, *d), or r outcomes of any kind. The encoding of an outcome must not depend on this form, nor
+on the other outcomes, because an event must not either."""
 
 MOST_COORDINATES = 256
-"""Coordinates of a vector that are all looked at: a regression on thousands takes minutes, and gigabytes."""
+"""Up to this many coordinates of a vector all get columns: a regression on thousands takes minutes and gigabytes."""
 TELLING = 32
-"""Coordinates of a longer vector that are looked at one by one; its totals are of all."""
+"""Coordinates of a longer vector that get columns; its totals use all coordinates."""
 READ_BITS = 36
-"""Bits to which sums and differences are read: what is finer is what doubles round, and is the same for every output of
-the reals. Rounding depends on the last bits of what is added, which leak where noise is textbook (see `bits`)."""
+"""Bits to which sums and differences are rounded: finer differences are rounding errors of doubles. Those depend on the
+low-order bits of the summands, which leak with textbook noise (see `bits`)."""
 _BETWEEN = 0.381966
-"""Where values are cut, in steps: whole and simple numbers are far from it."""
+"""Offset of the rounding thresholds, in steps: whole and simple numbers are far from them."""
 SHARP = 4.0
 """Slope of the squashed columns: close to a sign, which is the log-likelihood ratio of a small Laplace shift."""
 
 
 class Encoder(ABC):
-    """Rows of numbers for outputs."""
+    """Encodes outputs as rows of numbers."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What each column is, for sentences: "output[3]"."""
+        """A description of each column, for sentences: "output[3]"."""
 
     @abstractmethod
     def encode(self, values: Values) -> Floats:
@@ -61,23 +61,23 @@ class Encoder(ABC):
 
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
-        """Columns from which a linear score is worth learning, by a name for the group."""
+        """Named groups of columns from which to learn linear scores."""
         return {"features": tuple(range(len(self.names)))}
 
     @property
     def single(self) -> tuple[int, ...]:
-        """Columns that are worth a threshold of their own."""
+        """Columns for which to try thresholds."""
         return tuple(range(len(self.names)))
 
     @property
     def totals(self) -> tuple[int, ...]:
-        """Those of the single columns that are about the whole output, of which there are few."""
+        """The few single columns that describe the whole output."""
         return ()
 
 
 @dataclass(frozen=True)
 class Numbers(Encoder):
-    """The output itself, when it is a number or a vector of one."""
+    """The output itself, if it is a number or a vector of one number."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Numbers(Encoder):
 
 @dataclass(frozen=True)
 class Density(Encoder):
-    """The log-likelihood ratio that the mechanism itself supplies; its infinities are kept, as huge numbers."""
+    """The log-likelihood ratio supplied by the mechanism; infinities become huge numbers."""
 
     log_ratio: Callable[[Floats], Floats]
 
@@ -98,23 +98,23 @@ class Density(Encoder):
         return ("log-likelihood ratio",)
 
     def encode(self, values: Values) -> Floats:
-        found = np.full((len(values), 1), np.nan)
+        ratios = np.full((len(values), 1), np.nan)
         for at, rows in _arrays(values):
             if len(at):
-                found[at, 0] = np.asarray(self.log_ratio(rows), dtype=np.float64)
-        finite: Floats = np.nan_to_num(found, nan=np.nan, posinf=1e300, neginf=-1e300)
+                ratios[at, 0] = np.asarray(self.log_ratio(rows), dtype=np.float64)
+        finite: Floats = np.nan_to_num(ratios, nan=np.nan, posinf=1e300, neginf=-1e300)
         return finite
 
 
 @dataclass(frozen=True)
 class Vectors(Encoder):
-    """Vectors of d reals: coordinates, differences of neighbours (the first against 0), order and totals.
+    """Vectors of d reals: coordinates, differences of adjacent ones (the first against 0), order and totals.
 
     Args:
-        middles: where the two sides' medians meet, for the coordinates and then for the differences, shape (2d,).
+        middles: midpoints of the two datasets' medians, for the coordinates and then the differences, shape (2d,).
         scales: their mean absolute deviations, shape (2d,).
-        length: of the vectors.
-        kept: the d coordinates that are looked at one by one, of vectors longer than `MOST_COORDINATES`; () for all.
+        length: the length of the vectors.
+        kept: the d coordinates that get columns, for vectors longer than `MOST_COORDINATES`; () for all.
     """
 
     middles: tuple[float, ...]
@@ -124,7 +124,7 @@ class Vectors(Encoder):
 
     @classmethod
     def of(cls, left: Floats, right: Floats) -> Vectors:
-        """Centred between both sides' medians; shape (r, length) each."""
+        """An encoder centred between the medians of both datasets; arrays of shape (r, length)."""
         length, kept = left.shape[1], _telling(left, right)
         if kept:
             left, right = left[:, kept], right[:, kept]
@@ -178,7 +178,7 @@ class Vectors(Encoder):
         squashed = np.tanh(SHARP * z)
         d = self.size
         ends = np.column_stack([whole.min(axis=1), whole.max(axis=1)])
-        # coordinates that are equal but for what doubles round are equally large
+        # coordinates that are equal up to rounding count as equally large
         level = coarse(whole, np.abs(ends).max(axis=1, keepdims=True))
         level = np.where(_whole(whole).all(axis=1, keepdims=True), whole, level)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -187,22 +187,22 @@ class Vectors(Encoder):
                 level.argmax(axis=1), level.argmin(axis=1), sums(squashed[:, :d]), sums(squashed[:, d:]),
                 sums(np.square(z[:, :d])),
             ]
-        # differences keep their unit for a reader; learners scale by themselves
+        # differences keep their unit for readability; learners do their own scaling
         columns = np.hstack([base, squashed, np.abs(z), np.sort(rows, axis=1), np.column_stack(totals)])
         columns[np.isnan(rows[:, 0])] = np.nan
         return columns
 
 
 class Axis(ABC):
-    """One score for every output; NaN where it has none."""
+    """One score for every output; NaN if it has none."""
 
     encoder: Encoder
     rowwise: ClassVar[bool] = False
-    """Whether scoring a part of the rows gives that part of the scores, to the last digit, and saves time."""
+    """Whether scoring a subset of the rows gives exactly the same scores, and saves time."""
 
     @abstractmethod
     def of(self, columns: Floats) -> Floats:
-        """Scores, shape (r,), of rows that the encoder made."""
+        """Scores, shape (r,), of encoded rows."""
 
     def scores(self, values: Values) -> Floats:
         """Scores of outputs, shape (r,)."""
@@ -211,7 +211,7 @@ class Axis(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the score is, as the subject of a sentence."""
+        """A name for the score, as the subject of a sentence."""
 
     @property
     @abstractmethod
@@ -240,10 +240,10 @@ class Column(Axis):
 
 @dataclass(frozen=True)
 class Linear(Axis):
-    """A logistic regression's log-odds.
+    """The log-odds of a logistic regression.
 
     Args:
-        columns: which columns of the encoder, shape (k,).
+        columns: indices of the encoder's columns, shape (k,).
         weights: shape (k,).
         bias: added to weights · columns.
     """
@@ -254,14 +254,14 @@ class Linear(Axis):
     bias: float
 
     def of(self, columns: Floats) -> Floats:
-        # element by element: a product of matrices may round differently for other numbers of rows
-        found, size = np.full(len(columns), self.bias), np.full(len(columns), abs(self.bias))
+        # element by element: a matrix product may round differently for another number of rows
+        scores, size = np.full(len(columns), self.bias), np.full(len(columns), abs(self.bias))
         with np.errstate(invalid="ignore", over="ignore"):
             for column, weight in zip(self.columns, self.weights, strict=True):
                 term = weight * columns[:, column]
-                found += term
+                scores += term
                 size += np.abs(term)
-        return coarse(found, size)
+        return coarse(scores, size)
 
     @property
     def name(self) -> str:
@@ -286,9 +286,9 @@ class Boosted(Axis):
     """The mean log-odds of gradient-boosted trees.
 
     Args:
-        columns: which columns of the encoder they read, shape (k,).
+        columns: indices of the encoder's columns that they use, shape (k,).
         models: fitted classifiers with `decision_function`.
-        digest: SHA-256 of their scores on the rows on which they were learned.
+        digest: SHA-256 of their scores on training rows.
     """
 
     encoder: Encoder
@@ -299,7 +299,7 @@ class Boosted(Axis):
 
     @classmethod
     def on(cls, encoder: Encoder, columns: tuple[int, ...], models: Sequence[Any], rows: Floats) -> Boosted:
-        """With the digest of the scores of some rows."""
+        """An axis whose digest is that of the scores of the given rows."""
         made = cls(encoder, columns, tuple(models))
         scores = np.round(made.of(rows), 9) + 0.0
         return cls(encoder, columns, tuple(models), hashlib.sha256(scores.tobytes()).hexdigest())
@@ -309,10 +309,10 @@ class Boosted(Axis):
             return np.empty(0)
         used = columns if len(self.columns) == columns.shape[1] else columns[:, self.columns]
         with one_thread():
-            found: Floats = np.mean([model.decision_function(used) for model in self.models], axis=0)
+            scores: Floats = np.mean([model.decision_function(used) for model in self.models], axis=0)
         unread = np.isnan(columns).all(axis=1)
-        found[unread] = np.nan
-        return found
+        scores[unread] = np.nan
+        return scores
 
     @property
     def name(self) -> str:
@@ -355,24 +355,24 @@ class Table(Axis):
 def one_thread() -> Any:
     """A context in which numerical libraries use one thread.
 
-    Sums round differently on other numbers of threads, and the threads of small sums spend their time waiting.
+    Sums round differently with other numbers of threads, and threads do not speed up small sums.
     """
     return _libraries("sklearn.ensemble" in sys.modules).limit(limits=1)
 
 
 @cache
 def _libraries(with_trees: bool) -> Any:
-    """Finding the libraries takes longer than a small fit; scikit-learn, which comes later or never, brings another."""
+    """The thread controller, cached because finding the libraries is slow; scikit-learn loads another one later."""
     return ThreadpoolController()
 
 
 def has_parts(value: Any) -> bool:
-    """Whether an outcome has parts that tell more than the outcome itself: letters, members, fields."""
+    """Whether an outcome has parts that are useful as features: letters, members, fields."""
     return isinstance(value, str | bytes | PurePath) or _parted(value)
 
 
 def flat(value: Any) -> tuple[Any, ...]:
-    """The leaves of an outcome: of tuples, sets, dataclasses and structures at any depth; the letters of a text."""
+    """The leaves of an outcome: of tuples, sets, dataclasses and structures at any depth; the letters of a string."""
     if isinstance(value, bytes):
         return tuple(value.decode("latin-1"))
     if isinstance(value, str | PurePath):
@@ -384,7 +384,7 @@ def flat(value: Any) -> tuple[Any, ...]:
         if _parted(part):
             leaves += flat(part)
         else:
-            # an infinite number is a symbol: no sum or mean takes it
+            # an infinite number is a symbol, because sums and means cannot use it
             leaves.append(repr(part) if type(part) is float and math.isinf(part) else part)
     return tuple(leaves)
 
@@ -400,14 +400,14 @@ def _parts(value: Any) -> tuple[Any, ...]:
     if isinstance(value, frozenset):
         return tuple(sorted(value, key=_rank))
     if isinstance(value, Structure):
-        # a dict's keys tell it from another dict; names of fields are the same in all of a kind
+        # keys distinguish dicts of the same kind; field names are the same within a kind
         keyed = value.kind in KEYED
         return tuple(leaf for key, part in value.parts for leaf in ((key, part) if keyed else (part,)))
     return tuple(getattr(value, part.name) for part in fields(value))
 
 
 def _rank(member: Any) -> tuple[float, str]:
-    """Numbers first, by size."""
+    """Sort key: numbers first, by size."""
     number = as_number(member)
     return (math.inf, shown(member)) if math.isnan(number) else (number, "")
 
@@ -416,9 +416,10 @@ KEYED = frozenset({"dict", "Series"})
 
 
 def as_number(value: Any) -> float:
-    """The number that an outcome is, NaN if it is none, or no finite one that a float can hold.
+    """The value of an outcome as a finite float; NaN if it is not a number, or not finite as a float.
 
-    True is 1, as to Python: what is equal is one outcome, and must be read alike. A date or time is its seconds.
+    True is 1, as in Python: equal values are the same outcome, and must be encoded equally. A date or time is its
+    seconds.
     """
     try:
         number = float(value) if isinstance(value, int | float | Fraction | Decimal) else _seconds(value)
@@ -445,7 +446,7 @@ def _seconds(value: Any) -> float:
 
 
 def _arrays(values: Values) -> list[tuple[IntArray, Floats]]:
-    """The numbers, vectors and arrays among some outcomes as arrays, each with the places of its rows."""
+    """The numbers, vectors and arrays among some outcomes as arrays, each with the indices of its rows."""
     if isinstance(values, np.ndarray):
         return [(np.arange(len(values)), values)]
     shapes: dict[tuple[int, ...], list[int]] = {}
@@ -457,7 +458,7 @@ def _arrays(values: Values) -> list[tuple[IntArray, Floats]]:
 
 
 def _numbers(values: list[Any]) -> Floats:
-    """Numbers, or vectors or arrays of them, of one shape."""
+    """An array of numbers, or of vectors or arrays of equal shape."""
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):  # dates among them
@@ -465,23 +466,23 @@ def _numbers(values: list[Any]) -> Floats:
 
 
 def _vector_shape(value: Hashable) -> tuple[int, ...] | None:
-    """The shape of a vector with whole numbers in it, which is not held in an array."""
+    """The shape of a vector that contains whole numbers, which is not stored in an array."""
     numbers = type(value) is tuple and not any(math.isnan(as_number(part)) for part in value)
     return (len(value),) if numbers else None  # type: ignore[arg-type]
 
 
 def _rows(values: Values, size: int) -> Floats:
-    """Numbers, vectors and arrays of `size` numbers in all as rows, NaN for what is none."""
-    found = np.full((len(values), size), np.nan)
+    """Numbers, vectors and arrays of `size` numbers in total as rows; NaN for anything else."""
+    encoded = np.full((len(values), size), np.nan)
     for at, rows in _arrays(values):
         flattened = rows.reshape(len(rows), -1)
         if flattened.shape[1] == size:
-            found[at] = flattened
-    return found
+            encoded[at] = flattened
+    return encoded
 
 
 def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
-    """Coordinates of long vectors whose means or spreads differ most between the datasets; () where all are few."""
+    """Coordinates of long vectors whose means or spreads differ most between the datasets; () for short vectors."""
     if left.shape[1] <= MOST_COORDINATES:
         return ()
     score = np.zeros(left.shape[1])
@@ -496,20 +497,20 @@ def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
 
 
 def coarse(values: Floats, size: Floats) -> Floats:
-    """Numbers to `READ_BITS` bits of the size of what they were computed from; small whole numbers stay as they are.
+    """Numbers rounded to `READ_BITS` bits relative to their inputs; small whole numbers stay unchanged.
 
     Args:
         values: of any shape.
-        size: of the largest number in each computation, ≥ 0, of a shape that broadcasts with theirs.
+        size: the largest absolute number in each computation, ≥ 0; broadcasts with `values`.
     """
     with np.errstate(all="ignore"):
         step = np.ldexp(1.0, np.frexp(size)[1] - READ_BITS)
-        found = np.floor(values / step + _BETWEEN) * step
-    return np.where(np.isfinite(found), found, values)
+        rounded = np.floor(values / step + _BETWEEN) * step
+    return np.where(np.isfinite(rounded), rounded, values)
 
 
 def sums(rows: Floats) -> Floats:
-    """Sums of rows from left to right: numpy adds one row up in another order than several, and rounds otherwise."""
+    """Sums of rows from left to right: numpy sums a single row in a different order, with different rounding."""
     if not rows.shape[1]:
         return np.zeros(len(rows))
     total, size = (np.cumsum(each, axis=1)[:, -1] for each in (rows, np.abs(rows)))
@@ -517,17 +518,17 @@ def sums(rows: Floats) -> Floats:
 
 
 def steps(rows: Floats) -> Floats:
-    """Differences of neighbouring coordinates, the first against 0."""
+    """Differences of adjacent coordinates, the first against 0."""
     before = np.hstack([np.zeros((len(rows), 1)), rows[:, :-1]])
     whole = _whole(rows)
     with np.errstate(invalid="ignore", over="ignore"):
-        found = coarse(rows - before, np.maximum(np.abs(rows), np.abs(before)))
+        differences = coarse(rows - before, np.maximum(np.abs(rows), np.abs(before)))
         exact = whole & np.hstack([np.ones((len(rows), 1), dtype=bool), whole[:, :-1]])
         exact[:, 0] = True
-        return np.where(exact, rows - before, found)
+        return np.where(exact, rows - before, differences)
 
 
 def _whole(values: Floats) -> BoolArray:
-    """Which of them are whole numbers that doubles add up exactly."""
-    found: BoolArray = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
-    return found
+    """A mask of the whole numbers that doubles can add exactly."""
+    mask: BoolArray = np.equal(values, np.rint(values)) & (np.abs(values) < 2.0**53)
+    return mask

@@ -1,4 +1,4 @@
-"""A hashable image of a draw, by which two replays of the same path are compared."""
+"""A hashable image of a draw, for comparing two replays of the same path."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from dpaudit.outputs.canonical import equals_itself_alone
 def fingerprint(thing: Any) -> Hashable:
     """Equal for equal draws of equal parameters, across replays and processes.
 
-    Arrays count by their bytes, dataclasses by their fields, functions by where they are defined and what they
-    close over (a lambda made afresh at every replay is the same function), other objects without a value of their
-    own by their attributes. 1, 1.0 and True are different, and so are 0.0 and −0.0; NaN equals itself.
+    Arrays are compared by their bytes, dataclasses by their fields, functions by their definition and closure (a lambda
+    recreated at every replay is the same function), other objects without value equality by their attributes. 1, 1.0
+    and True are different, and so are 0.0 and −0.0; NaN equals itself.
     """
     return _image(thing, frozenset())
 
 
 def _image(thing: Any, above: frozenset[int]) -> Hashable:
-    """`above`: ids of the objects that this one is a part of, so that a function may refer to itself."""
+    """`above`: ids of the objects that contain this one, so that a function may refer to itself."""
     kind: Any = type(thing)
     if kind in _BY_VALUE:
         return (kind.__name__, thing)
@@ -52,7 +52,7 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
     if isinstance(thing, tuple | list):
         kinds = set(map(type, thing))
         if len(kinds) == 1 and kinds <= _BY_VALUE:
-            # a long dataset of plain records: compared as it is
+            # a long dataset of plain records is compared directly
             return (_name(kind), kinds.pop().__name__, tuple(thing))
         if kinds == {tuple}:
             parts = set(map(type, chain.from_iterable(thing)))

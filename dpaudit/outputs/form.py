@@ -1,7 +1,8 @@
-"""The form of an output: what its canonical outcome leaves out, and an attacker sees.
+"""The form of an output: what an attacker sees but its canonical outcome omits.
 
-A list and a tuple of the same values are one outcome, and so are a number of numpy and the same one of Python, and two
-exceptions of one class with different messages. Forms are counted beside outcomes, to test whether they keep the claim.
+A list and a tuple of the same values have the same outcome, and so do equal numbers of numpy and Python, and two
+exceptions of the same class with different messages. Forms are counted besides outcomes, to test whether they violate
+the claim.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from dpaudit.outputs.canonical import Bottom, NotANumber, Raised, Structure, Too
 from dpaudit.stats.enclosed import Enclosed
 
 MOST_FORMS = 1_000
-"""Different forms that are kept at least; beyond twice as many the rarest are dropped."""
+"""At least this many distinct forms are kept; beyond twice as many the rarest are dropped."""
 LONGEST = 200
-"""Characters of a form; the rest of a longer one is a digest."""
+"""Most characters of a form; the rest of a longer form becomes a digest."""
 MOST_WORDS = 100
-"""Different words of one message that are counted."""
+"""Most distinct words of a message that are counted."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What is counted of one output.
+    """A counted feature of an output.
 
     Args:
-        text: the types of a value, as in "list of numpy float32"; all that an exception says, or one word of it.
+        text: the types of a value, as in "list of numpy float32"; the message of an exception, or one word of it.
         of: "value", "message" or "word".
         error: the class of the exception.
     """
@@ -42,7 +43,7 @@ class Form:
     of: str = "value"
     error: str = ""
     failure: Raised | None = field(default=None, compare=False, repr=False)
-    """The outcome that had this message, the first time."""
+    """The first outcome that had this message."""
 
     def __hash__(self) -> int:
         return hash(self.text)
@@ -50,7 +51,7 @@ class Form:
 
 @dataclass
 class Frequent:
-    """Counts of the most frequent forms: a true count is at least the one kept, and at most `missed` more.
+    """Counts of the most frequent forms: a true count is at least the stored one, and at most `missed` more.
 
     Source: J. Misra and D. Gries, "Finding repeated elements", Science of Computer Programming 2 (1982); merged as in
     P. Agarwal et al., "Mergeable summaries", PODS 2012.
@@ -60,13 +61,13 @@ class Frequent:
     missed: int = 0
 
     def add(self, one: Form, times: int) -> None:
-        """`times` more of a form."""
+        """Count a form `times` more."""
         self.counts[one] = self.counts.get(one, 0) + times
         if len(self.counts) > 2 * MOST_FORMS:
             self._cut()
 
     def merge(self, other: Frequent) -> None:
-        """All that another one has counted."""
+        """Add the counts of another object."""
         self.missed += other.missed
         for one, times in other.counts.items():
             self.add(one, times)
@@ -82,13 +83,13 @@ class Forms:
     """Counts the forms of outputs, except plain ones: those whose form follows from their outcomes."""
 
     special: int = 0
-    """Outputs that are not plain."""
+    """Counts of outputs that are not plain."""
     whole: Frequent = field(default_factory=Frequent)
     words: Frequent = field(default_factory=Frequent)
-    """Outputs whose message has a word in it."""
+    """Counts of outputs by the words in their message."""
 
     def see(self, output: Any, times: int) -> None:
-        """`times` outputs of the same form as this one."""
+        """Count `times` outputs of the same form as this one."""
         if type(output) is Raised:
             self.special += times
             self.whole.add(Form(_cut(output.message), "message", output.error, output), times)
@@ -98,20 +99,20 @@ class Forms:
             self.count(form(output), times)
 
     def count(self, text: str, times: int) -> None:
-        """`times` outputs whose form is known."""
+        """Count `times` outputs with a known form."""
         if text:
             self.special += times
             self.whole.add(_of_value(text), times)
 
     def merge(self, other: Forms) -> None:
-        """The forms of other outputs."""
+        """Add the forms of other outputs."""
         if other.special:
             self.special += other.special
             self.whole.merge(other.whole)
             self.words.merge(other.words)
 
     def failures(self, failure: Raised, times: int) -> Iterator[tuple[Raised, int]]:
-        """Failures that are equal, apart by their messages, and how often each came."""
+        """Equal failures, separated by their messages, with the count of each."""
         for one, known in self.whole.counts.items():
             if one.failure is not None and one.failure == failure:
                 times -= known
@@ -121,27 +122,27 @@ class Forms:
 
 
 SEVERAL = "one of several: "
-"""What a message begins with that stands for a distribution of messages."""
+"""Prefix of a message that represents a distribution of messages."""
 
 
 @dataclass
 class FormShares:
-    """The distributions of the forms of outputs that are one outcome, in one exact output distribution.
+    """The distribution of forms given each outcome, in one exact output distribution.
 
-    A form is no part of an outcome. Where it has the same distribution on every dataset, given the outcome, it is drawn
-    from the outcome alone, and what holds of outcomes holds of forms. The form of a failure is its message.
+    A form is not part of an outcome. If its distribution given the outcome is the same on every dataset, it is a
+    post-processing of the outcome, so privacy of outcomes extends to forms. The form of a failure is its message.
 
     Args:
-        masses: outcome → form → probability, of outcomes of which one at least is not plain.
+        masses: outcome → form → probability, for outcomes with at least one form that is not plain.
     """
 
     masses: dict[Hashable, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, outcome: Hashable, text: str, mass: Any, before: Any) -> None:
-        """An output of this probability.
+        """Add an output with this probability.
 
         Args:
-            before: the probability of this outcome until now; None where it is new.
+            before: the probability of this outcome so far; None if it is new.
         """
         known = self.masses.get(outcome)
         if known is None:
@@ -151,23 +152,23 @@ class FormShares:
         known[text] = known[text] + mass if text in known else mass
 
     def texts(self, share: Callable[[Any, Any], str]) -> dict[Hashable, str]:
-        """The forms of every outcome that has others than plain ones, in words.
+        """Descriptions of the forms of every outcome with forms that are not plain.
 
         Args:
-            share: the text of a quotient of probabilities; "" of 0.
+            share: formats a quotient of probabilities; "" for 0.
         """
-        found = {}
+        descriptions = {}
         for outcome, known in self.masses.items():
             whole = sum(known.values())
             shares = {text: share(mass, whole) for text, mass in known.items()}
             possible = {text: part for text, part in shares.items() if part} or shares
             several = sorted(f"{text!r}: {part}" for text, part in possible.items())
-            found[outcome] = next(iter(possible)) if len(possible) == 1 else SEVERAL + "; ".join(several)
-        return {outcome: text for outcome, text in found.items() if text}
+            descriptions[outcome] = next(iter(possible)) if len(possible) == 1 else SEVERAL + "; ".join(several)
+        return {outcome: text for outcome, text in descriptions.items() if text}
 
 
 def saying(outcome: Any, forms: Mapping[Hashable, str]) -> Any:
-    """The outcome; a failure with the distribution of its messages for its message."""
+    """The outcome; for a failure, the distribution of its messages replaces its message."""
     if type(outcome) is Raised and forms.get(outcome, "") != outcome.message:
         return replace(outcome, message=forms.get(outcome, ""))
     return outcome
@@ -175,17 +176,17 @@ def saying(outcome: Any, forms: Mapping[Hashable, str]) -> Any:
 
 @dataclass
 class SameForms:
-    """Whether outputs of several datasets that are one outcome have forms of the same distribution."""
+    """Checks that the forms given each outcome have the same distribution on several datasets."""
 
     seen: set[Hashable] = field(default_factory=set)
-    """Outcomes until now."""
+    """Outcomes so far."""
     special: dict[Hashable, str] = field(default_factory=dict)
     """The forms of those that are not plain."""
     differing: str = ""
-    """A sentence about the first ones that differ."""
+    """A sentence about the first difference."""
 
     def see(self, outcomes: Iterable[Hashable], forms: Mapping[Hashable, str]) -> None:
-        """The outcomes of one more dataset."""
+        """Add the outcomes of another dataset."""
         if not self.differing and (forms or self.special):
             for outcome in outcomes:
                 text = forms.get(outcome, "")
@@ -202,26 +203,26 @@ def _differing(outcome: Hashable, *texts: str) -> str:
         before, after = (_cut(text) for text in texts)
         return (
             f"The message of its {outcome.error} is not the same on every dataset ({before!r} and {after!r}); an "
-            "attacker reads messages and an event does not; keep data out of messages of exceptions."
+            "attacker can read messages, but events do not; keep data out of messages of exceptions."
         )
     before, after = (text or f"plain {type(outcome).__name__}" for text in texts)
     return (
         f"The type of its output {_cut(shown(outcome))} is not the same on every dataset ({before} and {after}); an "
-        "attacker sees types and an event does not; return one type."
+        "attacker can see types, but events do not; return one type."
     )
 
 
 @lru_cache(maxsize=1024)
 def _of_value(text: str) -> Form:
-    """The same object for the same text: it is found faster."""
+    """The form of a value, cached so that equal texts share one object and dictionary look-ups are faster."""
     return Form(text)
 
 
 def form(output: Any) -> str:
-    """The types of an output and of its parts; "" where they follow from its canonical outcome.
+    """The types of an output and of its parts; "" if they follow from its canonical outcome.
 
     Args:
-        output: one that `canonical` takes.
+        output: any output that `canonical` accepts.
     """
     kind = type(output)
     if kind in PLAIN:
@@ -237,12 +238,12 @@ def form(output: Any) -> str:
     try:
         return _form(output, kind)
     except Exception:
-        # the class is the function's own, and so are its errors
+        # the class is defined by the audited function, and so are its errors
         return _name(kind)
 
 
 def row_form(drawn: np.ndarray[Any, Any]) -> str:
-    """The form of every row of an array; "" where each object has its own."""
+    """The form of every row of an array; "" if each object has its own."""
     if drawn.dtype.hasobject:
         return ""
     if drawn.ndim == 1:
@@ -255,7 +256,7 @@ def _form(output: Any, kind: type) -> str:
         return ""
     if isinstance(output, np.ndarray):
         parts = output.ravel().tolist() if output.dtype.hasobject else []
-        # on doubles an array of exact numbers is one of doubles
+        # an array of exact numbers is an array of doubles when run on doubles
         real = not output.dtype.hasobject or Enclosed in map(type, parts)
         inside = (_NAMES[np.float64] if parts else _of_dtype(output.dtype)) if real else _of_parts(parts) or "objects"
         filled = f", fill value {output.fill_value!r}" if isinstance(output, np.ma.MaskedArray) else ""
@@ -285,7 +286,7 @@ def _form(output: Any, kind: type) -> str:
 
 
 def _of_parts(parts: Any) -> str:
-    """"" where all of them are plain."""
+    """The forms of parts; "" if all are plain."""
     kinds = set(map(type, parts))
     if kinds <= PLAIN:
         return ""
@@ -298,7 +299,7 @@ def _of_parts(parts: Any) -> str:
 
 
 def _of_dtype(dtype: np.dtype[Any]) -> str:
-    """Texts without their width: in an array it is that of the longest."""
+    """The name of a dtype; strings without their width, which is that of the longest in the array."""
     return _NAMES.get(dtype.type) or {"U": "numpy str", "S": "numpy bytes"}.get(dtype.kind) or f"numpy {dtype}"
 
 
@@ -322,11 +323,11 @@ def _cut(text: str) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """All that an attacker reads in an exception: its class, message, notes and attributes, and those of its causes.
+    """Everything an attacker sees of an exception: its class, message, notes and attributes, and those of its causes.
 
-    Addresses of objects are left out; they differ from process to process.
+    Addresses of objects are removed, because they differ between processes.
     """
-    said: list[str] = []
+    messages: list[str] = []
     one: BaseException | None = error
     seen: set[int] = set()
     while one is not None and id(one) not in seen:
@@ -335,9 +336,9 @@ def message_of(error: BaseException) -> str:
         texts = [_text(one, str), *_strings(one.__dict__.get("__notes__"))]
         if type(one).__module__ != "builtins":
             texts += [_text(part, shown) for part in (one.args, held) if part]
-        said.append(f"{_name(type(one))}: {' '.join(texts)}")
+        messages.append(f"{_name(type(one))}: {' '.join(texts)}")
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return _ADDRESS.sub("", " from ".join(said))
+    return _ADDRESS.sub("", " from ".join(messages))
 
 
 def _strings(notes: Any) -> list[str]:
@@ -348,14 +349,14 @@ def _text(thing: Any, written: Callable[[Any], str]) -> str:
     try:
         return written(thing)
     except Exception:
-        # the class is the function's own
+        # the class is defined by the audited function
         return ""
 
 
 PLAIN = frozenset({
     int, float, bool, str, bytes, complex, type(None), Bottom, NotANumber, Structure, Raised, TookLonger, Enclosed,
 })
-"""Types whose outcomes tell them apart, as texts of outcomes are compared too."""
+"""Types that their outcomes distinguish, because strings of outcomes are compared too."""
 
 _NAMES: dict[Any, str] = {
     kind: f"numpy {kind.__name__}"

@@ -1,4 +1,4 @@
-"""One outcome or record as plain JSON, and as a text that is not too long to be read."""
+"""An outcome or record as plain JSON, and as a string of readable length."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from dpaudit.outputs.canonical import shown
 
 LONGEST, SHOWN = 1_000, 160
-"""The text of an outcome that is longer than this is cut to so many characters: a hypothesis class has thousands."""
+"""Longer strings of outcomes are truncated to SHOWN characters: a hypothesis class has thousands."""
 
 
 def jsonable(value: Any, *, abridge: bool = False) -> Any:
-    """Plain JSON for an outcome or record; what JSON cannot hold is shown by its repr, `abridged` if that is wanted."""
+    """Plain JSON for an outcome or record; values that JSON does not support become their repr, optionally `abridged`.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -25,7 +26,7 @@ def jsonable(value: Any, *, abridge: bool = False) -> Any:
 
 
 def abridged(text: str) -> str:
-    """The text itself, or where it is long its beginning and what tells it from others that begin so."""
+    """The text itself, or if it is long its beginning with its length and a digest."""
     if len(text) <= LONGEST:
         return text
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

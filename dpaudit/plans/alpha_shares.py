@@ -1,82 +1,85 @@
-"""How the error of a request is shared out, so that one α covers everything that is tried."""
+"""How α is divided, so that it covers every test of a request."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LOOKS = 8
-"""Sizes at which a certification may stop; each is twice the one before it, the last is all that the budget allows."""
+INTERIM_ANALYSES = 8
+"""Sample sizes at which counting may stop; each doubles the one before, and the last uses all samples."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The error of one case, spent on what is done with it; over all nights the parts add up to its share of α.
+    """The parts of one case's share of α; over all sessions they add up to it.
 
     Args:
-        sequential: the e-process over all pairs, events and directions, at whatever time it is stopped; where evidence
-            is carried over, it is the same one on all nights.
-        bits: the e-process over the low bits of doubles; 0 where it counts in the verdict, and is part of the first.
-        looks: all certificates at sizes before the last, together.
-        final: the certificates at the last size, together.
-        above: the e-process at levels above the claim, of which nothing is carried over.
+        sequential: the e-process over all pairs, events and directions, for any stopping time; if evidence
+            accumulates, one e-process for all sessions.
+        bits: the e-process over the low-order bits of floating-point outputs; 0 if it counts in the verdict, as it is
+            then a part of `sequential`.
+        analyses: all confidence bounds at interim analyses, together.
+        final: the confidence bounds at the last size, together.
+        above: the e-process at levels above the claim, which does not accumulate.
     """
 
     sequential: float
     bits: float
-    looks: float
+    analyses: float
     final: float
     above: float
 
-    def at_look(self, look: int, tests: int) -> float:
-        """The error of one of `tests` certificates at one of its looks, counted from 0."""
-        return self.final / tests if look == LOOKS - 1 else self.looks / tests / (LOOKS - 1)
+    def at_analysis(self, analysis: int, tests: int) -> float:
+        """The error of one of `tests` confidence bounds at one analysis, counted from 0."""
+        return (
+            self.final / tests if analysis == INTERIM_ANALYSES - 1 else self.analyses / tests / (INTERIM_ANALYSES - 1)
+        )
 
 
-LATER_NIGHTS = 0.01
-"""Of α, for what later nights do not carry over but test anew: certificates, bits, levels above the claim."""
+LATER_SESSIONS = 0.01
+"""Share of α for what later sessions test independently: confidence bounds, bits, levels above the claim."""
 
 
-def of_night(alpha: float, night: int) -> float:
-    """What may be spent anew on one night, so that all nights together spend no more than `alpha`.
+def of_session(alpha: float, session: int) -> float:
+    """The error that one session may use by itself, so that all sessions together use at most `alpha`.
 
-    The first has all but `LATER_NIGHTS` of it; night k > 1 has 1/(k(k − 1)) of the rest, and these add up to 1. A share
-    that is so much smaller costs little: the samples that a certificate needs grow with its logarithm.
+    The first session has all but `LATER_SESSIONS` of it. Session k > 1 has 1/(k(k − 1)) of the rest; these shares add
+    up to 1. A smaller share costs little: the required number of samples grows with its logarithm.
 
     Args:
         alpha: a test's share of the family-wise error.
-        night: counted from 1.
+        session: counted from 1.
     """
-    return (1 - LATER_NIGHTS) * alpha if night == 1 else LATER_NIGHTS * alpha / (night * (night - 1))
+    return (1 - LATER_SESSIONS) * alpha if session == 1 else LATER_SESSIONS * alpha / (session * (session - 1))
 
 
-def shares(alpha: float, *, certify: bool, bits: bool, night: int = 1, carried: float = 1.0) -> Shares:
+def shares(alpha: float, *, certify: bool, bits: bool, session: int = 1, prior: float = 1.0) -> Shares:
     """The parts of a case's error.
 
-    Without `certify` most of it is for stopping early. With it the bound is what is wanted, so four fifths go to the
-    one certificate at the end and there is no look before it.
+    Without `certify` most of it is for stopping early. With it the bound matters, so four fifths go to the one
+    confidence bound at the end, and there are no interim analyses.
 
-    On the first night the e-process has its part for that and all later nights. What later nights test anew they pay
-    from what the first has left (`of_night`), shared out alike.
+    In the first session the e-process gets its part for all sessions. What later sessions test independently uses
+    the rest (`of_session`), divided in the same way.
 
     Args:
         alpha: the case's share of the family-wise error.
-        certify: whether all of the budget is used whatever is found.
-        bits: whether the low bits of doubles count in the verdict.
-        night: which of the nights that evidence is carried over, from 1.
-        carried: the smallest part that the e-process had on the nights before: it never grows.
+        certify: whether all samples are used, whatever they show.
+        bits: whether the low-order bits of floating-point outputs count in the verdict.
+        session: number of the session that accumulates evidence, from 1.
+        prior: smallest part that the e-process had in earlier sessions; it never grows.
     """
     apart = 0.0 if bits else 0.04 * alpha
-    first = (0.2 if certify else 0.6) * alpha - LATER_NIGHTS * alpha - apart
-    looks, final = (0.0, 0.8 * alpha) if certify else (0.1 * alpha, 0.3 * alpha)
-    if night == 1:
-        return Shares(first, apart, looks, final, first)
-    anew = of_night(1.0, night)
-    sequential = min(first, carried)
-    return Shares(sequential, anew * apart, anew * looks, anew * final, anew * sequential)
+    first = (0.2 if certify else 0.6) * alpha - LATER_SESSIONS * alpha - apart
+    analyses, final = (0.0, 0.8 * alpha) if certify else (0.1 * alpha, 0.3 * alpha)
+    if session == 1:
+        return Shares(first, apart, analyses, final, first)
+    anew = of_session(1.0, session)
+    sequential = min(first, prior)
+    return Shares(sequential, anew * apart, anew * analyses, anew * final, anew * sequential)
 
 
 LEARNING_SHARE = 0.2
-"""Of a pair's runs, for learning events while betting on them; the others certify the event that was learned."""
+"""Fraction of each pair's samples used for learning; the rest certify."""
 LEAST_LEARNING = 500
 
 

@@ -85,7 +85,7 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
 
 
 def _scope(job: PrivacyJob) -> Scope | None:
-    """The finite domain of a job, where it has one."""
+    """The finite domain of a job, if it has one."""
     match job:
         case ExhaustiveDomain():
             return job.scope
@@ -98,24 +98,24 @@ def _scope(job: PrivacyJob) -> Scope | None:
 def _refuse(name: str, claim: Claim) -> None:
     if claim.rho is not None:
         raise UsageError(
-            "{} claims {}; {} holds chains against one (ε, δ): name {} and {}.",
+            "{} claims {}; {} compares chains with one (ε, δ): give {} and {}.",
             name, str(claim), GROUPS, EPSILON, DELTA,
         )
     if claim.relation.kind == "private-rows":
         raise UsageError(
-            "{} is claimed under {}, of which {} walks no chains; give a pair with {} and the claim for it with {} "
+            "{} is claimed under {}, which {} does not support; give a pair with {} and its claim with {} "
             "private-rows:2 and {}.",
             name, claim.relation.name, GROUPS, PAIR, RELATION, EPSILON,
         )
     if not claim.relation.of_records:
         raise UsageError(
-            "{} is claimed under {}, whose datasets are answers; {} is about records: name replace-one or "
-            "add-remove-one with {} where its datasets have records.",
+            "{} is claimed under {}, whose datasets are answers; {} is about records: give replace-one or "
+            "add-remove-one with {} if its datasets have records.",
             name, claim.relation.name, GROUPS, RELATION,
         )
     if claim.relation.size > 1:
         raise UsageError(
-            "{} is about groups already, and {} begins with neighbours; name {}.",
+            "{} is already about groups, and {} starts from neighbours; give {}.",
             claim.relation.name, GROUPS, claim.relation.kind,
         )
 

@@ -16,7 +16,7 @@ def command_of(request: Request) -> str:
     return next((name for name, part in _PARTS.items() if getattr(request, part) is not None), "check")
 
 
-_PARTS = {"verify": "every", "worst": "seek", "compare": "versus"}
+_PARTS = {"verify": "verify", "worst": "worst_case", "compare": "comparison"}
 
 
 def command_line(request: Request) -> str:

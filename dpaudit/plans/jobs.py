@@ -17,7 +17,7 @@ from dpaudit.adversary.pairs.describe import Records, SampledFrom
 from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
-from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, Quality, Staircase
+from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, PiecewiseConstantScore, Quality
 from dpaudit.options import (
     DATA,
     DEFAULT_DOMAIN,
@@ -32,11 +32,11 @@ from dpaudit.options import (
     SIZE,
 )
 from dpaudit.plans import registry
-from dpaudit.plans.contest import Contest, bouts
+from dpaudit.plans.comparison import Comparison, comparison_entries
 from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
-from dpaudit.plans.request import ID_VERSION, Request, VerifyMode, Versus, WorstCaseMode
+from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.call_time import refuse_without_timer
@@ -58,15 +58,15 @@ def jobs_of(request: Request) -> list[PrivacyJob]:
     Raises:
         UsageError and its kinds: unknown names, claims or pairs missing or unrelated, parameters refused.
     """
-    if request.versus is not None:
-        return _versus_jobs(request, request.versus)
+    if request.comparison is not None:
+        return _comparison_jobs(request, request.comparison)
     jobs: list[PrivacyJob] = []
     changed = set[str]()
     for target in request.targets:
-        if request.every is not None:
-            jobs += _scope_jobs(request, request.every, target, changed)
-        elif request.seek is not None:
-            jobs.append(_worst_case_job(request, request.seek, target, changed))
+        if request.verify is not None:
+            jobs += _scope_jobs(request, request.verify, target, changed)
+        elif request.worst_case is not None:
+            jobs.append(_worst_case_job(request, request.worst_case, target, changed))
         elif in_catalogue(target):
             jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
         else:
@@ -81,25 +81,25 @@ def jobs_of(request: Request) -> list[PrivacyJob]:
     return with_own_ids(jobs)
 
 
-def contest_of(versus: Versus) -> Contest:
+def comparison_of(spec: ComparisonSpec) -> Comparison:
     """The comparison that is wanted, with its parameters.
 
     Raises:
         UnknownNameError: no such comparison.
         ParameterError: a parameter that it does not have, or refuses.
     """
-    return instantiate(registry.contest(versus.name), dict(versus.parameters))
+    return instantiate(registry.comparison(spec.name), dict(spec.parameters))
 
 
-def _versus_jobs(request: Request, versus: Versus) -> list[PrivacyJob]:
+def _comparison_jobs(request: Request, spec: ComparisonSpec) -> list[PrivacyJob]:
     """The privacy of every algorithm of a comparison, at every size."""
     jobs: list[PrivacyJob] = []
-    for bout in bouts(contest_of(versus), versus):
-        if bout.privacy is None or bout.privacy.tested is None:
+    for entry in comparison_entries(comparison_of(spec), spec):
+        if entry.privacy is None or entry.privacy.tested is None:
             continue
-        case = replace(bout.privacy, runs=_runs(request, bout.privacy))
-        target = MechanismTarget(bout.entrant, _source(case.mechanism, ""), case.mechanism)
-        jobs.append(_of_case(request, target, case, bout.privacy.tested, None))
+        case = replace(entry.privacy, runs=_runs(request, entry.privacy))
+        target = MechanismTarget(entry.method, _source(case.mechanism, ""), case.mechanism)
+        jobs.append(_of_case(request, target, case, entry.privacy.tested, None))
     return jobs
 
 
@@ -133,13 +133,13 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
 
 
 def _scope_jobs(
-    request: Request, every: VerifyMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+    request: Request, verify: VerifyMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
 ) -> Iterable[PrivacyJob]:
     """The claim on every pair of a scope, and group privacy on every group."""
     mechanism: Any
     if in_catalogue(target):
         name = registry.canonical_name(target)
-        mechanism, scope = _small(request, every, name)
+        mechanism, scope = _small(request, verify, name)
         source = _source(mechanism, type(mechanism).__module__)
         if request.parameters:
             mechanism = with_parameters(mechanism, request.parameters)
@@ -149,14 +149,14 @@ def _scope_jobs(
         changed |= _fitting(request, mechanism)
         if not isinstance(mechanism, Mechanism):
             raise UsageError(
-                f"{name} is a function, of which only runs are known; `dpaudit verify` needs a Mechanism, whose law "
-                "can be computed."
+                f"{name} is a function, which can only be sampled; `dpaudit verify` needs a Mechanism, whose output "
+                "distributions can be computed."
             )
-        scope = Scope(_domain(request, every), every.records, ordered=every.ordered)
-    scope = replace(scope, reduced=every.symmetries)
+        scope = Scope(_domain(request, verify), verify.records, ordered=verify.ordered)
+    scope = replace(scope, reduced=verify.symmetries)
     claim = tested_claim(request, mechanism.claim, name)
-    for k in range(1, every.groups + 1):
-        # an algorithm may take more records than were asked for: a multiple, or at least so many
+    for k in range(1, verify.groups + 1):
+        # an algorithm may take more records than requested: a multiple, or a minimum
         if k > scope.records:
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
@@ -170,7 +170,7 @@ def _scope_jobs(
 
 
 def _worst_case_job(
-    request: Request, seek: WorstCaseMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
+    request: Request, worst_case: WorstCaseMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
 ) -> PrivacyJob:
     """One search for the worst pair."""
     mechanism: Any
@@ -179,19 +179,21 @@ def _worst_case_job(
     if in_catalogue(target):
         name = registry.canonical_name(target)
         plan = registry.plan(name)
-        if seek.case is not None:
+        if worst_case.case is not None:
             cases = {case.label: case for case in plan.cases()}
-            if seek.case not in cases:
-                close = difflib.get_close_matches(seek.case, cases, n=2) or [f"one that `dpaudit show {name}` lists"]
-                raise UnknownNameError(f"case of {name}", seek.case, tuple(close))
-            mechanism, starts = cases[seek.case].mechanism, cases[seek.case].pairs
+            if worst_case.case not in cases:
+                close = difflib.get_close_matches(worst_case.case, cases, n=2) or [
+                    f"one that `dpaudit show {name}` lists"
+                ]
+                raise UnknownNameError(f"case of {name}", worst_case.case, tuple(close))
+            mechanism, starts = cases[worst_case.case].mechanism, cases[worst_case.case].pairs
             sides = [side for pair in starts for side in (pair.left, pair.right)]
             values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)
         elif request.data is not None:
             # nothing is enumerated, so the description may be of any size
             mechanism, values = _first(plan.cases(), name), ()
         else:
-            mechanism, scope = _small(request, seek, name)
+            mechanism, scope = _small(request, worst_case, name)
             values = scope.domain
         records: Records = SampledFrom(values) if request.data is None else parse_records(request.data)
         natural, source = plan.natural, _source(mechanism, "")
@@ -200,46 +202,46 @@ def _worst_case_job(
             changed |= set(request.parameters)
     else:
         if request.data is None:
-            raise UsageError("What are the records? Give {}, such as 'integers(0, 7)'.", DATA)
+            raise UsageError("Describe the records with {}, such as 'integers(0, 7)'.", DATA)
         mechanism, name, source = resolved(request, target)
         changed |= _fitting(request, mechanism)
         records = parse_records(request.data)
     if not isinstance(mechanism, Mechanism):
         raise UsageError(
-            f"{name} is a function, of which only runs are known; `dpaudit worst` needs a Mechanism, whose law can be "
-            "computed. `dpaudit check` searches for pairs by runs."
+            f"{name} is a function, which can only be sampled; `dpaudit worst` needs a Mechanism, whose output "
+            "distributions can be computed. `dpaudit check` searches for pairs by sampling."
         )
-    if seek.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
-        raise UsageError("{} has no quality of its own to vary; leave {} out.", name, SCORES)
+    if worst_case.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
+        raise UsageError("{} has no quality function to vary; leave {} out.", name, SCORES)
     claim = tested_claim(request, mechanism.claim, name)
-    quality = getattr(mechanism, "quality", None) if seek.scores else None
-    if isinstance(quality, Staircase):
+    quality = getattr(mechanism, "quality", None) if worst_case.scores else None
+    if isinstance(quality, PiecewiseConstantScore):
         quality = natural(quality.stop) if natural is not None else None
-    if seek.realised and (quality is None or type(quality).realised is Quality.realised):
-        raise UsageError("Which scores datasets can have is not worked out for {}; leave {} out.", name, REALISED)
+    if worst_case.realised and (quality is None or type(quality).realised is Quality.realised):
+        raise UsageError("It is not known which scores datasets attain for {}; leave {} out.", name, REALISED)
     searched = MechanismTarget(name, source, mechanism)
     return WorstCaseSearch(
         target=searched, label=WORST_PAIR, claim=claim, replay=replay_id(request, searched, WORST_PAIR),
-        black_box=request.black_box, mode=seek, records=records, starts=starts, natural=quality,
+        black_box=request.black_box, mode=worst_case, records=records, starts=starts, natural=quality,
     )
 
 
 def _source(mechanism: Mechanism, other: str) -> str:
-    """The paper and theorem of a mechanism's card; something else where it has none."""
+    """The paper and theorem of a mechanism's card; `other` without a card."""
     return other if mechanism.card is None else mechanism.card.source
 
 
-def _small(request: Request, every: VerifyMode | WorstCaseMode, name: str) -> tuple[Mechanism, Scope]:
+def _small(request: Request, verify: VerifyMode | WorstCaseMode, name: str) -> tuple[Mechanism, Scope]:
     """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
     plan = registry.plan(name)
     if request.data is not None:
-        return _first(plan.cases(), name), Scope(_domain(request, every), every.records, ordered=every.ordered)
+        return _first(plan.cases(), name), Scope(_domain(request, verify), verify.records, ordered=verify.ordered)
     if plan.small is None:
         raise UsageError(
-            f"{name} has no law that can be enumerated on a small domain; `dpaudit check {name}` samples it, and says "
-            "more where its noise has a density."
+            f"The output distributions of {name} cannot be computed on a small domain; `dpaudit check {name}` samples "
+            "it, and uses densities if its noise has them."
         )
-    return plan.small(every.domain or DEFAULT_DOMAIN, every.records)
+    return plan.small(verify.domain or DEFAULT_DOMAIN, verify.records)
 
 
 def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
@@ -250,7 +252,7 @@ def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
     """
     found = next((case.mechanism for case in plan.cases() if isinstance(case.mechanism, kind)), None)
     if found is None:
-        raise UsageError(f"The plan of {plan.name} has no {kind.__name__} to go by.")
+        raise UsageError(f"The plan of {plan.name} has no {kind.__name__} to use.")
     return found
 
 
@@ -261,14 +263,14 @@ def _first(cases: tuple[Case, ...], name: str) -> Mechanism:
     return cases[0].mechanism
 
 
-def _domain(request: Request, every: VerifyMode | WorstCaseMode) -> tuple[Any, ...]:
+def _domain(request: Request, verify: VerifyMode | WorstCaseMode) -> tuple[Any, ...]:
     """All records of the description, or the whole numbers below --domain."""
     if request.data is None:
-        return tuple(range(every.domain or DEFAULT_DOMAIN))
+        return tuple(range(verify.domain or DEFAULT_DOMAIN))
     domain = parse_records(request.data).every(MOST_DOMAIN)
     if domain is None:
         raise UsageError(
-            "{} {!r} has more than {:,} records, or infinitely many; every pair of them cannot be verified.",
+            "{} {!r} has more than {:,} records, or infinitely many, too many to verify every pair.",
             DATA, request.data, MOST_DOMAIN,
         )
     return domain
@@ -290,8 +292,8 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     pairs = _pairs_wanted(request, claim)
     if not pairs:
         raise UsageError(
-            "On which datasets should {} be tried? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' {} 20 to "
-            "let dpaudit find pairs.",
+            "Which datasets should {} be tested on? Give {} '[0, 1, 1]' '[0, 1, 0]', or {} 'integers(0, 100)' {} 20 to "
+            "let dpaudit search for pairs.",
             name, PAIR, DATA, SIZE,
         )
     _refuse_unrelated(name, pairs, claim)
@@ -367,13 +369,13 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
         )
     if relation.size > MOST_CHANGED:
         raise UsageError(
-            "{} changes {} records, and pairs are searched for with at most {:,}; give {}.",
+            "{} changes {} records, and the search supports at most {:,}; give {}.",
             relation.name, relation.size, MOST_CHANGED, PAIR,
         )
     # pairs depend on the seed, and not on the runs' streams
     pairs = starting_pairs(relation, records, size, default_rng([request.seed, 0x9A125]))
     if not pairs:
-        raise UsageError("{} {!r} gives no two datasets that are {} neighbours.", DATA, request.data, relation.name)
+        raise UsageError("{} {!r} has no two datasets that are {} neighbours.", DATA, request.data, relation.name)
     return tuple(pairs)
 
 
@@ -394,10 +396,10 @@ def _of_case(
 
 
 def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
-    """Refuse pairs that the claim says nothing about.
+    """Reject pairs that the claim does not cover.
 
     Raises:
-        PairError: one is no pair of the claim's relation.
+        PairError: a pair is not related as in the claim.
     """
     for pair in pairs:
         try:
@@ -409,20 +411,21 @@ def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:
 
 
 def _refuse_divergence(name: str, claim: Claim) -> None:
-    """Refuse a claim that no finite number of comparisons at one (ε, δ) proves.
+    """Reject a claim that no finite number of comparisons at one (ε, δ) proves.
 
     Raises:
         UsageError: it is of zCDP.
     """
     if claim.rho is not None:
         raise UsageError(
-            "{} claims {}; exact laws are held against one (ε, δ) at a time and do not prove that: name {} and {}.",
+            "{} claims {}; exact output distributions are compared with one (ε, δ) at a time, which does not prove "
+            "it: give {} and {}.",
             name, str(claim), EPSILON, DELTA,
         )
 
 
 def claim_of_group(subject: Mechanism | Callable[..., Any], claim: Claim, k: int) -> Claim:
-    """The claim for groups of k: what a mechanism states of them, where the claim for neighbours is its own.
+    """The claim for groups of k; a mechanism may state it, if the claim for neighbours is its own.
 
     Raises:
         UsageError: it states one under another relation.

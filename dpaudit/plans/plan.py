@@ -47,7 +47,7 @@ class Seen:
         pair: the two datasets.
         kind: "exact" where probabilities are of the laws, "sampled" where they are shares of runs, "" where nothing
             is known of the outputs.
-        values: outputs, all different; a `Span` stands for so many whole numbers.
+        values: outputs, all different; a `IntegerRange` stands for so many whole numbers.
         left, right: their probabilities, shape (k,).
         event: which of them are in the reported event, shape (k,).
     """
@@ -74,7 +74,7 @@ class Case:
     Args:
         label: "paper constants", "group of 2", …; unique within the plan.
         mechanism: the instance to run.
-        pairs: hand-made pairs, the worst that the authors could find.
+        pairs: specified pairs, the worst that the authors could find.
         claim: what to test; the mechanism's own claim without it. For groups: `mechanism.claim.group(2)`.
         runs: runs a side and pair at most, learning included; 0 for an audit by law only.
         exact: compute the exact law of both datasets of every pair, or the privacy losses of their densities.

@@ -88,4 +88,4 @@ class _Call(Distribution):
 
     @property
     def remedy(self) -> str:
-        return "a function has no law; write it as a Mechanism"
+        return "the output distribution of a function is unknown; write it as a Mechanism"

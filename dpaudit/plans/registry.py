@@ -3,7 +3,7 @@
 The entry points `dpaudit.algorithms`, `dpaudit.corpus` (mechanisms known to be broken) and `dpaudit.audits` name a
 package or module, whose files are searched for cards and plans, or a dictionary from an algorithm's name to
 "module:attribute". Comparisons of several algorithms and games against any mechanism are registered as
-`dpaudit.contests` and `dpaudit.games`, with a dictionary. Modules are imported when they are wanted.
+`dpaudit.comparisons` and `dpaudit.games`, with a dictionary. Modules are imported when they are wanted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from dpaudit.errors import UnknownNameError, UsageError
 from dpaudit.language import Game, Mechanism
-from dpaudit.plans.contest import Contest
+from dpaudit.plans.comparison import Comparison
 from dpaudit.plans.plan import Plan
 from dpaudit.subjects.user_errors import described, sentence
 
@@ -28,7 +28,7 @@ _Kind = TypeVar("_Kind")
 ALGORITHMS = "dpaudit.algorithms"
 CORPUS = "dpaudit.corpus"
 AUDITS = "dpaudit.audits"
-CONTESTS = "dpaudit.contests"
+COMPARISONS = "dpaudit.comparisons"
 GAMES = "dpaudit.games"
 
 
@@ -127,13 +127,13 @@ def plan(name: str) -> Plan:
     return found
 
 
-def contest(name: str) -> type[Contest]:
+def comparison(name: str) -> type[Comparison]:
     """The comparison of a registered name.
 
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
-    return _of_kind(CONTESTS, "comparison", name, Contest)  # type: ignore[type-abstract]  # what is found is concrete
+    return _of_kind(COMPARISONS, "comparison", name, Comparison)  # type: ignore[type-abstract]  # what is found is concrete
 
 
 def game(name: str) -> type[Game]:

@@ -48,7 +48,7 @@ LONGEST_CALL = 1e8
 
 
 @dataclass(frozen=True)
-class Carried:
+class PriorEvidence:
     """The e-value of earlier, independent runs against a claim.
 
     Args:
@@ -64,21 +64,21 @@ class Carried:
     alpha: float = 1.0
 
     @property
-    def night(self) -> int:
+    def session(self) -> int:
         """Which night comes next, counted from 1."""
         return len(self.seeds) + 1
 
 
 @dataclass(frozen=True)
 class VerifyMode:
-    """A scope of which every pair is wanted.
+    """A finite domain whose pairs are all to be verified.
 
     Args:
         domain: points of the domain; None for the records of a description.
         records: size of the datasets.
-        groups: group privacy up to groups of so many.
+        groups: also group privacy, for groups of up to this many records.
         ordered: whether the order of the records matters.
-        symmetries: whether those that the mechanism declares are used.
+        symmetries: whether to use the symmetries that the mechanism declares.
     """
 
     domain: int | None
@@ -96,15 +96,15 @@ class VerifyMode:
 
 @dataclass(frozen=True)
 class WorstCaseMode:
-    """A worst pair is searched for by exact laws.
+    """Search for the worst pair by exact output distributions.
 
     Args:
         domain: points of the domain, for algorithms of the catalogue.
-        records: records of a dataset, at most.
-        case: the case of the catalogue whose mechanism and pairs the search begins with, in place of a small domain.
-        scores: vary the scores that the mechanism chooses by, not records: any 1-sensitive quality.
-        realised: only such scores as datasets have.
-        compared: pairs whose laws are compared, at most.
+        records: most records of a dataset.
+        case: case of the catalogue to start from, with its mechanism and pairs, instead of a small domain.
+        scores: vary the scores instead of records: any quality function of sensitivity 1.
+        realised: only scores that some dataset attains.
+        compared: most pairs whose output distributions are compared.
         ordered: whether the order of the records matters.
     """
 
@@ -128,8 +128,8 @@ class WorstCaseMode:
 
 
 @dataclass(frozen=True)
-class Versus:
-    """A comparison that is wanted.
+class ComparisonSpec:
+    """A comparison to run.
 
     Args:
         name: of the registered comparison.
@@ -148,40 +148,40 @@ class Versus:
 
 @dataclass(frozen=True)
 class Request:
-    """One invocation of `dpaudit check`, of `dpaudit verify` where `every` is given, of `dpaudit worst` with `seek`.
+    """One invocation of `dpaudit check`, `dpaudit verify` or `dpaudit worst`.
 
     Args:
         targets: catalogue names, "module:object" or "file.py:object"; or one function or mechanism itself.
         seed: whole number ≥ 0.
         alpha: family-wise error over everything tried, in [1e-100, 0.5).
-        runs: runs a side and pair at most, learning included; None for each case's own.
+        runs: most samples per dataset of each pair, learning included; None for each case's own.
         seconds: time limit; None for none.
-        call_seconds: how long one call of a function may take before that is its outcome; None for any time.
+        call_seconds: time limit for one call of a function; a timeout is an output. None for no limit.
         jobs: worker processes.
         epsilon, delta, relation: the claim to test; None for the mechanism's own.
         pair: the two datasets to test on; None for the case's own.
-        pairs: several such, in place of `pair`, worst first; α covers them together.
+        pairs: several pairs instead of `pair`, worst first; α covers all of them.
         data: a description of records (`dpaudit.adversary.pairs.description`) from which to find pairs.
         size: records in found pairs.
         parameters: fields of the mechanism to change.
-        certify: use all runs, to sharpen the bound, also when the claim is refuted before.
-        bits: whether what the low bits of doubles give away counts in the verdict.
-        min_power: PASS needs samples that would have refuted so many times the claimed ε, on some pair, with
-            probability 0.9; infinity asks for nothing.
-        black_box: use runs alone: no exact law, no density of the mechanism's own.
-        carried: e-values of earlier, independent results, by `carry_key` of their cases.
-        carried_from: the file that they come from, for the record.
-        every: the scope of which every pair is to be verified by exact laws.
-        seek: where to search for the worst pair by exact laws.
+        certify: use all samples, also after a refutation, for a sharper bound.
+        bits: whether the low-order bits of floating-point outputs count in the verdict.
+        min_power: PASS requires that a violation of this multiple of the claimed ε would have been detected with
+            probability 0.9 on some pair; infinity for no requirement.
+        black_box: use samples only: no exact output distributions, no declared densities.
+        prior: e-values of earlier, independent results, by `evidence_key` of their cases.
+        prior_from: the file that they come from, for the record.
+        verify: verify every pair of datasets of a finite domain exactly.
+        worst_case: search for the worst pair by exact output distributions.
         only: "privacy" or "utility" for one of them alone; None for both.
-        game: "name:n", a game that is played against the subject in place of any pair.
-        versus: the comparison that is wanted, in place of the targets' own cases.
-        groups: audit group privacy in place of neighbours, by chains, for groups of 2 up to so many.
-        spelled: options that the command line of the result must name, also where they have their defaults: a project
-            has set others. Nothing depends on them.
-        claim: the claim, in place of epsilon, delta and relation: for one that is more than these, as zCDP is.
-        call: what was called, of a request that was made in Python; what its result says is to be typed again.
-        door: the front end that asks; sentences name options as it does.
+        game: "name:n", a game played with the subject instead of pairs.
+        comparison: a comparison to run instead of the targets' own cases.
+        groups: audit group privacy instead, by chains, for groups of 2 up to this many.
+        spelled: options that the command line of the result states even at their defaults, as the project's
+            configuration changes them. The result does not depend on them.
+        claim: the claim instead of epsilon, delta and relation, e.g. for zCDP.
+        call: source of the Python call that made the request, which its result shows.
+        door: the front end; sentences name options as it does.
     """
 
     targets: tuple[str | Callable[..., Any] | Mechanism, ...]
@@ -202,12 +202,12 @@ class Request:
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
     black_box: bool = False
-    carried: dict[str, Carried] = field(default_factory=dict)
-    carried_from: str | None = None
-    every: VerifyMode | None = None
-    seek: WorstCaseMode | None = None
+    prior: dict[str, PriorEvidence] = field(default_factory=dict)
+    prior_from: str | None = None
+    verify: VerifyMode | None = None
+    worst_case: WorstCaseMode | None = None
     only: str | None = None
-    versus: Versus | None = None
+    comparison: ComparisonSpec | None = None
     game: str | None = None
     groups: int | None = None
     spelled: frozenset[str] = frozenset()
@@ -239,7 +239,7 @@ class Request:
                 )
             if self.game is not None:
                 raise UsageError(
-                    "{} is about calls of the audited function; leave {} or {} out.", CALL_SECONDS, GAME, CALL_SECONDS
+                    "{} limits calls of the audited function; leave {} or {} out.", CALL_SECONDS, GAME, CALL_SECONDS
                 )
         if not self.min_power > 1:
             raise UsageError("{} must be a number above 1, not {!r}.", MIN_POWER, self.min_power)
@@ -258,18 +258,18 @@ class Request:
         if self.game is not None and (self.data is not None or self.given_pairs):
             raise UsageError("A game draws its own datasets; leave {} and {} out.", PAIR, DATA)
         if self.game is not None and self.groups is not None:
-            raise UsageError("A game draws its own datasets, which are no chain; leave {} or {} out.", GROUPS, GAME)
-        by_law = self.every or self.seek
-        if by_law is not None and by_law.domain is not None and self.data is not None:
+            raise UsageError("A game draws its own datasets, not chains; leave {} or {} out.", GROUPS, GAME)
+        exact_evidence = self.verify or self.worst_case
+        if exact_evidence is not None and exact_evidence.domain is not None and self.data is not None:
             raise UsageError("Give {} or {}, not both.", DOMAIN, DATA)
         if self.size is not None and self.data is None:
-            raise UsageError("{} says how many records found pairs have; it goes with {}.", SIZE, DATA)
+            raise UsageError("{} sets the number of records of found pairs; it needs {}.", SIZE, DATA)
         numbers = (self.epsilon, self.delta, self.relation)
         if self.claim is not None and any(given is not None for given in numbers):
-            raise UsageError("A claim holds ε, δ and the relation already; give it alone, or these.")
+            raise UsageError("A claim already has ε, δ and the relation; give either the claim or these.")
         named = [target for target in self.targets if isinstance(target, str)]
         if len(set(named)) < len(named):
-            raise UsageError(f"{max(named, key=named.count)} is named twice; one audit of it is enough.")
+            raise UsageError(f"{max(named, key=named.count)} is given twice; give it once.")
 
     @property
     def given_pairs(self) -> tuple[tuple[Dataset, Dataset], ...]:
@@ -303,12 +303,12 @@ class Request:
             "bits": self.bits,
             **({} if self.min_power == DEFAULT_MIN_POWER else {"min_power": self.min_power}),
             "black_box": self.black_box,
-            "carried": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.carried.items())},
-            **({} if self.every is None else {"every": list(astuple(self.every))}),
-            **({} if self.seek is None else {"seek": list(astuple(self.seek))}),
+            "prior": {key: [value.log_e, value.alpha, *value.seeds] for key, value in sorted(self.prior.items())},
+            **({} if self.verify is None else {"verify": list(astuple(self.verify))}),
+            **({} if self.worst_case is None else {"worst_case": list(astuple(self.worst_case))}),
             **({} if self.only is None else {"only": self.only}),
             **({} if self.game is None else {"game": self.game}),
-            **({} if self.versus is None else {"versus": repr(astuple(self.versus))}),
+            **({} if self.comparison is None else {"comparison": repr(astuple(self.comparison))}),
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
@@ -322,17 +322,17 @@ class Request:
             UsageError: it holds a function, a mechanism or a claim itself, which only the program that made them has.
         """
         if self.claim is not None or not all(isinstance(target, str) for target in self.targets):
-            raise UsageError("A request with a function, mechanism or claim itself cannot be written down; name them.")
+            raise UsageError("A request with a function, mechanism or claim object cannot be serialised; name them.")
         value = {field.name: getattr(self, field.name) for field in fields(self)}
         value["pair"] = None if self.pair is None else _datasets_to_json(self.pair)
         value["pairs"] = [_datasets_to_json(pair) for pair in self.pairs]
         value["parameters"] = _literals(self.parameters.items())
         value["spelled"] = sorted(self.spelled)
-        for name in ("every", "seek", "versus"):
+        for name in ("verify", "worst_case", "comparison"):
             value[name] = None if value[name] is None else vars(value[name])
-        if self.versus is not None:
-            value["versus"] = {**vars(self.versus), "parameters": _literals(self.versus.parameters)}
-        value["carried"] = {key: vars(evidence) for key, evidence in self.carried.items()}
+        if self.comparison is not None:
+            value["comparison"] = {**vars(self.comparison), "parameters": _literals(self.comparison.parameters)}
+        value["prior"] = {key: vars(evidence) for key, evidence in self.prior.items()}
         return json.dumps(value)
 
     @classmethod
@@ -350,18 +350,18 @@ class Request:
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
                 "parameters": dict(_values(value["parameters"])),
                 "spelled": frozenset(value["spelled"]),
-                "every": None if value["every"] is None else VerifyMode(**value["every"]),
-                "seek": None if value["seek"] is None else WorstCaseMode(**value["seek"]),
-                "carried": {
-                    key: Carried(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["carried"].items()
+                "verify": None if value["verify"] is None else VerifyMode(**value["verify"]),
+                "worst_case": None if value["worst_case"] is None else WorstCaseMode(**value["worst_case"]),
+                "prior": {
+                    key: PriorEvidence(**{**one, "seeds": tuple(one["seeds"])}) for key, one in value["prior"].items()
                 },
             }
-            if (versus := value["versus"]) is not None:
-                parameters = tuple(_values(versus["parameters"]))
-                made["versus"] = Versus(versus["name"], tuple(versus["sizes"]), parameters)
+            if (comparison := value["comparison"]) is not None:
+                parameters = tuple(_values(comparison["parameters"]))
+                made["comparison"] = ComparisonSpec(comparison["name"], tuple(comparison["sizes"]), parameters)
             return cls(**{**value, **made})
         except (ValueError, LookupError, TypeError, AttributeError, SyntaxError) as error:
-            raise UsageError(f"This is no request that dpaudit wrote ({type(error).__name__}: {error}).") from None
+            raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None
 
 
 def _datasets_to_json(pair: tuple[Dataset, Dataset]) -> list[Any]:

@@ -38,17 +38,17 @@ def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> 
 
 
 def name_of(subject: Any) -> str:
-    """What messages and reports call a function or mechanism."""
+    """The name of a function or mechanism in messages and reports."""
     return getattr(subject, "__name__", type(subject).__name__)
 
 
 def own_claim(subject: Any) -> Claim | None:
-    """What a mechanism claims, or a function states of itself; None for nothing."""
+    """The claim of a mechanism, or the one that a function declares; None without one."""
     return subject.claim if isinstance(subject, Mechanism) else stated_claim(subject, name_of(subject))
 
 
 def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
-    """The claim of a request, the parts of which that it does not state are those of the subject's own.
+    """The claim of a request; parts that it does not state are those of the subject's claim.
 
     Raises:
         UsageError: neither states ε.
@@ -59,11 +59,11 @@ def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
     if own is None:
         if request.epsilon is None:
             raise UsageError(
-                "What does {} claim? Give {} (and {}, {} where they matter).", name, EPSILON, DELTA, RELATION
+                "What does {} claim? Give {} (and {}, {} if needed).", name, EPSILON, DELTA, RELATION
             )
         own = Claim(request.epsilon, request.delta or 0.0, relation or REPLACE_ONE)
     if request.epsilon is None and request.delta is None and relation is None:
-        # as it stands, which may be more than (ε, δ)
+        # unchanged, as it may be more than (ε, δ)
         return own
     return Claim(
         own.epsilon if request.epsilon is None else request.epsilon,
@@ -75,13 +75,13 @@ def tested_claim(request: Request, own: Claim | None, name: str) -> Claim:
 def refuse_half(
     target: object, *, claimed: bool, placed: bool, how_to_claim: str, how_to_place: str
 ) -> None:
-    """A function knows no datasets, and its claim only where it states one: what is missing is said at once.
+    """Report a missing claim or missing datasets of a function at once.
 
     Args:
-        target: what is to be audited; names and mechanisms know both.
+        target: the subject; names and mechanisms have both.
         claimed: whether ε is given.
-        placed: whether datasets are, or where they come from.
-        how_to_claim, how_to_place: what to give, in the words of the door.
+        placed: whether datasets, or a source of them, are given.
+        how_to_claim, how_to_place: what to give, in the terms of the front end.
 
     Raises:
         UsageError: one of them is missing.
@@ -91,4 +91,4 @@ def refuse_half(
     if not claimed and own_claim(target) is None:
         raise UsageError(f"What does {name_of(target)} claim? {how_to_claim}")
     if not placed:
-        raise UsageError(f"On which datasets should {name_of(target)} be tried? {how_to_place}")
+        raise UsageError(f"Which datasets should {name_of(target)} be tested on? {how_to_place}")

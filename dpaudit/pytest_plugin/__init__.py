@@ -46,28 +46,28 @@ _DEFAULTS = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of the session; those of `[tool.dpaudit]` hold where they are not given."""
+    """Options of the session; `[tool.dpaudit]` has their defaults."""
     group = parser.getgroup("dpaudit", "audits of differential privacy")
-    group.addoption("--dp-seed", type=int, metavar="N", help="same seed, same outcome (0)")
+    group.addoption("--dp-seed", type=int, metavar="N", help="random seed; the same seed gives the same outcome (0)")
     group.addoption(
         "--dp-alpha", type=float, metavar="A",
-        help=f"family-wise error of the session, shared over its tests ({DEFAULT_ALPHA})",
+        help=f"family-wise error rate of the session, shared over its tests ({DEFAULT_ALPHA})",
     )
     group.addoption(
-        "--dp-runs", type=int, metavar="N", help=f"runs a side and pair of an audit at most ({DEFAULT_RUNS:,})"
+        "--dp-runs", type=int, metavar="N", help=f"most samples per dataset and pair of an audit ({DEFAULT_RUNS:,})"
     )
     group.addoption(
         "--dp-time", type=float, metavar="SECONDS",
-        help="time limit of each audit; where it ends one, the outcome depends on the machine (none)",
+        help="time limit of each audit; an audit that it ends depends on the machine (none)",
     )
-    group.addoption("--dp-items", type=int, metavar="N", help="share alpha over N tests, also if fewer are collected")
+    group.addoption("--dp-items", type=int, metavar="N", help="share alpha over N tests, even if fewer are collected")
     group.addoption("--dp-report", metavar="DIR", help="write all audits to DIR/index.html and DIR/result.json")
     group.addoption(
         "--dp-evidence", metavar="FILE",
-        help="carry e-values from session to session in FILE, with runs of their own for every session",
+        help="accumulate e-values across sessions in FILE; every session draws new samples",
     )
     group.addoption(
-        "--dp-night", type=int, metavar="N", help="make session N of the evidence file again; it is left as it is"
+        "--dp-session", type=int, metavar="N", help="repeat session N of the evidence file, without changing the file"
     )
 
 
@@ -75,19 +75,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(epsilon, delta, relation, pair, data, …): what dp_audit claims and tries in this test, unless it says "
-        f"otherwise; any of {', '.join(KEYWORDS)}.",
+        f"{MARK}(epsilon, delta, relation, pair, data, …): defaults of dp_audit in this test; "
+        f"any of {', '.join(KEYWORDS)}.",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Count the tests that α is shared over: what is deselected has gone by now."""
+    """Count the tests that share α, without deselected ones."""
     session_of(session.config).collected(session.items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    """How α is shared, under the number of tests."""
+    """The line on shares of α, below the number of tests."""
     state = session_of(config)
     wanted = state.tests and state.trouble is None and config.get_verbosity() >= 0
     return [state.shared(state.items)] if wanted else []

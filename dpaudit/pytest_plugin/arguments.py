@@ -13,10 +13,10 @@ _OWN = ("allow_inconclusive",)
 KEYWORDS = (*("parameters" if option is PARAMETERS else option.key for option in CHECK if option.test), *_OWN)
 """Keyword arguments of `dp_audit` and of the marker."""
 _ELSEWHERE = {
-    "seed": "it is the session's: --dp-seed, or seed in [tool.dpaudit]",
+    "seed": "it is set for the session: --dp-seed, or seed in [tool.dpaudit]",
     "alpha": "it is shared over all tests: --dp-alpha, or alpha in [tool.dpaudit]",
-    "jobs": "it is the project's: jobs in [tool.dpaudit]; pytest -n runs tests side by side",
-    "evidence": "it is the session's: --dp-evidence",
+    "jobs": "it is set for the project: jobs in [tool.dpaudit]; pytest -n runs tests in parallel",
+    "evidence": "it is set for the session: --dp-evidence",
 }
 _WHERE = ("pair", "data")
 

@@ -11,15 +11,15 @@ from dpaudit.api.arguments import on_found_pairs
 from dpaudit.api.outcomes import refusal
 from dpaudit.api.result import Result
 from dpaudit.engine import orchestrator
-from dpaudit.engine.prior_evidence import carry_key
+from dpaudit.engine.prior_evidence import evidence_key
 from dpaudit.errors import DpauditError, MechanismError, UsageError
 from dpaudit.language import Mechanism
 from dpaudit.plans.jobs import jobs_of
-from dpaudit.plans.request import Carried, Request
+from dpaudit.plans.request import PriorEvidence, Request
 from dpaudit.plans.subject import name_of, refuse_half
 from dpaudit.pytest_plugin.arguments import checked, merged
-from dpaudit.pytest_plugin.evidence import Carried as Before
-from dpaudit.pytest_plugin.record import Night, Record
+from dpaudit.pytest_plugin.evidence import PriorEvidence as Before
+from dpaudit.pytest_plugin.record import Record, SessionEvidence
 from dpaudit.pytest_plugin.session import Session
 from dpaudit.pytest_plugin.settings import audit_seed, call_share
 from dpaudit.report import wording
@@ -30,8 +30,8 @@ from dpaudit.results.model import Audit, Verdict
 from dpaudit.results.reasons import EarlierRefutation
 from dpaudit.subjects.adapters import adapted
 
-_HOW_TO_CLAIM = "Give epsilon (and delta and relation where they matter) to dp_audit or to @pytest.mark.dp."
-_HOW_TO_PLACE = 'Give pair=([0, 1, 1], [0, 1, 0]), or data="integers(0, 100)" to let dpaudit find pairs.'
+_HOW_TO_CLAIM = "Give epsilon (and delta and relation if needed) to dp_audit or to @pytest.mark.dp."
+_HOW_TO_PLACE = 'Give pair=([0, 1, 1], [0, 1, 0]), or data="integers(0, 100)" to let dpaudit search for pairs.'
 
 
 class Auditor:
@@ -78,16 +78,16 @@ class Auditor:
         return result
 
     def _audit(self, f: Any, words: dict[str, Any]) -> Result:
-        """Run, record, and put what earlier nights refuted on top."""
+        """Run, record, and apply refutations of earlier sessions."""
         session = self._session
         f = adapted(f)
         if session.trouble is not None:
             raise UsageError(session.trouble)
         self._calls += 1
         alpha = call_share(session.share, self._calls)
-        seed = audit_seed(session.settings.seed, self._test, self._calls, session.night)
+        seed = audit_seed(session.settings.seed, self._test, self._calls, session.number)
         request = self._request(f, words, seed=seed, alpha=alpha)
-        request, key, before, note = self._carrying(request)
+        request, key, before, note = self._with_prior(request)
         result = Result.of(orchestrator.run(request))
         said = [self._said(audit, before, note) for audit in result.audits]
         result = dataclasses.replace(result, audits=said, command=session.again(self._test))
@@ -136,33 +136,33 @@ class Auditor:
         place = f"{self._test} {self._calls}"
         return on_found_pairs(request, f, data, size=size, placed=pair is not None, kept_for=place)
 
-    def _carrying(self, request: Request) -> tuple[Request, str | None, Before | None, str | None]:
-        """The request with what earlier nights say of it, the key that tonight is kept under, and why there is none."""
+    def _with_prior(self, request: Request) -> tuple[Request, str | None, Before | None, str | None]:
+        """The request with the evidence of earlier sessions, its key, that evidence, and a note if there is no key."""
         session = self._session
         if session.evidence is None:
             return request, None, None, None
         jobs = [job for job in jobs_of(request) if job.tests] if request.groups is None else []
         if len(jobs) != 1:
             why = "of group privacy" if request.groups is not None else f"of {len(jobs)} cases at once"
-            return request, None, None, f"No evidence is carried from night to night {why}."
-        key = carry_key(jobs[0], bits=request.bits)
+            return request, None, None, f"Evidence {why} does not accumulate across sessions."
+        key = evidence_key(jobs[0], bits=request.bits)
         if key.unknown is not None:
-            why = "No evidence is carried from night to night here: what the function computes cannot be known, as"
+            why = "Evidence does not accumulate across sessions here: it is unknown what the function computes, as"
             return request, None, None, f"{why} {key.unknown}."
-        before = session.evidence.carried(self._test, key.text, night=session.night)
+        before = session.evidence.prior(self._test, key.text, session=session.number)
         if before is None:
             return request, key.text, None, None
         if request.seed in before.seeds:
             raise UsageError(
-                f"The evidence file has runs of seed {request.seed} for {self._test} already, which prove nothing new; "
-                "choose another --dp-seed."
+                f"The evidence file already has samples of seed {request.seed} for {self._test}, which are no new "
+                "evidence; choose another --dp-seed."
             )
-        carried = {key.text: Carried(before.log_e, before.seeds, alpha=before.alpha)}
+        prior = {key.text: PriorEvidence(before.log_e, before.seeds, alpha=before.alpha)}
         name = session.settings.evidence.name if session.settings.evidence is not None else None
-        return dataclasses.replace(request, carried=carried, carried_from=name), key.text, before, None
+        return dataclasses.replace(request, prior=prior, prior_from=name), key.text, before, None
 
     def _said(self, audit: Audit, before: Before | None, note: str | None) -> Audit:
-        """An audit with what is to be noted; what earlier nights refuted stays refuted."""
+        """An audit with its note; a refutation of an earlier session is final."""
         notes = audit.notes if note is None else [*audit.notes, note]
         audit = dataclasses.replace(audit, notes=notes)
         evidence = audit.sequential
@@ -186,11 +186,11 @@ class Auditor:
         else:
             bound = "none"
         evidence = audit.sequential
-        night = None
+        added = None
         if key is not None and evidence is not None:
             about = f"{audit.name} against {audit.claim.statement}"
-            own = evidence.log_e - evidence.carried
-            night = Night(key, about, request.seed, own, evidence.log_peak, evidence.alpha)
+            own = evidence.log_e - evidence.prior
+            added = SessionEvidence(key, about, request.seed, own, evidence.log_peak, evidence.alpha)
         alone = dataclasses.replace(result, audits=[audit])
         return Record(
             test=self._test,
@@ -208,7 +208,7 @@ class Auditor:
             again=session.again(self._test),
             items=session.items,
             leaks=wording.leaks_beside(audit),
-            night=night,
+            session=added,
             result=json_form.to_json(alone) if session.settings.report is not None else None,
         )
 

@@ -1,21 +1,21 @@
-"""E-values that are carried from night to night, in a file that the project commits or caches.
+"""E-values that accumulate across sessions, in a file that the project commits or caches.
 
-What holds. Runs of different nights are independent, so their e-values multiply, and the product is again an
-e-process: if the claim holds, it ever reaches 1/α with probability at most α, over all nights together. This needs that
-every night's factor is multiplied in, whatever it showed; so every session that is given the file writes to it, failed
-or not.
+Samples of different sessions are independent, so their e-values multiply, and the product is again an e-process: if the
+claim holds, it ever reaches 1/α with probability at most α, over all sessions. This requires that every session's
+factor is multiplied in, whatever its value, so every session with the file writes to it, whether its tests passed or
+failed.
 
-- So the e-process has its part of a test's share of α once, for all nights together. What a night tests anew (the
-  certificates on its own runs, the bits of doubles, levels above the claim) has its part on the first night, and after
-  that a hundredth of the share for all later nights together (`dpaudit.plans.alpha_shares`). So a correct suite ever
-  fails, on any night of however many, with probability at most α.
-- A test's share is α over the number of tests, and that number is never less than the file has seen (a run of a few
-  tests spends no more than a run of all). No later night has a larger share of the e-process than an earlier one. Where
-  tests are added, a test's part is the largest share that it ever had; added one by one up to N they come to at most
-  1 + ln N times as much. `--dp-items=N` with room to grow keeps shares fixed.
-- Evidence is about what a function computes (`dpaudit.subjects.code_key`: its code, helpers, values and libraries),
-  against one claim, in one test. Where any of these changes it begins anew. Where that cannot be known nothing is kept.
-- What was refuted stays refuted until then: an e-process may stop at any time, so no later night takes it back.
+- The e-process has one part of a test's share of α for all sessions. What a session tests independently of the others
+  (confidence bounds from its own samples, low-order bits, levels above the claim) has its part in the first session,
+  and 1 % of the share in all later sessions together (`dpaudit.plans.alpha_shares`). A correct test suite therefore
+  ever fails, in any number of sessions, with probability at most α.
+- A test's share is α divided by the number of tests, and this number is never lower than the largest in the file. No
+  later session has a larger share of the e-process than an earlier one. If tests are added, a test keeps the largest
+  share that it ever had; tests added one by one up to N use at most 1 + ln N times as much. `--dp-items=N` with a large
+  enough N keeps the shares fixed.
+- Evidence is about one function (`dpaudit.subjects.code_key`: its code, helpers, values and libraries) against one
+  claim in one test. If any of these changes, it starts again. If this cannot be determined, nothing is kept.
+- Until then a refutation is final: an e-process may stop at any time, so no later session withdraws it.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ from dpaudit.errors import UsageError
 from dpaudit.pytest_plugin.record import Record
 from dpaudit.whole_files import write_file
 
-FORMAT_VERSION = "1.1"
+FORMAT_VERSION = "2.0"
 KEPT = 100
-"""Nights after which evidence that was not added to is dropped: of tests and texts that are gone."""
+"""Sessions after which evidence that was not added to is dropped: of deleted tests and functions."""
 _LARGEST = 1e9
 """Logarithms are cut here, so that they stay numbers in JSON."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """The e-value of one audit's own runs.
+    """The e-value of one audit's own samples.
 
     Args:
-        night: the session, counted from 1.
+        session: the session, counted from 1.
         seed: of the audit.
         log_e: natural logarithm of its factor.
         log_peak: of the largest value that the product up to then reached.
-        alpha: share of the error that the e-process had; 1 in format 1.0, which did not keep it.
+        alpha: share of the error that the e-process had.
     """
 
-    night: int
+    session: int
     seed: int
     log_e: float
     log_peak: float
-    alpha: float = 1.0
+    alpha: float
 
 
 @dataclass(frozen=True)
-class Carried:
-    """What earlier nights say.
+class PriorEvidence:
+    """The evidence of earlier sessions.
 
     Args:
         log_e: natural logarithm of their product.
         seeds: of their audits.
         log_peak: of the largest value that the product reached.
-        peaked: the night on which it did.
+        peaked: the session in which it did.
         alpha: smallest share of the error that the e-process had.
     """
 
@@ -85,49 +85,49 @@ class Evidence:
 
     Args:
         path: where it is.
-        nights: how many sessions wrote to it.
+        sessions: how many sessions wrote to it.
         items: most tests that α was shared over.
         entries: by test and key: what it is about, and one row for every audit.
     """
 
     path: Path
-    nights: int = 0
+    sessions: int = 0
     items: int = 0
     entries: _Entries = field(default_factory=dict)
 
-    def carried(self, test: str, key: str, *, night: int) -> Carried | None:
-        """What the nights before `night` say about one test's function; None where they say nothing."""
+    def prior(self, test: str, key: str, *, session: int) -> PriorEvidence | None:
+        """The evidence of the sessions before `session` about one test's function; None without any."""
         _, rows = self.entries.get(test, {}).get(key, ("", []))
-        before = [row for row in rows if row.night < night]
+        before = [row for row in rows if row.session < session]
         if not before:
             return None
         highest = max(before, key=lambda row: row.log_peak)
         total = sum(row.log_e for row in before)
         alpha = min(row.alpha for row in before)
-        return Carried(total, tuple(row.seed for row in before), highest.log_peak, highest.night, alpha)
+        return PriorEvidence(total, tuple(row.seed for row in before), highest.log_peak, highest.session, alpha)
 
     def after(self, records: Iterable[Record]) -> Evidence:
-        """The file with one more night.
+        """The file with one more session.
 
-        Entries that `KEPT` nights have not added to are left out, and the others kept: also those of tests that were
-        not run tonight. The same runs (of a plugin that runs failed tests again) count once.
+        Entries without additions in `KEPT` sessions are dropped. Others are kept, also for tests that this session did
+        not run. The same samples (of a plugin that reruns failed tests) count once.
         """
-        night, items = self.nights + 1, self.items
+        session, items = self.sessions + 1, self.items
         entries = {test: {key: (about, list(rows)) for key, (about, rows) in keys.items()}
                    for test, keys in self.entries.items()}
         for record in records:
             items = max(items, record.items)
-            if record.night is None:
+            if record.session is None:
                 continue
-            own = record.night
+            own = record.session
             _, rows = entries.setdefault(record.test, {}).setdefault(own.key, (own.about, []))
             if all(row.seed != own.seed for row in rows):
-                rows.append(Row(night, own.seed, _cut(own.log_e), _cut(own.log_peak), own.alpha))
+                rows.append(Row(session, own.seed, _cut(own.log_e), _cut(own.log_peak), own.alpha))
         kept = {
-            test: {key: entry for key, entry in keys.items() if entry[1] and entry[1][-1].night > night - KEPT}
+            test: {key: entry for key, entry in keys.items() if entry[1] and entry[1][-1].session > session - KEPT}
             for test, keys in entries.items()
         }
-        return Evidence(self.path, night, items, {test: keys for test, keys in kept.items() if keys})
+        return Evidence(self.path, session, items, {test: keys for test, keys in kept.items() if keys})
 
     def write(self) -> None:
         """Put the file in the place of the old one, whole or not at all.
@@ -140,20 +140,20 @@ class Evidence:
             write_file(self.path, self._text())
         except OSError as error:
             raise UsageError(
-                f"The evidence file {self.path} cannot be written ({error.strerror or error}), so tonight's e-values "
-                "are lost; name one that can be with --dp-evidence."
+                f"The evidence file {self.path} cannot be written ({error.strerror or error}), so the e-values of "
+                "this session are lost; name a writable file with --dp-evidence."
             ) from None
 
     def _text(self) -> str:
-        """JSON with one line for every audit, so that a night's difference can be read."""
-        head = {"format_version": FORMAT_VERSION, "nights": self.nights, "items": self.items}
+        """JSON with one line for every audit, so that diffs are readable."""
+        head = {"format_version": FORMAT_VERSION, "sessions": self.sessions, "items": self.items}
         lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
         tests = []
         for test, keys in sorted(self.entries.items()):
             parts = []
             for key, (about, rows) in sorted(keys.items()):
                 listed = ",\n".join(
-                    f"        {json.dumps([row.night, row.seed, row.log_e, row.log_peak, row.alpha])}" for row in rows
+                    f"        {json.dumps([row.session, row.seed, row.log_e, row.log_peak, row.alpha])}" for row in rows
                 )
                 about_text = json.dumps(about, ensure_ascii=False)
                 parts.append(f'      {json.dumps(key)}: {{"about": {about_text}, "rows": [\n{listed}\n      ]}}')
@@ -183,11 +183,11 @@ def read(path: Path) -> Evidence:
                 f"The evidence file {path} is of format {version}, and this dpaudit reads {FORMAT_VERSION}; use the "
                 "dpaudit that wrote it."
             )
-        return Evidence(path, _count(value["nights"]), _count(value["items"]), _entries(value["tests"]))
+        return Evidence(path, _count(value["sessions"]), _count(value["items"]), _entries(value["tests"]))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise UsageError(
-            f"{path} is not a whole evidence file of the pytest plugin; take back an earlier version of it, or remove "
-            "it to begin anew."
+            f"{path} is not a complete evidence file of the pytest plugin; restore an earlier version, or delete it to "
+            "start again."
         ) from None
 
 
@@ -199,12 +199,12 @@ def _entries(value: dict[str, Any]) -> _Entries:
 
 
 def _row(value: list[Any]) -> Row:
-    night, seed, log_e, log_peak, alpha = value if len(value) != 4 else [*value, 1.0]
+    session, seed, log_e, log_peak, alpha = value
     if not all(isinstance(x, int | float) and math.isfinite(x) for x in (log_e, log_peak)):
         raise ValueError("no number")
     if not isinstance(alpha, int | float) or not 0 < alpha <= 1:
         raise ValueError("no share")
-    return Row(_count(night), _count(seed), float(log_e), float(log_peak), float(alpha))
+    return Row(_count(session), _count(seed), float(log_e), float(log_peak), float(alpha))
 
 
 def _count(value: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Night:
+class SessionEvidence:
     """What one audit adds to an evidence file.
 
     Args:
@@ -16,7 +16,7 @@ class Night:
         about: the same in words.
         seed: of the audit.
         log_e: natural logarithm of the e-value of its own runs.
-        log_peak: of the largest value that it reached together with what was carried over.
+        log_peak: of the largest value that it reached, prior evidence included.
         alpha: share of the error that the e-process had.
     """
 
@@ -46,7 +46,7 @@ class Record:
         again: the command that makes it again.
         items: over how many tests α was shared.
         leaks: whether the low bits of its doubles give away more than is claimed, and that does not count.
-        night: what it adds to an evidence file; None where there is none.
+        session: what it adds to an evidence file; None where there is none.
         result: the whole result as JSON; None where no report is written.
     """
 
@@ -65,7 +65,7 @@ class Record:
     again: str
     items: int
     leaks: bool = False
-    night: Night | None = None
+    session: SessionEvidence | None = None
     result: str | None = None
 
     def to_plain(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class Record:
     @classmethod
     def from_plain(cls, value: Mapping[str, Any]) -> Record:
         """From what `to_plain` gave."""
-        night = value["night"]
-        return cls(**{**value, "night": None if night is None else Night(**night)})
+        session = value["session"]
+        return cls(**{**value, "session": None if session is None else SessionEvidence(**session)})
 
     def properties(self, place: int) -> list[tuple[str, str]]:
         """For JUnit: "dp.verdict" and so on; of a test's second audit "dp.2.verdict".

@@ -62,28 +62,30 @@ class Session:
 
     @property
     def evidence(self) -> evidence.Evidence | None:
-        """The evidence file as it was before tonight; None where none is wanted.
+        """The evidence file as it was before this session; None without one.
 
         Raises:
-            UsageError: it cannot be read, or does not have the night that is wanted again.
+            UsageError: it cannot be read, or does not have the session to repeat.
         """
         path = self.settings.evidence
         if path is None:
             return None
         if self._evidence is None:
             found = evidence.read(path)
-            night = self.settings.night
-            if night is not None and night > found.nights:
-                raise UsageError(f"{path} holds {found.nights} nights; there is no --dp-night={night} to make again.")
+            session = self.settings.session
+            if session is not None and session > found.sessions:
+                raise UsageError(
+                    f"{path} has {found.sessions} sessions; there is no --dp-session={session} to repeat."
+                )
             self._evidence = found
         return self._evidence
 
     @property
-    def night(self) -> int:
-        """Tonight, counted from 1; 0 where no evidence is carried."""
+    def number(self) -> int:
+        """Number of this session in the evidence file, from 1; 0 without one."""
         if self.evidence is None:
             return 0
-        return self.settings.night or self.evidence.nights + 1
+        return self.settings.session or self.evidence.sessions + 1
 
     @property
     def items(self) -> int:
@@ -118,24 +120,24 @@ class Session:
         if not self.tests:
             return
         try:
-            _ = self.share, self.night
+            _ = self.share, self.number
         except DpauditError as error:
             self.trouble = str(error)
             if not self.worker:
                 raise pytest.UsageError(self.trouble) from None
 
     def shared(self, items: int) -> str:
-        """How α is shared, for people."""
+        """The line on shares of α."""
         settings = self.settings
         if items == 1:
             text = f"dp: α = {settings.alpha:g} for 1 test"
         else:
             text = f"dp: α = {settings.alpha:g} shared over {items} tests: {item_share(settings.alpha, items):.2g} each"
-        night = f", night {self.night} of {self._name(settings.evidence)}" if settings.evidence is not None else ""
-        return f"{text}; seed {settings.seed}{night}"
+        session = f", session {self.number} of {self._name(settings.evidence)}" if settings.evidence is not None else ""
+        return f"{text}; seed {settings.seed}{session}"
 
     def again(self, test: str) -> str:
-        """The command that makes a test's audits again: the same runs, judged alike, whatever else is collected."""
+        """The command that repeats a test's audits with the same samples and shares of α."""
         settings = self.settings
         words = ["pytest", self._below_here(test), f"--dp-seed={settings.seed}", f"--dp-alpha={settings.alpha!r}",
                  f"--dp-items={self.items}"]
@@ -143,18 +145,18 @@ class Session:
             given = self.config.getoption(name)
             words += [] if given is None else [f"--{name.replace('_', '-')}={given!r}"]
         if settings.evidence is not None:
-            words += [f"--dp-evidence={self._name(settings.evidence)}", f"--dp-night={self.night}"]
+            words += [f"--dp-evidence={self._name(settings.evidence)}", f"--dp-session={self.number}"]
         return shlex.join(words)
 
     def command(self) -> str:
-        """What to type to have the session again."""
+        """The command that repeats the session."""
         return shlex.join(["pytest", *map(str, self.config.invocation_params.args)])
 
     def finished(self) -> None:
-        """Write what is to be written, and keep complaints for the summary."""
+        """Write the files, and keep errors for the summary."""
         if self.worker or not self.records:
             return
-        # a test that was run again (by a plugin that does) made the same audits again
+        # a rerun of a failed test repeats the same audits
         latest = {(record.test, record.call, record.replay): record for record in self.records}
         self.records = sorted(latest.values(), key=lambda record: (record.test, record.call))
         steps = [self._write_evidence, self._write_report]
@@ -162,13 +164,13 @@ class Session:
             try:
                 step()
             except Exception as error:
-                # a bug in the one must not take the other with it
+                # an error in one step must not prevent the other
                 what = str(error) if isinstance(error, DpauditError) else f"dpaudit itself failed ({error!r})."
                 self.complaint = f"{self.complaint} {what}" if self.complaint else what
 
     def _write_evidence(self) -> None:
-        # a night made again is in the file already
-        if self.evidence is not None and self.settings.night is None:
+        # a repeated session is already in the file
+        if self.evidence is not None and self.settings.session is None:
             self.evidence.after(self.records).write()
 
     def _write_report(self) -> None:

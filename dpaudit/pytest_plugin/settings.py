@@ -34,7 +34,7 @@ class Settings:
         report: folder that reports are written to; None for none.
         evidence: file of e-values; None for none.
         items: over how many tests α is shared at least; None for as many as are collected.
-        night: the night of the evidence file to make again; None for the next.
+        session: session of the evidence file to repeat; None for the next.
     """
 
     alpha: float = DEFAULT_ALPHA
@@ -48,20 +48,20 @@ class Settings:
     report: Path | None = None
     evidence: Path | None = None
     items: int | None = None
-    night: int | None = None
+    session: int | None = None
 
     def __post_init__(self) -> None:
         if not LEAST_ALPHA <= self.alpha < 0.5:
             raise UsageError(f"--dp-alpha must be at least {LEAST_ALPHA:g} and below 0.5, not {self.alpha!r}.")
         for name, value, least in (
-            ("seed", self.seed, 0), ("runs", self.runs, 1), ("items", self.items, 1), ("night", self.night, 1)
+            ("seed", self.seed, 0), ("runs", self.runs, 1), ("items", self.items, 1), ("session", self.session, 1)
         ):
             if value is not None and value < least:
                 raise UsageError(f"--dp-{name} must be a whole number of at least {least}, not {value}.")
         if self.seconds is not None and not (self.seconds > 0 and math.isfinite(self.seconds)):
             raise UsageError(f"--dp-time must be a positive number of seconds, not {self.seconds!r}.")
-        if self.night is not None and self.evidence is None:
-            raise UsageError("--dp-night makes a night of an evidence file again; name the file with --dp-evidence.")
+        if self.session is not None and self.evidence is None:
+            raise UsageError("--dp-session repeats a session of an evidence file; name the file with --dp-evidence.")
         if self.report is not None and self.report.exists() and not self.report.is_dir():
             # before the tests rather than after them
             raise UsageError(f"Cannot write a report into {self.report}: it is a file; name a folder.")
@@ -101,7 +101,7 @@ class Settings:
             report=folder,
             evidence=here / evidence if evidence else None,
             items=option("dp_items"),
-            night=option("dp_night"),
+            session=option("dp_session"),
         )
 
 
@@ -118,14 +118,14 @@ def call_share(share: float, call: int) -> float:
     return share * 6 / (math.pi * call) ** 2
 
 
-def audit_seed(seed: int, nodeid: str, call: int, night: int) -> int:
+def audit_seed(seed: int, nodeid: str, call: int, session: int) -> int:
     """The seed of one audit, the same on every machine and in every order; two tests share no runs.
 
     Args:
         seed: the session's.
         nodeid: of the test.
         call: which of its audits, from 1.
-        night: of an evidence file; 0 where there is none.
+        session: of an evidence file; 0 where there is none.
     """
-    text = "\0".join((str(seed), nodeid, str(call), str(night)))
+    text = "\0".join((str(seed), nodeid, str(call), str(session)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

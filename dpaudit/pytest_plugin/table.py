@@ -52,7 +52,7 @@ def _name(record: Record, before: Sequence[Record], records: Sequence[Record]) -
 
 
 def _cut(name: str, room: int) -> str:
-    """The end of a name that is too long: tests of one file differ there."""
+    """The end of a long name, where tests of one file differ."""
     return name if len(name) <= room else "…" + name[len(name) - room + 1 :]
 
 
@@ -65,9 +65,9 @@ def _totals(records: Sequence[Record]) -> str:
 
 def _leaks(records: Sequence[Record]) -> list[str]:
     leaking = sum(record.leaks for record in records)
-    return [f"dp: floating point leaks in {leaking} of them, which counts with bits=True alone"] if leaking else []
+    return [f"dp: {leaking} with a floating-point vulnerability, which counts only with bits=True"] if leaking else []
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """At its semicolon, where it is too long for one line."""
+    """Split at its semicolons if it is too long for one line."""
     return [text] if len(text) <= width else [f"dp: {part.removeprefix('dp: ')}" for part in text.split("; ")]

@@ -39,74 +39,73 @@ class BugClass:
     tags: tuple[str, ...] = ("privacy",)
 
 
-_REPLAY = "The message ends with the command that shows the same audit again."
+_REPLAY = "The message ends with the command that repeats the audit."
 _OWN = (
     BugClass(
-        "privacy-claim-refuted-by-runs", "PrivacyClaimRefutedByRuns",
-        "Runs refute the claimed (ε, δ).",
-        "On two neighbouring datasets an event is too much likelier on one of them for the claim. The bound on ε holds "
-        "at the confidence of the run, over everything that was tried.",
-        f"Look at the pair and the event, and mend the mechanism or its claim. {_REPLAY}",
+        "privacy-claim-refuted-by-samples", "PrivacyClaimRefutedBySamples",
+        "Samples refute the claimed (ε, δ).",
+        "Under one of two neighbouring datasets an event is more likely than the claim allows. The lower bound on ε "
+        "holds with the confidence of the run, over all audits.",
+        f"Look at the pair and the event, and fix the mechanism or its claim. {_REPLAY}",
     ),
     BugClass(
         "privacy-claim-refuted-exactly", "PrivacyClaimRefutedExactly",
-        "Exact laws refute the claimed (ε, δ).",
-        "The exact distributions of the output on two neighbouring datasets need a larger ε, or a larger δ, than is "
-        "claimed. Nothing of this rests on chance.",
-        f"Look at the pair and the event, and mend the mechanism or its claim. {_REPLAY}",
+        "Exact output distributions refute the claimed (ε, δ).",
+        "The exact output distributions on two neighbouring datasets need a larger ε, or a larger δ, than is "
+        "claimed. There is no sampling error.",
+        f"Look at the pair and the event, and fix the mechanism or its claim. {_REPLAY}",
         precision="very-high",
     ),
     BugClass(
         "unbounded-privacy-loss", "UnboundedPrivacyLoss",
-        "No finite ε keeps the claim at its δ.",
+        "No finite ε satisfies the claim at its δ.",
         "An outcome is possible on one dataset and impossible on its neighbour, more often than the claimed δ allows: "
-        "whoever sees it knows for certain which dataset it was.",
+        "an observer of this outcome knows the dataset with certainty.",
         f"Make every outcome possible on both datasets, or claim a δ as large as its probability. {_REPLAY}",
         precision="very-high",
     ),
     BugClass(
         "group-claim-refuted", "GroupClaimRefuted",
-        "What is claimed of groups of records is refuted.",
-        "On two datasets that differ in several records, the output tells more than is claimed of groups of that size.",
-        "Where the claim for one record holds, (ε, δ) becomes (kε, δ·(e^(kε) − 1)/(e^ε − 1)) for groups of k. "
+        "The claim for groups of records is refuted.",
+        "On two datasets that differ in several records, the privacy loss exceeds the claim for groups of that size.",
+        "If the claim for one record holds, (ε, δ) becomes (kε, δ·(e^(kε) − 1)/(e^ε − 1)) for groups of k. "
         f"{_REPLAY}",
     ),
     BugClass(
-        "floating-point-leak", "FloatingPointLeak",
-        "The low bits of its doubles give the dataset away.",
-        "As a mechanism on the real numbers it may keep its claim; as a program it does not: which doubles can come "
-        "out depends on the data.",
+        "floating-point-vulnerability", "FloatingPointVulnerability",
+        "The low-order bits of floating-point outputs reveal the dataset.",
+        "The mechanism on the real numbers may satisfy its claim, but the program does not: the set of possible "
+        "floating-point outputs depends on the data.",
         f"Draw noise from a grid: discrete Laplace or Gaussian noise, or the snapping mechanism. {_REPLAY}",
         level="warning", tags=("privacy", "floating-point"),
     ),
     BugClass(
-        "utility-promise-broken", "UtilityPromiseBroken",
-        "What is promised of the output does not come often enough.",
-        "On some inputs the probability of success is less (or more) than is promised, exactly or at the confidence.",
-        f"Look at the inputs, and mend the algorithm or its promise. {_REPLAY}",
+        "utility-guarantee-refuted", "UtilityGuaranteeRefuted",
+        "A utility guarantee is refuted.",
+        "On some inputs the probability of success is lower (or higher) than guaranteed, computed exactly or with the "
+        "confidence of the run.",
+        f"Look at the inputs, and fix the algorithm or its guarantee. {_REPLAY}",
         tags=("utility",),
     ),
     BugClass(
         "unexpected-verdict", "UnexpectedVerdict",
         "The verdict is not the one that the catalogue expects.",
-        "A claim that is known to be false was not refuted: either the mechanism was mended, or the audit sees less "
-        "than it did.",
-        f"Compare with the earlier audit; then mend the audit or the expectation. {_REPLAY}",
+        "A claim that is known to be false was not refuted: either the mechanism was fixed, or the audit lost power.",
+        f"Compare with the earlier audit; then fix the audit or the expectation. {_REPLAY}",
         precision="medium", tags=("regression",),
     ),
     BugClass(
         "mechanism-crashed", "MechanismCrashed",
-        "The mechanism raised, or could not be run.",
-        "What was found before stands, and the claim is not decided.",
-        f"Mend what raised. {_REPLAY}",
+        "The mechanism raised an error or could not be run.",
+        "Earlier findings hold, but the claim is not decided.",
+        f"Fix the error. {_REPLAY}",
         precision="very-high", tags=("crash",),
     ),
     BugClass(
         "inconclusive", "Inconclusive",
-        "The budget could not decide.",
-        "The runs were too few, or the time too short, to refute the claim whatever the mechanism did; so nothing is "
-        "known of it.",
-        f"The message says what to raise. {_REPLAY}",
+        "The samples could not decide.",
+        "The samples were too few, or the time too short, for a refutation of any mechanism.",
+        f"The message says which option to raise. {_REPLAY}",
         level="note", precision="very-high", tags=("budget",),
     ),
 )
@@ -126,17 +125,17 @@ def bug_class(audit: Audit | UtilityAudit, found: Fault) -> BugClass:
     if found is Fault.UNEXPECTED:
         return OWN["unexpected-verdict"]
     if isinstance(audit, UtilityAudit):
-        return OWN["utility-promise-broken"]
+        return OWN["utility-guarantee-refuted"]
     known_bug = known_bug_of(audit)
     if known_bug is not None and known_bug.broken:
         return _of_the_corpus(known_bug)
     deciding = wording.deciding(audit)
     if audit.evidence is EvidenceKind.SAMPLED and deciding is not None and deciding.family == "bits":
-        return OWN["floating-point-leak"]
+        return OWN["floating-point-vulnerability"]
     if audit.claim.group > 1:
         return OWN["group-claim-refuted"]
     if audit.evidence is EvidenceKind.SAMPLED:
-        return OWN["privacy-claim-refuted-by-runs"]
+        return OWN["privacy-claim-refuted-by-samples"]
     if wording.exact_is_infinite(audit):
         return OWN["unbounded-privacy-loss"]
     return OWN["privacy-claim-refuted-exactly"]
@@ -163,7 +162,7 @@ def _of_the_corpus(known_bug: KnownBug) -> BugClass:
         f"corpus/{'-'.join(words)}",
         "".join(word.capitalize() for word in words),
         f"{known_bug.bug[:1].upper()}{known_bug.bug[1:]}.",
-        f"A known bug, of the corpus of broken mechanisms: {known_bug.bug}.",
-        f"Compare with the correct look-alike that `dpaudit list --corpus` shows beside it. {_REPLAY}",
+        f"A known bug from the corpus of broken mechanisms: {known_bug.bug}.",
+        f"Compare with the correct counterpart listed next to it by `dpaudit list --corpus`. {_REPLAY}",
         tags=("privacy", "corpus"),
     )

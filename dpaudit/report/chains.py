@@ -1,4 +1,4 @@
-"""A chain of neighbours in reports: what its links spend, and what that says of the claim for groups."""
+"""A chain of neighbours in reports: the privacy loss of its links, and the consequences for the group claim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Line:
-    """One link of the table, in words; "" where nothing is known."""
+    """One link of the table, in words; "" for unknown values."""
 
     number: int
     change: str
@@ -30,7 +30,7 @@ class Line:
 
 
 def lines(chain: Chain) -> list[Line]:
-    """The links in order, as many as a page holds; the data has them all."""
+    """The first links in order, as many as fit on a page; the data has all of them."""
     return [
         Line(
             number,
@@ -45,39 +45,39 @@ def lines(chain: Chain) -> list[Line]:
 
 
 def sentence(chain: Chain) -> str:
-    """What is claimed of the ends, what the links give for them, and what follows.
+    """The claim for groups, the bound that the links imply, and the conclusion.
 
-    E.g. "of groups (2.0, 0.04) is claimed, and (1.0, 0.02) of every link gives (2.0, 0.07437) for the ends, which
-    exceed the first and keep the second: the claim for groups is wrong, and nothing is shown against the one for
-    neighbours".
+    E.g. "the claim for groups is (2.0, 0.04), and (1.0, 0.02) for every link implies (2.0, 0.07437) for the ends. The
+    ends exceed the first and satisfy the second: the claim for groups is false, and the claim for neighbours is not
+    refuted".
     """
-    gives = f"{_pair(chain.single)} of every link gives {_pair(chain.tight)} for the ends"
-    text = f"of groups {_pair(chain.stated)} is claimed, and {gives}"
+    implied = f"{_pair(chain.single)} for every link implies {_pair(chain.tight)} for the ends"
+    text = f"the claim for groups is {_pair(chain.stated)}, and {implied}"
     if chain.tight_exceeded:
         kept = "" if chain.exceeded else ", though not the claim for groups"
-        return f"{text}, which they exceed{kept}: so {_named(chain)} refutes the claim for neighbours"
+        return f"{text}. The ends exceed it{kept}: {_named(chain)} refutes the claim for neighbours"
     if chain.named is not None:
-        kept = "exceed" if chain.exceeded else "keep"
-        return f"{text}; the ends {kept} the first, and {_named(chain)} refutes the claim for neighbours"
+        kept = "exceed" if chain.exceeded else "satisfy"
+        return f"{text}. The ends {kept} the first, and {_named(chain)} refutes the claim for neighbours"
     if chain.tight_exceeded is None:
-        said = "; runs refute the first" if chain.exceeded else ""
-        return f"{text}{said}; links are estimated from the runs of the search, which certify nothing"
+        refuted = ". Samples refute the first" if chain.exceeded else ""
+        return f"{text}{refuted}. Links are estimated from the samples of the search, which give no confidence bound"
     if chain.exceeded:
         return (
-            f"{text}, which exceed the first and keep the second: the claim for groups is wrong, and nothing is shown "
-            "against the one for neighbours"
+            f"{text}. The ends exceed the first and satisfy the second: the claim for groups is false, and the claim "
+            "for neighbours is not refuted"
         )
     met = chain.tight.delta and math.isclose(chain.delta or 0.0, chain.tight.delta, rel_tol=_ROUNDING)
-    return f"{text}, which keep both{', the second with equality' if met else ''}"
+    return f"{text}. The ends satisfy both{', the second with equality' if met else ''}"
 
 
 def losses(chain: Chain) -> str | None:
-    """How the group's loss is made of the links' losses; None where they are not known."""
+    """The group's loss as the sum of the links' losses; None if they are unknown."""
     known = [link.loss for link in chain.links if link.loss is not None]
     if len(known) < len(chain.links):
         return None
     return (
-        f"of the loss {_signed(math.fsum(known))} on the group's event the links have "
+        f"the loss {_signed(math.fsum(known))} on the group's event is the sum of the links' losses "
         f"{', '.join(_signed(loss) for loss in known[:_TERMINAL_LINKS])}{', …' if len(known) > _TERMINAL_LINKS else ''}"
     )
 
@@ -94,16 +94,16 @@ def terminal_table(chain: Chain) -> list[str]:
     hidden = len(chain.links) - _TERMINAL_LINKS
     more = [f"… {hidden} more in the HTML report and the JSON"] if hidden > 0 else []
     broken = any(link.exceeds for link in chain.links[:_TERMINAL_LINKS])
-    return [*columns(cells), *more, *(["! more than is claimed of neighbours"] if broken else [])]
+    return [*columns(cells), *more, *(["! exceeds the claim for neighbours"] if broken else [])]
 
 
 def left_out(chain: Chain) -> int:
-    """How many links have no place on a page."""
+    """Number of links that do not fit on a page."""
     return max(0, len(chain.links) - _PAGE_LINKS)
 
 
 def estimated(chain: Chain) -> bool:
-    """Whether its links are known from runs alone."""
+    """Whether its links are known from samples only."""
     return all(link.delta is None for link in chain.links)
 
 
@@ -137,7 +137,7 @@ def _signed(loss: float) -> str:
 
 
 def _change(link: ChainLink) -> str:
-    """What is replaced, added or removed, and where the order counts."""
+    """The record that is replaced, added or removed, and its place if the order matters."""
     left, right = _counts(link.pair.left), _counts(link.pair.right)
     if left is None or right is None:
         return ""

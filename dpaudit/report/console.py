@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from dpaudit.report import chains, spending, utility, wording
-from dpaudit.report.contest import contest_block
+from dpaudit.report import chains, loss_breakdown, utility, wording
+from dpaudit.report.comparison import comparison_block
 from dpaudit.report.datasets import Side, compare
 from dpaudit.report.numbers import stated
 from dpaudit.report.progress import TerminalBar
@@ -98,8 +98,8 @@ class ConsoleReporter:
             else:
                 self._block(audit, wording.again(result, audit))
         self.on(stream.CheckFinished(result))
-        if result.contest is not None and not self._quiet:
-            self._out.print(contest_block(result))
+        if result.comparison is not None and not self._quiet:
+            self._out.print(comparison_block(result))
 
     def close(self) -> None:
         """Take the progress bar away."""
@@ -118,7 +118,7 @@ class ConsoleReporter:
 
 
 def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
-    """One audit as a block: the verdict first, then what it rests on, then how to get it `again` (by its replay id)."""
+    """One audit as a block: verdict, evidence, and the command that repeats it (`again`)."""
     block = Rows(label_width=_LABELS)
     block.line(_verdict_line(audit), indent=0)
     headline = wording.headline(audit)
@@ -130,9 +130,9 @@ def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
         block.line(alone)
     block.labelled("claim", audit.claim.statement)
     if (scope := wording.scope_line(audit)) is not None:
-        block.labelled("scope", scope)
+        block.labelled("domain", scope)
     if audit.evidence is not EvidenceKind.EXHAUSTIVE or audit.verdict is not Verdict.PASS:
-        _add_witness(block, audit)
+        _add_event(block, audit)
     if audit.chain is not None:
         for number, line in enumerate((chains.sentence(audit.chain), *chains.terminal_table(audit.chain))):
             block.labelled("" if number else "chain", line)
@@ -141,10 +141,10 @@ def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
     if (floats := wording.floating_point_sentence(audit)) is not None:
         block.labelled("floats", floats)
     if (detectable := wording.detectable_sentence(audit)) is not None:
-        block.labelled("power", f"smallest violation that would have been seen: {detectable}")
-    if (spent := spending.sentence(audit)) is not None:
-        block.labelled("budget", spent)
-        for line in spending.terminal_table(audit):
+        block.labelled("power", detectable)
+    if (loss := loss_breakdown.sentence(audit)) is not None:
+        block.labelled("loss", loss)
+        for line in loss_breakdown.terminal_table(audit):
             block.labelled("", line)
     block.labelled("reason", audit.reason)
     for note in audit.notes:
@@ -156,11 +156,11 @@ def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
 
 
 def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
-    """One promise as a block, laid out as an audit of privacy is."""
+    """One utility guarantee as a block, laid out as an audit of privacy is."""
     block = Rows(label_width=_LABELS)
     block.line(_verdict_line(audit), indent=0)
     block.line(utility.headline(audit), style="bold" if audit.verdict is Verdict.FAIL else "")
-    block.labelled("promise", f"{audit.claim.statement} ({audit.claim.place})")
+    block.labelled("guarantee", f"{audit.claim.statement} ({audit.claim.place})")
     worst = audit.deciding
     shown = [audit.attempts.index(worst)] if worst is not None else []
     shown += [i for i in range(len(audit.attempts)) if i not in shown][: MOST_ATTEMPTS - len(shown)]
@@ -181,7 +181,7 @@ def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
 
 
 def summary(result: Result) -> Rows:
-    """The end of the output: a table when there are several audits, the tally, and what to type again."""
+    """The end of the output: a table of several audits, the tally, seed and error."""
     block = Rows(label_width=_LABELS)
     if len(result.audits) > 1:
         _add_table(block, result)
@@ -210,38 +210,38 @@ def _phrase(audit: Audit | UtilityAudit) -> str:
 def _quiet_line(audit: Audit | UtilityAudit) -> Text:
     line = _verdict_line(audit)
     if isinstance(audit, Audit) and wording.leaks_beside(audit):
-        line.append(f"  {wording.LEAKS}")
+        line.append(f"  {wording.VULNERABLE}")
     if audit.as_expected is False:
         line.append(f"  {wording.expectation(audit)}")
     return line
 
 
-def _add_witness(block: Rows, audit: Audit) -> None:
+def _add_event(block: Rows, audit: Audit) -> None:
     if audit.pair is not None:
         pair = audit.pair
         block.labelled("pair", wording.pair_name(pair))
-        # the label of a pair that was found does not say which datasets they are
+        # the label of a pair that was searched for does not name its datasets
         if audit.verdict is Verdict.FAIL or pair.source == "found":
             _add_datasets(block, pair)
     exact = wording.reported_exact(audit)
     if audit.event is not None or exact is not None:
         # an exact event was computed, not learned
         learned = wording.deciding(audit) if exact is None else None
-        block.labelled("event", wording.event_phrase(audit.event, wording.likelier_on(audit), learned))
+        block.labelled("event", wording.event_phrase(audit.event, wording.more_likely_under(audit), learned))
         if exact is not None and exact.event is not None:
             block.labelled("", wording.probabilities_sentence(exact))
         if (evidence := wording.deciding(audit)) is not None:
             if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
                 where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
-                side = f"{wording.numerator_side(evidence)}{where}"
-                block.labelled("runs", wording.event_phrase(evidence.event, side, evidence))
+                dataset = f"{wording.likelier_dataset(evidence)}{where}"
+                block.labelled("samples", wording.event_phrase(evidence.event, dataset, evidence))
             block.labelled("", wording.counts_sentence(evidence))
 
 
 def _add_datasets(block: Rows, pair: PairRecord) -> None:
-    """Both datasets, one under the other; ‹ › stand around what differs."""
+    """Both datasets, one under the other, with ‹ › around the differences."""
     for part in compare(pair.left, pair.right, limit=12):
-        for name, side in (("left ", part.left), ("right", part.right)):
+        for name, side in (("D ", part.left), ("D′", part.right)):
             head = f"{name} {part.name}: " if part.name else f"{name} "
             block.labelled("", Text.assemble(head, _dataset(side)))
 
@@ -257,15 +257,15 @@ def _dataset(side: Side) -> Text:
 
 
 def _add_utility_table(block: Rows, result: Result) -> None:
-    cells = [("verdict", "promised", "success", "exp.")]
+    cells = [("verdict", "claim", "success", "exp.")]
     for audit in result.utility:
         found = "" if audit.deciding is None else utility.success(audit.deciding)
-        cells.append((_phrase(audit), utility.promised(audit), found, _MARKS[audit.as_expected]))
+        cells.append((_phrase(audit), utility.guaranteed(audit), found, _MARKS[audit.as_expected]))
     _add_lines(block, cells, "utility", result.utility)
 
 
 def _add_table(block: Rows, result: Result) -> None:
-    cells = [("verdict", "claim", "certified", "exact", "exp.")]
+    cells = [("verdict", "claim", "bound", "exact", "exp.")]
     for audit in result.audits:
         certified = wording.certified_epsilon(audit)
         numbers = (

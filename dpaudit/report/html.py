@@ -15,8 +15,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dpaudit.report import chains, numbers, spending, utility, wording
-from dpaudit.report.contest import HEADING, contest_figure, lines
+from dpaudit.report import chains, loss_breakdown, numbers, utility, wording
+from dpaudit.report.comparison import HEADING, comparison_figure, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
 from dpaudit.report.figures.panels import panel_figures
@@ -57,7 +57,7 @@ class _Plot:
 
 @dataclass(frozen=True)
 class _ScaleRow:
-    """One row of the chart of claim against certified and exact; positions in percent of its width."""
+    """One row of the chart of ε; positions in percent of its width."""
 
     kind: str
     label: str
@@ -88,7 +88,7 @@ class _View:
     exact: Sequence[ExactEvidence]
     facts: list[tuple[str, str]]
     """(name, value) of the sequential evidence; empty where there is none."""
-    ledger: list[spending.Line]
+    ledger: list[loss_breakdown.Line]
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class _AttemptRow:
 
 
 @dataclass(frozen=True)
-class _Promise:
+class _Guarantee:
     """What the template needs to know of one promise of utility."""
 
     id: str
     audit: UtilityAudit
     folded: bool
     rows: list[_AttemptRow]
-    promised_at: float
+    guaranteed_at: float
     panels: list[Markup]
     """Of its drawing."""
 
@@ -162,10 +162,10 @@ def to_html(
             within=within,
             at=lambda anchor: f"#{anchor}",
             views=views,
-            contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
-            contest_heading=HEADING,
-            contest_lines=lines(result, times=False),
-            promises=[_promise(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
+            comparison_svg=Markup(comparison_figure(result, prefix="c1")) if result.comparison is not None else "",
+            comparison_heading=HEADING,
+            comparison_lines=lines(result, times=False),
+            guarantees=[_guarantee(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
             figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
             timings=timings_text(result),
             data=_as_text(in_json(_for_reading(timeless))),
@@ -193,7 +193,7 @@ def environment() -> Environment:
         "utility_badge": _utility_badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    found.globals.update(tools, w=wording, u=utility, spending=spending, chains=chains)
+    found.globals.update(tools, w=wording, u=utility, loss_breakdown=loss_breakdown, chains=chains)
     found.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
     found.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
@@ -221,11 +221,11 @@ def _view(
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
         facts=_sequential_facts(audit),
-        ledger=spending.lines(audit),
+        ledger=loss_breakdown.lines(audit),
     )
 
 
-def _promise(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]) -> _Promise:
+def _guarantee(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]) -> _Guarantee:
     rows = [
         _AttemptRow(
             attempt=one,
@@ -237,26 +237,26 @@ def _promise(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]
         )
         for i, one in enumerate(audit.attempts)
     ]
-    promised_at = round(100 * audit.claim.probability, 3)
+    guaranteed_at = round(100 * audit.claim.probability, 3)
     panels = panel_figures(audit.drawing, prefix=f"u{number}") if audit.drawing is not None else []
     drawn = [Markup(_by_class(svg, rules)) for svg in panels]
-    return _Promise(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, promised_at, drawn)
+    return _Guarantee(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, guaranteed_at, drawn)
 
 
 def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
-    """What a reader may check of the e-process beyond its sentence."""
+    """Details of the e-process."""
     found = audit.sequential
     if found is None:
         return []
-    refuted = "no" if found.refuted_at is None else f"after {numbers.count(found.refuted_at)} runs a side and pair"
+    refuted = "no" if found.refuted_at is None else f"after {numbers.count(found.refuted_at)} samples per dataset"
     return [
         ("e-value at the end", wording.e_value(audit)),
         ("refutes at 1/α′", f"{wording.threshold(audit)} (α′ = {numbers.small(found.alpha)})"),
         ("refuted", refuted),
-        ("bet on", f"{numbers.count(found.runs)} runs a side of the pair that has most"),
-        ("its bound", f"ε ≥ {numbers.lower(found.epsilon_lower, audit.claim.epsilon)}"),
-        ("seeds in it", ", ".join(map(str, found.seeds))),
-        ("evidence about", found.key),
+        ("samples", f"{numbers.count(found.runs)} per dataset, of the pair with the most"),
+        ("lower bound", f"ε ≥ {numbers.lower(found.epsilon_lower, audit.claim.epsilon)}"),
+        ("seeds", ", ".join(map(str, found.seeds))),
+        ("evidence key", found.key),
     ]
 
 
@@ -282,7 +282,7 @@ def _plots(audit: Audit, drawn: Sequence[Figure], rules: dict[str, str], *, with
 
 
 def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
-    """The rows of the chart, and where the claim lies in it."""
+    """The rows of the chart, and the position of the claim."""
     claim, certified = audit.claim.epsilon, audit.epsilon_lower
     exact, detectable = audit.epsilon_exact, audit.detectable_epsilon
     composed = audit.ledger[0].composed_epsilon if audit.ledger else None
@@ -300,7 +300,7 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
         rows.append(_ScaleRow("composed", "parts compose to", value, 0.0, at(composed), beyond=False))
     if certified is not None:
         value = f"ε ≥ {wording.certified_epsilon(audit)}"
-        rows.append(_ScaleRow("certified", "certified", value, 0.0, at(certified), beyond=False))
+        rows.append(_ScaleRow("certified", "lower bound", value, 0.0, at(certified), beyond=False))
     if wording.has_exact(audit):
         value, infinite = f"ε {wording.enclosed(audit)}", wording.exact_is_infinite(audit)
         rows.append(

@@ -47,7 +47,7 @@ def to_junit(result: Result, *, expect: bool = False) -> str:
         kinds.update([_add_case(suite, audit, result, names, expect=expect)])
     if result.interrupted:
         case = SubElement(suite, "testcase", classname="dpaudit", name="the whole run", time="0.000")
-        SubElement(case, "error", type="interrupted", message="Interrupted: audits that had not ended are not here.")
+        SubElement(case, "error", type="interrupted", message="Interrupted: audits that had not ended are missing.")
         kinds.update(["error"])
     counts = {
         "tests": str(kinds.total()),
@@ -68,7 +68,7 @@ def _add_case(
 ) -> str:
     """Append a test case; what it came to: "failure", "error" or ""."""
     classname = one_line(audit.name, most=200)
-    name = one_line(audit.case, most=200) or ("claim" if isinstance(audit, Audit) else "promise")
+    name = one_line(audit.case, most=200) or ("claim" if isinstance(audit, Audit) else "guarantee")
     name = name if isinstance(audit, Audit) else f"utility: {name}"
     names[classname, name] += 1
     if (number := names[classname, name]) > 1:

@@ -1,7 +1,7 @@
-"""Markdown for a pull request: how many of what, a table of every claim, and each one that is not in order, folded.
+"""Markdown for a pull request: the tally, a table of all claims, and folded details of each unexpected verdict.
 
-GitHub refuses a comment of more than 65,536 characters; the text is kept below that many bytes, what is in order being
-left out first. Nothing that comes from a user is read as Markdown or HTML.
+GitHub rejects comments of more than 65,536 characters. The text is kept below that many bytes; rows without problems
+are left out first. Text from users is escaped, so it is never read as Markdown or HTML.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dpaudit.results.model import Audit, Result, UtilityAudit, Verdict
 from dpaudit.results.plain import flat, one_line, visible
 
 MOST = 65_536
-"""Characters of a comment on GitHub; here bytes of UTF-8, which are no fewer."""
+"""GitHub's limit on the characters of a comment; used here as a limit on bytes of UTF-8."""
 _APART = "<!-- -->"
-"""Between a sign and what follows, so that nobody is mentioned and no issue or address linked."""
+"""Put after @ and # so that GitHub neither mentions anyone nor links an issue or address."""
 _MOST_DETAILS = 8_000  # bytes of one folded block
-_CLAIMS = "| Verdict | Audit | Claim (ε, δ) | Certified ε | Exact ε |\n|---|---|---|--:|--:|\n"
-_PROMISES = "| Verdict | Utility | Promise | Promised | Success |\n|---|---|---|--:|--:|\n"
-_SPARED = 400  # bytes for the lines that say what was left out
+_CLAIMS = "| Verdict | Audit | Claim (ε, δ) | Lower bound on ε | Exact ε |\n|---|---|---|--:|--:|\n"
+_GUARANTEES = "| Verdict | Utility | Guarantee | Guaranteed | Success |\n|---|---|---|--:|--:|\n"
+_SPARED = 400  # bytes for the lines that count what was left out
 _Kind = TypeVar("_Kind", Audit, UtilityAudit)
 _SIGNS = {Verdict.FAIL: "❌", Verdict.PASS: "✅", Verdict.INCONCLUSIVE: "⚠️"}
 _MARKUP = re.compile(r"[\\`*_\[\]|~$<>&@#]|(?<=:)//")
@@ -35,36 +35,38 @@ def to_markdown(result: Result, *, expect: bool = False, most: int = MOST) -> st
 
     Args:
         result: of any command.
-        expect: whether a verdict that the catalogue expects is in order, whatever it is (as `--expect` has it).
-        most: bytes of UTF-8 that it may have, at least 4,000.
+        expect: whether any verdict that the catalogue expects is accepted (as with `--expect`).
+        most: largest size in bytes of UTF-8, at least 4,000.
     """
     head = f"## dpaudit: {_text(wording.title(result))}\n\n"
     if result.interrupted:
-        head += "**Interrupted**: only the audits that had ended are here; their results stand.\n\n"
+        head += "**Interrupted**: this report has the audits that had ended; their results are complete.\n\n"
     expected = wording.expected_total(result.every)
     if expected is not None:
         head += f"**{_text(expected)}**. " if "NOT" in expected else f"{_text(expected.capitalize())}. "
     head += f"{_text(_sentence(wording.error_sentence(result)))}\n\n"
-    foot = f"To get this result again:\n\n{_block(flat(result.command), 2_000)}\n"
+    foot = f"To reproduce this result:\n\n{_block(flat(result.command), 2_000)}\n"
     left = most - len((head + foot).encode())
     wrong = [(audit, found) for audit in result.every if (found := fault(audit, expect=expect)) is not None]
-    # at least half of what there is belongs to the tables
+    # at least half of the space is for the tables
     folded, used = _fitting([_details(audit, found) for audit, found in wrong], left // 2 - _SPARED)
     more = len(wrong) - len(folded)
     details = "".join(folded)
     if more:
-        details += f"… and {more:,} more that {'is' if more == 1 else 'are'} not in order.\n\n"
+        details += f"… and {more:,} more with an unexpected verdict.\n\n"
     left -= used + _SPARED
-    # promises are few: what they leave is the claims'
-    promises = _table(result.utility, _PROMISES, _promise_row, left // 2 if result.audits else left, expect=expect)
-    claims = _table(result.audits, _CLAIMS, _row, left - len(promises.encode()), expect=expect)
-    return head + claims + promises + details + foot
+    # guarantees are few; claims get the space that they leave
+    guarantees = _table(
+        result.utility, _GUARANTEES, _guarantee_row, left // 2 if result.audits else left, expect=expect
+    )
+    claims = _table(result.audits, _CLAIMS, _row, left - len(guarantees.encode()), expect=expect)
+    return head + claims + guarantees + details + foot
 
 
 def _table(
     audits: Sequence[_Kind], heading: str, row: Callable[[_Kind, bool], str], left: int, *, expect: bool
 ) -> str:
-    """What is not in order stands first, and is left out last."""
+    """Unexpected verdicts come first and are left out last."""
     if not audits:
         return ""
     order = sorted(range(len(audits)), key=lambda i: (fault(audits[i], expect=expect) is None, i))
@@ -85,15 +87,15 @@ def _row(audit: Audit, expect: bool) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _promise_row(audit: UtilityAudit, expect: bool) -> str:
+def _guarantee_row(audit: UtilityAudit, expect: bool) -> str:
     success = utility.success(audit.deciding) if audit.deciding is not None else "–"
     goal = _text(one_line(audit.claim.goal, most=120))
-    cells = [_verdict(audit, expect=expect), _name(audit), goal, utility.promised(audit), _text(success)]
+    cells = [_verdict(audit, expect=expect), _name(audit), goal, utility.guaranteed(audit), _text(success)]
     return f"| {' | '.join(cells)} |\n"
 
 
 def _verdict(audit: Audit | UtilityAudit, *, expect: bool) -> str:
-    """Sign and words; with `expect`, the sign says whether it is in order."""
+    """Sign and words; with `expect`, the sign says whether the verdict is the expected one."""
     found = fault(audit, expect=expect)
     sign = _SIGNS[audit.verdict]
     if expect and audit.as_expected is not None and found is not Fault.INCONCLUSIVE:
@@ -104,7 +106,7 @@ def _verdict(audit: Audit | UtilityAudit, *, expect: bool) -> str:
     if isinstance(audit, Audit) and wording.rounds(audit):
         notes.append(wording.ROUNDS)
     if isinstance(audit, Audit) and wording.leaks_beside(audit):
-        notes.append("floating point leaks")
+        notes.append(wording.VULNERABLE)
     words = f"**{phrase(audit)}**" if audit.verdict is Verdict.FAIL else phrase(audit)
     return f"{sign} {', '.join([words, *map(_text, notes)])}"
 
@@ -115,7 +117,7 @@ def _name(audit: Audit | UtilityAudit) -> str:
 
 
 def _details(audit: Audit | UtilityAudit, found: Fault) -> str:
-    """One that is not in order, folded: what all reports say of it, as it stands."""
+    """An unexpected verdict, folded, in the words of the other reports."""
     of = "" if isinstance(audit, Audit) else "utility of "
     said = one_line(f"{wording.full_name(audit)}: {what_matters(audit, found)}", most=300)
     summary = html.escape(f"{of}{said}", quote=False)
@@ -126,7 +128,7 @@ def _details(audit: Audit | UtilityAudit, found: Fault) -> str:
 
 
 def _block(text: str, most: int) -> str:
-    """Text as it stands; in this element nothing is read as Markdown, and no one is mentioned."""
+    """Preformatted text; in this element nothing is read as Markdown, and nobody is mentioned."""
     shown = visible(text)
     if len(shown.encode()) > most:
         shown = f"{shown.encode()[: most - 3].decode(errors='ignore')}…"
@@ -134,7 +136,7 @@ def _block(text: str, most: int) -> str:
 
 
 def _fitting(parts: Sequence[str], left: int) -> tuple[list[str], int]:
-    """As many of the first parts as fit, and what they take."""
+    """The first parts that fit, and their size."""
     used = 0
     for number, part in enumerate(parts):
         size = len(part.encode())
@@ -145,7 +147,7 @@ def _fitting(parts: Sequence[str], left: int) -> tuple[list[str], int]:
 
 
 def _text(text: str) -> str:
-    """A line of text that is read as nothing but text."""
+    """A line of text, escaped."""
     return _MARKUP.sub(_escaped, one_line(text))
 
 
@@ -162,7 +164,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _unlinked(text: str) -> str:
-    """Without anybody's name being called, or an issue's number."""
+    """Without mentions of users or links to issues."""
     return text.replace("@", f"@{_APART}").replace("#", f"#{_APART}")
 
 

@@ -1,4 +1,4 @@
-"""How a verdict was made and what it assumes, in sentences that fit the audit at hand."""
+"""The method and the assumptions of an audit, in sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def method(audit: Audit, alpha: float) -> list[str]:
     """Paragraphs; `alpha` is the family-wise error over all audits of the result."""
     paragraphs = []
     if audit.sequential is not None:
-        paragraphs = [_betting(audit.sequential), _counting(audit)]
+        paragraphs = [_sequential(audit.sequential), _counting(audit)]
         if audit.floating_point is not None:
             paragraphs.append(_bit_patterns(audit.floating_point))
         paragraphs.append(_errors(audit, audit.sequential, alpha))
@@ -27,122 +27,125 @@ def method(audit: Audit, alpha: float) -> list[str]:
     return [*paragraphs, _meaning(audit)]
 
 
-def _betting(evidence: SequentialEvidence) -> str:
+def _sequential(evidence: SequentialEvidence) -> str:
     text = (
-        "The runs came in batches on both datasets of every pair. The claim says p ≤ e^ε q + δ for the probabilities "
-        "p and q of an event on the two datasets. The pairs were chosen before the first bet. The first batch of a "
-        "pair was learned from; on every other one the audit bet on the event and the direction that all earlier "
-        "batches had taught, and only then learned from it. The winnings, averaged over the pairs, are an "
-        "e-process (each bet is a likelihood ratio against its reverse information projection on the claim): if the "
-        f"claim holds, it ever reaches 1/α′ with probability at most α′ = {small(evidence.alpha)}, by Ville's "
-        "inequality, so it may be looked at after every batch. It refutes when it has reached 1/α′ at the claimed ε "
-        "and at every smaller ε of a grid, so the same α′ covers its bound on ε. Betting stopped as soon as the claim "
-        "was refuted, unless the option certify was set."
+        "Both datasets of every pair were sampled in batches. The claim says p ≤ e^ε q + δ for the probabilities "
+        "p and q of an event under D and D′. The pairs were chosen before the first test. The first batch of a pair "
+        "is used for learning only. Every later batch first tests the event and the direction learned from the "
+        "earlier batches, and is then used for learning too. Each test is a likelihood ratio against its reverse "
+        "information projection on the claim. The product of a pair's likelihood ratios, averaged over the pairs, is a "
+        f"test martingale (an e-process): if the claim holds, it ever reaches 1/α′ with probability at most α′ = "
+        f"{small(evidence.alpha)}, by Ville's inequality. It can therefore be checked after every batch. The claim is "
+        "refuted when the e-process has reached 1/α′ at the claimed ε and at every smaller ε of a grid, so the same "
+        "α′ covers its bound on ε. Sampling for the e-process stops when the claim is refuted, unless the option "
+        "certify is set."
     )
     if len(evidence.seeds) > 1:
         text += (
-            f" The e-process was multiplied by the e-value 10^{evidence.carried / math.log(10):.2f} of earlier "
-            "results: e-values of independent runs multiply. This takes for granted that the earlier results were "
-            "not picked for what they showed."
+            f" The e-process was multiplied by the e-value 10^{evidence.prior / math.log(10):.2f} of earlier "
+            "results: e-values of independent samples multiply. This assumes that the earlier results were not "
+            "selected by their outcome."
         )
     return text
 
 
 def _counting(audit: Audit) -> str:
     if not audit.sampled:
-        return "No event was certified: no count on fresh runs came to its end."
+        return "No event was counted on fresh samples, so there is no Clopper–Pearson bound."
     trained = max(evidence.runs_trained for evidence in audit.sampled)
     return (
-        f"The event learned from {count(trained)} runs a side was then frozen and counted on fresh runs of both "
-        "datasets, which the e-process went on betting on; once the claim was refuted, on the strongest pair only, or "
-        "on a smaller one found from it, on which nothing is bet. The exact unconditional score test gives a bound on "
-        "ε by inversion; the Clopper–Pearson bound, which needs more runs, is shown beside it. Without certify the "
-        "counts are weighed at looks of doubling size, and counting ends at the first look whose Clopper–Pearson "
-        "bound exceeds the claim; every look has an error of its own, so that stopping there is paid for. With "
-        "certify there is one look, at the end. The certified ε is the largest of these bounds and of the "
-        "e-process' own; they hold together."
+        f"The event learned from {count(trained)} samples per dataset was then frozen and counted on fresh samples of "
+        "both datasets, which the e-process uses too. After a refutation only the strongest pair is counted, or a "
+        "minimised pair, which the e-process does not use. Inverting the exact unconditional score test gives a lower "
+        "confidence bound on ε; the Clopper–Pearson bound, which needs more samples, is shown beside it. Without "
+        "certify there are interim analyses after doubling numbers of samples, and counting ends at the first one "
+        "whose Clopper–Pearson bound exceeds the claim. Each interim analysis has its own share of α, which covers "
+        "the early stopping. With certify there is one analysis, at the end. The lower confidence bound on ε is the "
+        "largest of these bounds and of the bound of the e-process; they hold simultaneously."
     )
 
 
 def _bit_patterns(found: FloatingPoint) -> str:
-    looked = (
-        "The bit patterns of the doubles among the outputs were bet on too, in the same way and on the same runs "
-        f"({count(found.runs)} a side), each pair by an e-process of its own"
+    tested = (
+        "The bit patterns of floating-point outputs were tested in the same way and on the same samples "
+        f"({count(found.runs)} per dataset), with one e-process for each pair"
     )
     if found.counted:
-        return f"{looked}. These are members of the average above, and so count in the verdict."
+        return f"{tested}. These e-processes are part of the average above, so they count in the verdict."
     return (
-        f"{looked}. They have {small(found.alpha)} of the error for themselves and do not count in the verdict: what "
-        "the low bits give away is a fault of the arithmetic, and may be mended without touching the mechanism."
+        f"{tested}. They have their own share of the error, {small(found.alpha)}, and do not count in the verdict: a "
+        "floating-point vulnerability is a defect of the noise sampler. Discrete noise or snapping fixes it; the "
+        "mechanism itself need not change."
     )
 
 
 def _errors(audit: Audit, evidence: SequentialEvidence, alpha: float) -> str:
     found = audit.floating_point
     apart = f", the bit patterns have {small(found.alpha)}" if found is not None and not found.counted else ""
-    nights = len(evidence.seeds)
+    sessions = len(evidence.seeds)
     counts = (
-        "the counts share the rest, but for a hundredth that is left for later nights, over pairs and looks"
-        if nights == 1
-        else f"the counts share a {count(100 * nights * (nights - 1))}th of what they would have alone, so that they "
-        "may be made on any number of nights, over pairs and looks"
+        "the counts share 99 % of the rest, over pairs and interim analyses; 1 % is left for later sessions"
+        if sessions == 1
+        else f"the counts share 1/{count(100 * sessions * (sessions - 1))} of their single-session share, over pairs "
+        "and interim analyses, so that evidence can accumulate over any number of sessions"
     )
     return (
-        "Confidence is family-wise: the probability that any claim of this report is refuted by runs though it "
-        f"holds, or that any certified ε is above the true one, is at most {small(alpha)}"
-        f"{', over all nights whose evidence is carried over' if nights > 1 else ''}. The audits share it by "
-        f"their numbers of pairs. Within this one the e-process has {small(evidence.alpha)}{apart}, and {counts}; "
-        "pairs, events, directions, looks and stopping are all paid for. It "
-        "assumes that runs are independent: the mechanism keeps nothing from one run to the next, and its randomness "
-        "is as good as claimed."
+        "Confidence is family-wise: the probability that samples refute any true claim of this report, or that any "
+        f"lower confidence bound exceeds the true ε, is at most {small(alpha)}"
+        f"{', over all sessions that accumulate evidence' if sessions > 1 else ''}. The audits share it in proportion "
+        f"to their numbers of pairs. Within this audit the e-process has {small(evidence.alpha)}{apart}, and {counts}. "
+        "These shares cover the choice of pairs, events and directions, interim analyses, and early stopping. "
+        "The samples are assumed to be independent: the mechanism keeps no state between runs, and its randomness is "
+        "as good as claimed."
     )
 
 
 def _walking(chain: Chain) -> str:
-    by = "estimates from runs of their own" if estimated(chain) else "the exact ε of their ends"
+    by = "estimates from separate samples" if estimated(chain) else "the exact ε of their ends"
     return (
-        f"The pair was found by walking chains of neighbours, of which {count(chain.walked)} were looked at. From "
-        "pairs of neighbours, chains were made longer at both ends by changes like those that they had, and by others; "
-        f"the best few of every length were kept by {by}. If every link keeps (ε, δ), then by going from link to link "
-        "the ends keep (kε, δ·(1 + e^ε + … + e^{(k−1)ε})), which is no more than the k·e^{kε}·δ of Theorem 3.7 of "
-        "Stemmer's thesis. Ends that exceed that refute the claim for neighbours; ends that exceed no more than what "
-        "is claimed of groups do not."
+        f"The pair was found by a search over chains of neighbouring datasets; {count(chain.walked)} chains were "
+        "examined. The search starts from neighbouring pairs and extends chains at both ends, by changes like those "
+        f"already in the chain and by others. It keeps the best few of each length by {by}. If every link is "
+        "(ε, δ)-DP, then the ends of a chain of k links are (kε, δ·(1 + e^ε + … + e^{(k−1)ε}))-DP, which is at most "
+        "the k·e^{kε}·δ of Theorem 3.7 of Stemmer's thesis. Ends that exceed this bound refute the claim for "
+        "neighbours. Ends that exceed only a claim about groups do not."
     )
 
 
 def _enumeration(audit: Audit) -> str:
     pairs = _pairs(sum(not evidence.by_density for evidence in audit.exact))
     scope = wording.scope_line(audit)
-    where = f" Scope: {scope}." if scope else ""
+    where = f" Finite domain: {scope}." if scope else ""
     if audit.proof is not None and audit.proof.symmetries:
         where += (
-            " A symmetry says that if records are exchanged, the law of the output is the same but for an exchange of "
-            "outputs. The mechanism declares it and owes the proof; here it was confirmed on some datasets in "
-            "interval arithmetic, and then used on all."
+            " A symmetry says that a permutation of the records permutes the output distribution. "
+            "The mechanism declares it, and its author has to prove it. Here it was confirmed on some datasets "
+            "in interval arithmetic and then used on all."
         )
     bounds = [one.bounds for one in audit.exact if one.bounds is not None and not one.by_density]
     certain = all(one.certain for one in bounds)
-    balls = f", in interval arithmetic: {'for certain' if certain else _OF_ROUNDED}, {_WITHIN}" if bounds else ""
+    enclosures = f" in interval arithmetic: {_RIGOROUS if certain else _OF_ROUNDED}" if bounds else ""
     return (
-        f"The law of the output was enumerated on both datasets of {pairs}, and δ(ε), the hockey-stick "
-        f"divergence, computed from it in both directions{balls}. No sampling error enters.{where}"
+        f"The output distributions on both datasets of {pairs} were computed exactly, and from them δ(ε), the "
+        f"hockey-stick divergence, in both directions{enclosures}. There is no sampling error.{where}"
     )
 
 
 def _densities(audit: Audit) -> str:
     pairs = _pairs(sum(evidence.by_density for evidence in audit.exact))
     return (
-        f"On {pairs} the text was run with objects in place of its draws that can be handed on, added and multiplied "
-        "by numbers and nothing else, then with numbers: all of its noise is released, and its scales do not depend "
-        "on it. So the privacy loss is the sum of those of independent draws, whose laws are known. Its δ(ε) was "
-        "enclosed in interval arithmetic, by closed forms or between two grids, for real-valued noise; both directions "
-        "have the same. No sampling error enters. A text that tells objects from numbers by their type could deceive "
-        "this."
+        f"On {pairs} the program was run with symbolic draws, which can only be returned, added, and multiplied by "
+        "numbers, and then with numbers. This shows that the program releases all of its noise and that the scales do "
+        "not depend on the noise. The privacy loss is therefore the sum of the privacy losses of independent draws "
+        "with known distributions. Its δ(ε) was enclosed in interval arithmetic, by closed forms or between two "
+        "grids, for "
+        "real-valued noise; it is the same in both directions. There is no sampling error. A program that checks the "
+        "types of its draws could deceive this test."
     )
 
 
-_WITHIN = "the numbers lie within the bounds that are given"
-_OF_ROUNDED = "of the program with its numbers as they are rounded to doubles"
+_RIGOROUS = "the exact values lie within the given bounds"
+_OF_ROUNDED = "the values of the program as rounded to doubles lie within the given bounds"
 
 
 def _pairs(number: int) -> str:
@@ -152,7 +155,7 @@ def _pairs(number: int) -> str:
 def _meaning(audit: Audit) -> str:
     phrase = wording.verdict_phrase(audit)
     if audit.crashed:
-        return "The mechanism raised an error or misbehaved, so this audit could not be completed."
+        return "The mechanism raised an error or broke a rule, so this audit could not be completed."
     match audit.verdict, audit.evidence:
         case Verdict.FAIL, EvidenceKind.SAMPLED:
             return (
@@ -165,16 +168,16 @@ def _meaning(audit: Audit) -> str:
             )
         case Verdict.INCONCLUSIVE, _:
             return (
-                f"{phrase} means that this budget could not decide: neither a refutation nor a reassurance."
+                f"{phrase} means that the samples could not decide: the claim is neither refuted nor supported."
             )
         case Verdict.PASS, EvidenceKind.EXHAUSTIVE:
             return (
-                f"{phrase} means that the claim holds on every neighbouring pair of the scope. About larger "
-                "datasets, other domains and other parameters it says nothing."
+                f"{phrase} means that the claim holds on every pair of neighbouring datasets of the finite domain. It "
+                "says nothing about larger datasets, other domains or other parameters."
             )
     detectable = wording.detectable_sentence(audit)
-    caught = f" Smallest violation that would have been seen: {detectable}." if detectable else ""
+    power = f" Power: {detectable}." if detectable else ""
     return (
-        f"{phrase} means that nothing was found on the pairs tried. It is {wording.NOT_A_PROOF}: the claim "
-        f"may still be false on pairs, events or parameters that were not tried.{caught}"
+        f"{phrase} means that no violation was found on the pairs tried. This is {wording.NOT_A_PROOF}: the claim "
+        f"can still be false on pairs, events or parameters that were not tried.{power}"
     )

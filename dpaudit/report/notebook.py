@@ -1,7 +1,7 @@
-"""A result as a fragment of HTML for a notebook: the verdict and what it rests on, self-contained and without script.
+"""A result as a self-contained fragment of HTML for a notebook, without scripts.
 
-Its styles reach nothing outside it, and stand above a notebook's own. It follows the notebook's light or dark theme,
-where that says which it is, and reads as plain headings and tables where styles are taken away.
+Its styles apply to nothing outside it and override those of the notebook. It follows the notebook's light or dark
+theme if the notebook declares one, and reads as plain headings and tables without styles.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from dpaudit.report import utility, wording
-from dpaudit.report.contest import contest_figure
+from dpaudit.report.comparison import comparison_figure
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import plot_figures
 from dpaudit.report.html import environment
@@ -23,7 +23,7 @@ from dpaudit.results.plain import visible
 MOST_ROWS = 40
 """Audits in the overview."""
 MOST_SHOWN = 3
-"""Audits of several that are shown in full, those that do not pass first."""
+"""Number of audits shown in full; those that do not pass come first."""
 _PIECES = 12
 _SHOWN = ("profile", "outputs", "evidence", "bound")
 _WORST_FIRST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS)
@@ -37,12 +37,12 @@ class _Row:
     badge: Markup
     name: str
     claim: str
-    found: str
+    result: str
 
 
 @dataclass(frozen=True)
 class _View:
-    """One audit in full: facts as (name, lines of text), datasets apart, and figures with captions."""
+    """One audit in full: facts as (name, lines of text), datasets, and figures with captions."""
 
     badge: Markup
     name: str
@@ -71,8 +71,8 @@ def to_fragment(result: Result) -> str:
         rows=[_row(audit) for audit in every[:MOST_ROWS]] if several else [],
         omitted=max(len(every) - MOST_ROWS, 0),
         hidden=sum(audit.verdict is not Verdict.PASS for audit in every) - len(shown) if several else 0,
-        contest=_inlined(contest_figure(result, prefix="dpa-contest")) if result.contest is not None else "",
-        views=[_view(result, audit, open=place == 0) for place, audit in enumerate(shown)],
+        comparison=_inlined(comparison_figure(result, prefix="dpa-comparison")) if result.comparison is not None else
+        "", views=[_view(result, audit, open=place == 0) for place, audit in enumerate(shown)],
     )
     return visible(text.removesuffix("\n"))
 
@@ -83,7 +83,7 @@ def _css() -> Markup:
 
 
 def _badge(audit: Audit | UtilityAudit) -> Markup:
-    """The verdict with a sign and a frame of its own, so that it does not rest on colour."""
+    """The verdict with a sign and a frame, so that it does not depend on colour."""
     phrase = wording.verdict_phrase(audit) if isinstance(audit, Audit) else utility.verdict_phrase(audit)
     proved = isinstance(audit, Audit) and audit.evidence is EvidenceKind.EXHAUSTIVE
     weak = " dpa-weak" if audit.verdict is Verdict.PASS and not proved else ""
@@ -95,16 +95,16 @@ def _badge(audit: Audit | UtilityAudit) -> Markup:
 def _row(audit: Audit | UtilityAudit) -> _Row:
     if isinstance(audit, UtilityAudit):
         found = "" if audit.deciding is None else f"success {utility.success(audit.deciding)}"
-        return _Row(_badge(audit), f"utility of {wording.full_name(audit)}", utility.promised(audit), found)
+        return _Row(_badge(audit), f"utility of {wording.full_name(audit)}", utility.guaranteed(audit), found)
     exact, bound = wording.exact_epsilon(audit), wording.certified_epsilon(audit)
-    parts = [f"exact ε = {exact}" if exact else "", f"ε ≥ {bound} by runs" if bound else ""]
+    parts = [f"exact ε = {exact}" if exact else "", f"ε ≥ {bound} by samples" if bound else ""]
     return _Row(_badge(audit), wording.full_name(audit), audit.claim.statement, ", ".join(filter(None, parts)))
 
 
 def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
     again = wording.again(result, audit)
     if isinstance(audit, UtilityAudit):
-        facts = [("promise", [f"{audit.claim.statement} ({audit.claim.place})"]), ("reason", [audit.reason])]
+        facts = [("guarantee", [f"{audit.claim.statement} ({audit.claim.place})"]), ("reason", [audit.reason])]
         name = f"utility of {wording.full_name(audit)}"
         return _View(_badge(audit), name, utility.headline(audit), facts, "", [], [], again, [], open)
     headline = wording.headline(audit)
@@ -113,7 +113,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
     if exact and exact not in headline:
         before.append(("exact", [exact]))
     if (scope := wording.scope_line(audit)) is not None:
-        before.append(("scope", [scope]))
+        before.append(("domain", [scope]))
     proved = audit.evidence is EvidenceKind.EXHAUSTIVE and audit.verdict is Verdict.PASS
     after = [] if proved else [("event", _event(audit))] if audit.event is not None else []
     if wording.leaks(audit):
@@ -139,7 +139,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
 def _event(audit: Audit) -> list[str]:
     exact, evidence = wording.reported_exact(audit), wording.deciding(audit)
     learned = evidence if exact is None else None
-    lines = [wording.event_phrase(audit.event, wording.likelier_on(audit), learned)]
+    lines = [wording.event_phrase(audit.event, wording.more_likely_under(audit), learned)]
     if exact is not None and exact.event is not None:
         lines.append(wording.probabilities_sentence(exact))
     elif evidence is not None:
@@ -148,11 +148,11 @@ def _event(audit: Audit) -> list[str]:
 
 
 def _figures(audit: Audit) -> list[tuple[Markup, str]]:
-    """Some of the report's, with a prefix for ids that no other audit in a notebook has."""
+    """Some of the report's figures, with ids that are unique in a notebook."""
     drawn = plot_figures(audit, f"dpa-{audit.replay}")
     return [(_inlined(one.svg), one.caption) for one in drawn if one.name in _SHOWN]
 
 
 def _inlined(svg: str) -> Markup:
-    """A figure whose class is nobody else's: pages have rules for `.figure`."""
+    """A figure with a class of its own, as pages have rules for `.figure`."""
     return Markup(svg.replace('class="figure"', 'class="dpa-svg"', 1))

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from dpaudit.errors import ReportError
 from dpaudit.report import html
-from dpaudit.report.contest import HEADING, contest_figure, lines
+from dpaudit.report.comparison import HEADING, comparison_figure, lines
 from dpaudit.report.figures import figures_of_pages
 from dpaudit.report.html import Within, to_html
 from dpaudit.results import json_form
@@ -59,7 +59,7 @@ def write_report(
     places: dict[str, str] = {}
     names = page_names(audit.name for audit in result.every)
     pages = {page: _part(result, name, page, places) for name, page in names.items()}
-    whole = Within(replace(result, contest=None), f"../{INDEX}")
+    whole = Within(replace(result, comparison=None), f"../{INDEX}")
     try:
         (folder / PAGES).mkdir(parents=True, exist_ok=True)
         drawn = figures_of_pages([part.audits for part in pages.values()], jobs=jobs)
@@ -135,7 +135,7 @@ def _part(result: Result, name: str, page: str, places: dict[str, str]) -> Resul
         result,
         audits=[audit for audit in result.audits if audit.name == name],
         utility=[audit for audit in result.utility if audit.name == name],
-        contest=None,
+        comparison=None,
     )
 
 
@@ -147,10 +147,10 @@ def _index(result: Result, places: Mapping[str, str]) -> str:
             result=result,
             at=lambda anchor: places[anchor],
             views=[_Row(f"audit-{i}", audit) for i, audit in enumerate(result.audits, 1)],
-            promises=[_Row(f"utility-{i}", audit) for i, audit in enumerate(result.utility, 1)],
-            contest_svg=Markup(contest_figure(result, prefix="c1")) if result.contest is not None else "",
-            contest_heading=HEADING,
-            contest_lines=lines(result, times=False),
+            guarantees=[_Row(f"utility-{i}", audit) for i, audit in enumerate(result.utility, 1)],
+            comparison_svg=Markup(comparison_figure(result, prefix="c1")) if result.comparison is not None else "",
+            comparison_heading=HEADING,
+            comparison_lines=lines(result, times=False),
             timings=html.timings_text(result),
             data_file=DATA,
         )

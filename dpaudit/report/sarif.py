@@ -57,7 +57,7 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
     run: dict[str, Any] = {
         "tool": {"driver": driver},
         "invocations": [_invocation(result, expect=expect)],
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that dpaudit was run in."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of dpaudit."}}},
         "columnKind": "unicodeCodePoints",
         "results": [_result(audit, kind, order[kind.id], expect=expect) for audit, kind in found],
         "properties": {
@@ -72,16 +72,16 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
 
 
 def _findings(audit: Audit | UtilityAudit, *, expect: bool) -> Iterable[tuple[Audit | UtilityAudit, BugClass]]:
-    """What there is to say of one audit; with `expect` also what is as expected, which is suppressed."""
+    """The findings of one audit; with `expect` also expected ones, as suppressed findings."""
     found = fault(audit, expect=expect) or fault(audit)
     if found is not None:
         yield audit, bug_class(audit, found)
     if leaks_besides(audit):
-        yield audit, OWN["floating-point-leak"]
+        yield audit, OWN["floating-point-vulnerability"]
 
 
 def _rule(kind: BugClass, effects: dict[str, str]) -> dict[str, Any]:
-    """A rule; of the corpus with what the bug does in each of its members here."""
+    """A rule; for the corpus, with the effect of the bug in each of its mechanisms here."""
     lines = [f"{name}: {effect}" for name, effect in sorted(effects.items())]
     return {
         "id": kind.id,
@@ -100,19 +100,19 @@ def _rule(kind: BugClass, effects: dict[str, str]) -> dict[str, Any]:
 
 
 def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: bool) -> dict[str, Any]:
-    leak = kind is OWN["floating-point-leak"]
+    leak = kind is OWN["floating-point-vulnerability"]
     again = wording.replay_command(audit)
     name = wording.full_name(audit)
     of = "" if isinstance(audit, Audit) else "utility of "
     said = f"{of}{name}: {phrase(audit)}: {headline(audit)}. {audit.reason}"
     if leak and isinstance(audit, Audit) and leaks_besides(audit):
-        said = f"{name}: its floating point {wording.floating_point_sentence(audit)}."
+        said = f"{name}: {wording.floating_point_sentence(audit)}."
     text = f"{one_line(said, most=1500)} Reproduce with: {again}"
     key = "\0".join((kind.id, audit.name, audit.case, audit.claim.statement))
     found: dict[str, Any] = {
         "ruleId": kind.id,
         "ruleIndex": index,
-        # a FAIL is an error, also where the class is by itself a warning
+        # a FAIL is an error, even if its class is a warning
         "level": "error" if fault(audit) is Fault.REFUTED else kind.level,
         "message": {"text": _message(text)},
         "locations": [_location(audit)],
@@ -188,7 +188,7 @@ def _invocation(result: Result, *, expect: bool) -> dict[str, Any]:
     code = exit_code(result, expect=expect)
     told = []
     if result.interrupted:
-        text = "Interrupted: audits that had not ended are not here."
+        text = "Interrupted: audits that had not ended are missing."
         told.append({"level": "error", "message": {"text": text}})
     begun = _instant(result.timings.started)
     took = timedelta(seconds=max(result.timings.seconds, 0.0))

@@ -14,7 +14,7 @@ def failure_text(audit: Audit, *, again: str) -> str:
 
     Args:
         audit: of any verdict; what it has no evidence for is left out.
-        again: the command that makes the same audit again.
+        again: the command that repeats the audit.
     """
     lines = [
         f"{audit.name}: {wording.headline(audit)}",
@@ -23,7 +23,7 @@ def failure_text(audit: Audit, *, again: str) -> str:
     ]
     if audit.event is not None:
         evidence = wording.deciding(audit)
-        lines.append(f"  event   {wording.event_phrase(audit.event, wording.likelier_on(audit), evidence)}")
+        lines.append(f"  event   {wording.event_phrase(audit.event, wording.more_likely_under(audit), evidence)}")
         if evidence is not None:
             lines.append(f"          {wording.counts_sentence(evidence)}")
     lines.append(f"  reason  {audit.reason}")
@@ -42,16 +42,16 @@ def phrase(audit: Audit | UtilityAudit) -> str:
 
 
 def audit_text(audit: Audit | UtilityAudit, *, again: str) -> str:
-    """`failure_text`, of promises of utility too.
+    """`failure_text`, also for utility guarantees.
 
     Args:
         audit: of any verdict.
-        again: the command that makes the same audit again.
+        again: the command that repeats the audit.
     """
     if isinstance(audit, Audit):
         return failure_text(audit, again=again)
     worst = audit.deciding
-    lines = [f"{audit.name}: {utility.headline(audit)}", f"  promise {audit.claim.statement} ({audit.claim.place})"]
+    lines = [f"{audit.name}: {utility.headline(audit)}", f"  claim   {audit.claim.statement} ({audit.claim.place})"]
     if worst is not None:
         runs = utility.runs_sentence(worst)
         lines.append(f"  inputs  {worst.instances}{f'; {runs}' if runs else ''}")
@@ -69,9 +69,9 @@ def _pair(audit: Audit) -> list[str]:
 
 
 def _sides(part: Part) -> tuple[tuple[str, Side], ...]:
-    return (("left", part.left), ("right", part.right))
+    return (("D", part.left), ("D′", part.right))
 
 
 def what_matters(audit: Audit | UtilityAudit, found: Fault) -> str:
-    """The one sentence that whoever sees the fault needs: what is certified, or why nothing is and what to do."""
+    """The most important sentence about a fault: the bound, or why there is none and what to do."""
     return audit.reason if found in (Fault.CRASHED, Fault.INCONCLUSIVE) else headline(audit)

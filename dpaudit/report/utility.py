@@ -1,4 +1,4 @@
-"""What every report says of promises of utility, in the same words."""
+"""Sentences about utility guarantees that all reports share."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Sequence
 from dpaudit.report.numbers import count, lower, small, upper
 from dpaudit.results.model import Attempt, UtilityAudit, Verdict
 
-KEPT, CERTIFIED, NOT_REFUTED = "PASS · exact", "PASS · certified", "PASS · not refuted"
+EXACT, CONFIDENT, NOT_REFUTED = "PASS · exact", "PASS · with confidence", "PASS · not refuted"
 
 
 def verdict_phrase(audit: UtilityAudit) -> str:
-    """FAIL, INCONCLUSIVE, or how well a promise is known to be kept on the inputs tried."""
+    """FAIL, INCONCLUSIVE, or PASS with the kind of evidence on the inputs tried."""
     if audit.verdict is not Verdict.PASS:
         return audit.verdict.value.upper()
     if all(one.exact is not None and not one.rounded for one in audit.attempts):
-        return KEPT
-    return CERTIFIED if all(_certified(one, audit) for one in audit.attempts) else NOT_REFUTED
+        return EXACT
+    return CONFIDENT if all(_certified(one, audit) for one in audit.attempts) else NOT_REFUTED
 
 
-def promised(audit: UtilityAudit) -> str:
-    """The promised probability, e.g. "≥ 0.75"."""
+def guaranteed(audit: UtilityAudit) -> str:
+    """The guaranteed probability, e.g. "≥ 0.75"."""
     return f"{'≤' if audit.claim.at_most else '≥'} {probability(audit.claim.probability)}"
 
 
 def success(one: Attempt) -> str:
-    """The probability of success: exact, or as a share of runs with its limits."""
+    """The probability of success: exact, or its confidence limits."""
     if one.exact is not None:
         return f"= {probability(one.exact)}"
     if not one.runs or one.low is None or one.high is None:
@@ -35,33 +35,33 @@ def success(one: Attempt) -> str:
 
 
 def least_success(audit: UtilityAudit) -> float:
-    """The probability of success on the worst inputs, or its lower limit; -1 where nothing is known. For sorting."""
+    """The probability of success on the worst inputs, or its lower limit; -1 if unknown. For sorting."""
     worst = audit.deciding
-    found = None if worst is None else worst.exact if worst.exact is not None else worst.low
-    return -1.0 if found is None else found
+    least = None if worst is None else worst.exact if worst.exact is not None else worst.low
+    return -1.0 if least is None else least
 
 
 def headline(audit: UtilityAudit) -> str:
-    """The promise against what was found on the inputs that are worst for it."""
+    """Measured and guaranteed success on the inputs that are worst for the guarantee."""
     worst = audit.deciding
-    found = "nothing was found out" if worst is None else f"success {success(worst)}"
-    return f"{found}; promised {promised(audit)}"
+    measured = "success unknown" if worst is None else f"success {success(worst)}"
+    return f"{measured}; guaranteed {guaranteed(audit)}"
 
 
 def runs_sentence(one: Attempt) -> str | None:
-    """E.g. "success in 1,234 of 20,000 runs"; None where nothing was run."""
-    return f"success in {count(one.hits)} of {count(one.runs)} runs" if one.runs else None
+    """E.g. "1,234 of 20,000 samples succeed"; None if nothing was sampled."""
+    return f"{count(one.hits)} of {count(one.runs)} samples succeed" if one.runs else None
 
 
 def tally(audits: Sequence[UtilityAudit]) -> str:
     """All verdicts, worst first."""
     phrases = Counter(verdict_phrase(audit) for audit in audits)
-    order = ("FAIL", "INCONCLUSIVE", KEPT, CERTIFIED, NOT_REFUTED)
+    order = ("FAIL", "INCONCLUSIVE", EXACT, CONFIDENT, NOT_REFUTED)
     return ", ".join(f"{phrases[phrase]} {phrase}" for phrase in order if phrases[phrase])
 
 
 def probability(p: float) -> str:
-    """Six digits; near 1, of what is missing to it."""
+    """Six digits; near 1, as the difference to 1."""
     if 0.999 < p < 1:
         return f"1 − {small(1 - p)}"
     return f"{p:.6g}"

@@ -1,6 +1,6 @@
-"""The sentences that every report says in the same words: verdicts, bounds, what was not shown.
+"""Sentences that all reports share: verdicts, bounds, and what was not shown.
 
-Console and HTML both call these, so that an auditor never reads two wordings of one result.
+Every report format calls these functions, so that one result has one wording.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from dpaudit.results.plain import flat
 
 ROUNDS = "its program's numbers are rounded to doubles"
 NOT_A_PROOF = "not a proof"
-LEAKS = "its floating point: leaks"
+VULNERABLE = "floating-point vulnerability"
 _LEARNED = {
     "atoms": "learned as a set of outcomes",
-    "half-line": "learned as a half-line",
-    "bins": "learned as a union of bins",
+    "half-line": "learned as a threshold event",
+    "bins": "learned as a union of intervals",
     "logistic": "learned by logistic regression",
     "boosting": "learned by boosted trees",
     "density": "learned from the mechanism's own density",
-    "bits": "learned on the bit patterns of doubles",
+    "bits": "learned from the bit patterns of floating-point outputs",
 }
 _SEEDS_SHOWN = 6
 
@@ -49,7 +49,7 @@ def full_name(audit: Audit | UtilityAudit) -> str:
 
 
 def scope_line(audit: Audit) -> str | None:
-    """What was enumerated, what symmetries saved of it, and what the cache had; None where nothing was."""
+    """The finite domain that was enumerated, its reduction by symmetries, the use of the cache; None without one."""
     proof = audit.proof
     if not audit.scope or proof is None:
         return audit.scope
@@ -59,8 +59,8 @@ def scope_line(audit: Audit) -> str | None:
         names = f"{', '.join(others)} and {last}" if others else last
         on = "1 dataset" if proof.confirmed == 1 else f"{count(proof.confirmed)} datasets"
         text += (
-            f", up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of {count(proof.datasets)} laws "
-            "computed"
+            f", up to {names} (declared, and confirmed on {on}): {count(proof.laws)} of {count(proof.datasets)} output "
+            "distributions computed"
         )
     return f"{text}; {proof.cache}" if proof.cache else text
 
@@ -68,7 +68,7 @@ def scope_line(audit: Audit) -> str | None:
 def verdict_phrase(audit: Audit) -> str:
     """FAIL, "PASS · proved", "PASS · not refuted" or INCONCLUSIVE.
 
-    Only an exhaustive scope proves: exact laws of some pairs say nothing about the pairs not tried.
+    Only an audit of all pairs of a finite domain is a proof. Exact results on some pairs say nothing about the others.
     """
     if audit.verdict is Verdict.PASS:
         return "PASS · proved" if audit.evidence is EvidenceKind.EXHAUSTIVE else "PASS · not refuted"
@@ -81,7 +81,7 @@ def claimed(audit: Audit) -> str:
 
 
 def has_exact(audit: Audit) -> bool:
-    """Whether any law was enumerated."""
+    """Whether any output distribution was computed exactly."""
     return audit.epsilon_exact is not None or audit.delta_exact is not None
 
 
@@ -91,7 +91,7 @@ def exact_is_infinite(audit: Audit) -> bool:
 
 
 def exact_epsilon(audit: Audit) -> str | None:
-    """The exact ε, "∞" where there is none at the claimed δ, None where nothing was enumerated."""
+    """The exact ε, "∞" if no finite ε holds at the claimed δ, None if nothing was computed exactly."""
     if audit.epsilon_exact is not None:
         worst = next((e for e in audit.exact if e.epsilon == audit.epsilon_exact), None)
         return exactly(audit.epsilon_exact, audit.claim.epsilon) if worst is None else evidence_epsilon(worst, audit)
@@ -101,7 +101,7 @@ def exact_epsilon(audit: Audit) -> str | None:
 def enclosed(audit: Audit) -> str:
     """The exact ε after "ε": the interval "∈ [4.9115027, 4.9115028]" that it lies in, or "= 4.911503".
 
-    The ends are rounded outward. No interval is shown of what is infinite or 0.
+    The ends are rounded outward. An ε that is infinite or 0 has no interval.
     """
     certain: Proof | Bounds | None = audit.proof
     if certain is None:
@@ -110,36 +110,35 @@ def enclosed(audit: Audit) -> str:
         return f"= {exact_epsilon(audit)}"
     low = lower(certain.epsilon_low, audit.claim.epsilon, digits=8)
     high = upper(certain.epsilon_high, audit.claim.epsilon, digits=8)
-    # before 1.9 it was not watched whether the program rounds
     return f"∈ [{low}, {high}] (of rounded numbers)" if certain.rounded else f"∈ [{low}, {high}]"
 
 
 def evidence_epsilon(evidence: ExactEvidence, audit: Audit) -> str:
-    """The exact ε of a pair: "∞", seven digits, or "1.597533 to 1.597549" where its bounds are further apart."""
+    """The exact ε of a pair: "∞", seven digits, or "1.597533 to 1.597549" if its bounds are further apart."""
     epsilon, bounds = evidence.epsilon, evidence.bounds
     if epsilon is None:
         return "∞"
     if bounds is not None and bounds.epsilon_low is not None and bounds.epsilon_high is not None:
         ends = lower(bounds.epsilon_low, digits=7), upper(bounds.epsilon_high, digits=7)
-        # of an exact 0 the width is that of the balls
+        # the enclosure of an exact 0 has a positive width
         if bounds.epsilon_high - bounds.epsilon_low > max(1e-8 * bounds.epsilon_high, 1e-15):
             return f"{ends[0]} to {ends[1]}"
     return exactly(epsilon, audit.claim.epsilon)
 
 
 def certified_epsilon(audit: Audit) -> str | None:
-    """The certified lower bound on ε, rounded down; None when nothing was certified."""
+    """The lower confidence bound on ε, rounded down; None without one."""
     return None if audit.epsilon_lower is None else lower(audit.epsilon_lower, audit.claim.epsilon)
 
 
 def certified_sentence(audit: Audit) -> str | None:
-    """E.g. "certified ε ≥ 1.37 at δ = 1e-06 (claim 1.0), confidence 99.9 %"."""
+    """E.g. "ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)"."""
     bound = certified_epsilon(audit)
     if bound is None:
         return None
     return (
-        f"certified ε ≥ {bound} at δ = {small(audit.claim.delta)} (claim {stated(audit.claim.epsilon)}), "
-        f"confidence {percent(audit.confidence)}"
+        f"ε ≥ {bound} at δ = {small(audit.claim.delta)} with {percent(audit.confidence)} confidence "
+        f"(claim {stated(audit.claim.epsilon)})"
     )
 
 
@@ -156,53 +155,53 @@ def exact_sentence(audit: Audit) -> str | None:
 
 
 def rounds(audit: Audit) -> bool:
-    """Whether the exact numbers are of a program with some of its numbers rounded to doubles."""
+    """Whether the program of the exact numbers rounds some of its numbers to doubles."""
     bounds: list[Proof | Bounds | None] = [audit.proof, *(one.bounds for one in audit.exact)]
     return any(one is not None and one.rounded for one in bounds)
 
 
-def slack_sentence(audit: Audit) -> str | None:
-    """How far a proved claim is from being tight, e.g. "slack 0.0123 in ε, 1e-06 in δ"."""
+def gap_sentence(audit: Audit) -> str | None:
+    """The gap between a proved claim and the exact values, e.g. "gap to the claim: 0.0123 in ε, 1e-06 in δ"."""
     parts = []
     if audit.epsilon_exact is not None:
         parts.append(f"{lower(max(audit.claim.epsilon - audit.epsilon_exact, 0.0))} in ε")
     if audit.delta_exact is not None:
         parts.append(f"{lower(max(audit.claim.delta - audit.delta_exact, 0.0))} in δ")
-    return f"slack {', '.join(parts)}" if parts else None
+    return f"gap to the claim: {', '.join(parts)}" if parts else None
 
 
 def clopper_pearson_sentence(audit: Audit) -> str | None:
-    """E.g. "by Clopper–Pearson alone: ε ≥ 1.35"; None where there are no counts to say it of.
+    """E.g. "Clopper–Pearson alone: ε ≥ 1.35"; None without counts.
 
-    Whoever trusts this bound only must see at once where it does not refute what the audit refutes.
+    A reader who trusts only this bound must see at once if it does not refute the claim by itself.
     """
     bound, claim = audit.epsilon_lower_clopper_pearson, audit.claim.epsilon
     by_runs = refuted_by_runs(audit)
     if bound is None:
-        return "by Clopper–Pearson alone: no bound, as no event was counted on fresh runs" if by_runs else None
-    text = f"by Clopper–Pearson alone: ε ≥ {lower(bound, claim)}"
-    return f"{text}, which alone does not refute the claim" if by_runs and bound <= claim else text
+        return "Clopper–Pearson alone: no bound, as no event was counted on fresh samples" if by_runs else None
+    text = f"Clopper–Pearson alone: ε ≥ {lower(bound, claim)}"
+    return f"{text}, which does not refute the claim by itself" if by_runs and bound <= claim else text
 
 
 def refuted_by_runs(audit: Audit) -> bool:
-    """Whether the verdict is FAIL and rests on runs."""
+    """Whether the verdict is FAIL and rests on samples."""
     return audit.verdict is Verdict.FAIL and audit.evidence is EvidenceKind.SAMPLED
 
 
 def evidence_sentence(audit: Audit) -> str | None:
-    """What the e-value is, e.g. "10^7.3 against the claim; refuted after 1,800 runs a side"; None without one."""
+    """The e-value, e.g. "10^7.3 against the claim; refuted after 1,800 samples per dataset"; None without one."""
     evidence = audit.sequential
     if evidence is None:
         return None
     text, comma = f"{e_value(audit)} against the claim", ""
     if len(evidence.seeds) > 1:
-        text += f", of which {power_below(_log10(evidence.carried))} from earlier results ({_seeds(evidence.seeds)})"
+        text += f", {power_below(_log10(evidence.prior))} of it from earlier results ({_seeds(evidence.seeds)})"
         comma = ","
     if evidence.refuted_at is None:
-        return f"{text}{comma} after {count(evidence.runs)} runs a side; {threshold(audit)} refutes"
+        return f"{text}{comma} after {count(evidence.runs)} samples per dataset; {threshold(audit)} refutes"
     fell = evidence.log_e < math.log(1 / evidence.alpha) <= evidence.log_peak
     once = f" at {power_below(_log10(evidence.log_peak))}" if fell else ""
-    return f"{text}; refuted{once} after {count(evidence.refuted_at)} runs a side"
+    return f"{text}; refuted{once} after {count(evidence.refuted_at)} samples per dataset"
 
 
 def e_value(audit: Audit) -> str:
@@ -218,13 +217,13 @@ def threshold(audit: Audit) -> str:
 
 
 def _shown_threshold(evidence: SequentialEvidence) -> float:
-    """Its exponent of 10 with two digits, rounded away from the e-value: no rounding may put that on its other side."""
+    """Its exponent of 10 with two digits, rounded away from the e-value, so that their order stays visible."""
     exponent = -100 * math.log10(evidence.alpha)
     return (math.ceil(exponent) if evidence.refuted_at is None else math.floor(exponent)) / 100
 
 
 def _seeds(seeds: Sequence[int]) -> str:
-    """All seeds of the runs that are in an e-value, this result's own among them."""
+    """The seeds of all results that an e-value combines, this one included."""
     shown = ", ".join(map(str, seeds[:_SEEDS_SHOWN]))
     return f"seeds in all: {shown}{f' and {len(seeds) - _SEEDS_SHOWN} more' if len(seeds) > _SEEDS_SHOWN else ''}"
 
@@ -239,30 +238,33 @@ def leaks(audit: Audit) -> bool:
 
 
 def leaks_beside(audit: Audit) -> bool:
-    """Whether they do although the verdict is not FAIL: whoever reads PASS must read this too."""
+    """Whether they do although the verdict is not FAIL: a reader of PASS must see this too."""
     return leaks(audit) and audit.verdict is not Verdict.FAIL
 
 
 def floating_point_sentence(audit: Audit) -> str | None:
-    """What the bit patterns of doubles gave away, to stand after "its floating point:"; None if not looked at."""
+    """What the low-order bits of floating-point outputs revealed; None if they were not tested."""
     found = audit.floating_point
     if found is None:
         return None
     if not found.leaks:
-        text = f"no leak seen in the low bits of its doubles on {count(found.runs)} runs a side"
+        text = f"no vulnerability found in the low-order bits, {count(found.runs)} samples per dataset"
         return f"{text}; they count in the verdict" if found.counted else text
-    shown = f", shown by events such as “{found.event.description}”" if found.event is not None else ""
-    return f"leaks{shown} on {count(found.runs)} runs a side; {_counted(found)}"
+    shown = f", for example by the event “{found.event.description}”" if found.event is not None else ""
+    return (
+        f"the low-order bits of its outputs distinguish D from D′{shown} ({count(found.runs)} samples per dataset); "
+        f"{_counted(found)}. Use discrete noise or snapping"
+    )
 
 
 def _counted(found: FloatingPoint) -> str:
-    return "it counts in the verdict" if found.counted else "the option bits lets it count"
+    return "this counts in the verdict" if found.counted else "with the option bits this counts in the verdict"
 
 
 def leaking(audits: Sequence[Audit]) -> str | None:
-    """Of a result: whose floating point leaks without counting in the verdict; None where none does."""
+    """The audits with a floating-point vulnerability that does not count in their verdict; None without any."""
     names = list(dict.fromkeys(full_name(a) for a in audits if leaks(a) and not _counts(a)))
-    return f"floating point leaks, not counted: {', '.join(names)}" if names else None
+    return f"floating-point vulnerability, not counted: {', '.join(names)}" if names else None
 
 
 def _counts(audit: Audit) -> bool:
@@ -270,50 +272,50 @@ def _counts(audit: Audit) -> bool:
 
 
 def headline(audit: Audit) -> str:
-    """The one sentence that goes with the verdict."""
+    """The sentence that goes with the verdict."""
     text = _headline(audit)
-    return f"{text}; {LEAKS}" if leaks_beside(audit) else text
+    return f"{text}; {VULNERABLE}" if leaks_beside(audit) else text
 
 
 def _headline(audit: Audit) -> str:
     sampled, exact = certified_sentence(audit), exact_sentence(audit)
     if audit.crashed:
-        return "the mechanism crashed; " + (sampled or exact or "nothing certified")
+        return "the mechanism crashed; " + (sampled or exact or "no lower bound on ε")
     if audit.verdict is Verdict.FAIL:
         return (exact if audit.evidence is not EvidenceKind.SAMPLED else sampled) or sampled or exact or ""
     if audit.verdict is Verdict.INCONCLUSIVE:
-        return sampled or exact or "nothing certified"
+        return sampled or exact or "no lower bound on ε"
     if audit.evidence is EvidenceKind.EXHAUSTIVE:
-        return "; ".join(part for part in (exact, slack_sentence(audit)) if part)
+        return "; ".join(part for part in (exact, gap_sentence(audit)) if part)
     if audit.evidence is EvidenceKind.EXACT:
-        return f"{exact or 'exact laws'} on the pairs tried; {NOT_A_PROOF}"
-    return f"{sampled or 'nothing certified'}; {NOT_A_PROOF}"
+        return f"{exact or 'exact'} on the pairs tried; {NOT_A_PROOF}"
+    return f"{sampled or 'no lower bound on ε'}; {NOT_A_PROOF}"
 
 
 def detectable_sentence(audit: Audit) -> str | None:
-    """What a sampled audit would have caught; None where nothing was sampled."""
+    """The smallest ε that the samples would have detected; None if nothing was sampled."""
     if audit.detectable_epsilon is not None:
         bound = upper(audit.detectable_epsilon, audit.claim.epsilon)
-        return f"ε = {bound}, with probability 0.9 on the pairs tried"
+        return f"a violation of ε ≥ {bound} on the pairs tried would have been detected with probability 0.9"
     if audit.sampled:
-        return "none (these runs would have refuted no ε with probability 0.9)"
+        return "no violation would have been detected with probability 0.9 (too few samples)"
     return None
 
 
 def expectation(audit: Audit | UtilityAudit) -> str | None:
-    """ "as expected" or "NOT as expected (expected PASS)"; None where the catalogue expects nothing."""
+    """ "as expected" or "NOT as expected (expected PASS)"; None if the catalogue expects no verdict."""
     if audit.as_expected is None:
         return None
     return "as expected" if audit.as_expected else f"NOT as expected (expected {str(audit.expected).upper()})"
 
 
 def replay_command(audit: Audit | UtilityAudit) -> str:
-    """What to type to get this one audit again."""
+    """The command that repeats this audit."""
     return f"dpaudit replay {audit.replay}"
 
 
 def again(result: Result, audit: Audit | UtilityAudit) -> str:
-    """What to type to get one audit of a result again; of one made in Python, the call, as nothing was stored."""
+    """The command that repeats one audit of a result; for a result made in Python, the call, as nothing is stored."""
     return replay_command(audit) if result.command.startswith("dpaudit ") else result.command
 
 
@@ -324,54 +326,55 @@ def deciding(audit: Audit) -> SampledEvidence | None:
 
 
 def counts(evidence: SampledEvidence) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
-    """(dataset, runs in the event, runs) for left, then right, whichever was the numerator."""
+    """(dataset, samples in the event, samples) for D, then for D′."""
     numerator, denominator = (evidence.x, evidence.n), (evidence.y, evidence.m)
-    left, right = (numerator, denominator) if numerator_side(evidence) == "left" else (denominator, numerator)
-    return ("left", *left), ("right", *right)
+    left, right = (numerator, denominator) if likelier_dataset(evidence) == "D" else (denominator, numerator)
+    return ("D", *left), ("D′", *right)
 
 
-def numerator_side(evidence: SampledEvidence | ExactEvidence) -> str:
-    """The dataset on which the event is likelier, "left" or "right"."""
-    return evidence.direction.partition("/")[0]
+def likelier_dataset(evidence: SampledEvidence | ExactEvidence) -> str:
+    """The dataset under which the event is more likely, "D" or "D′"."""
+    return "D" if evidence.direction.startswith("left/") else "D′"
 
 
 def reported_exact(audit: Audit) -> ExactEvidence | None:
-    """The exact evidence behind the reported pair and event; None where runs are behind it."""
+    """The exact evidence behind the reported pair and event; None if it was sampled."""
     return next((e for e in audit.exact if e.pair == audit.pair and e.event == audit.event), None)
 
 
-def likelier_on(audit: Audit) -> str | None:
-    """The dataset on which the reported event is likelier; None when no evidence says."""
+def more_likely_under(audit: Audit) -> str | None:
+    """The dataset under which the reported event is more likely, "D" or "D′"; None without evidence."""
     evidence = reported_exact(audit) or deciding(audit)
-    return None if evidence is None else numerator_side(evidence)
+    return None if evidence is None else likelier_dataset(evidence)
 
 
-def event_phrase(event: EventRecord | None, side: str | None, evidence: SampledEvidence | None = None) -> str:
-    """An event, the dataset on which it is likelier, and how it was learned, where `evidence` is of this event."""
+def event_phrase(event: EventRecord | None, dataset: str | None, evidence: SampledEvidence | None = None) -> str:
+    """An event, the dataset under which it is more likely, and how it was learned if `evidence` is about this event."""
     if event is None:
         return "none in closed form"
-    text = f"{event.description}, likelier on {side}" if side else event.description
+    text = f"{event.description}, more likely under {dataset}" if dataset else event.description
     if evidence is None or evidence.event != event or not (how := learned(evidence)):
         return text
     return f"{text}; {how}"
 
 
 def learned(evidence: SampledEvidence) -> str:
-    """How an event was learned, e.g. "learned as a half-line"; "" where the result does not say (format 1.0)."""
+    """How an event was learned, e.g. "learned as a threshold event"; "" where the result does not say (format 1.0)."""
     return _LEARNED.get(evidence.family, f"learned by {evidence.family}" if evidence.family else "")
 
 
 def probabilities_sentence(evidence: ExactEvidence) -> str:
-    """E.g. "exactly 0.5 on left, 0.0677 on right"."""
+    """E.g. "probability 0.5 under D, 0.0677 under D′"."""
     if evidence.p is None or evidence.q is None:
         return ""
-    sides = (evidence.p, evidence.q) if numerator_side(evidence) == "left" else (evidence.q, evidence.p)
-    return f"exactly {small(sides[0])} on left, {small(sides[1])} on right"
+    sides = (evidence.p, evidence.q) if likelier_dataset(evidence) == "D" else (evidence.q, evidence.p)
+    return f"probability {small(sides[0])} under D, {small(sides[1])} under D′"
 
 
 def counts_sentence(evidence: SampledEvidence) -> str:
-    """E.g. "left 5,321 of 1,000,000 runs, right 12 of 1,000,000 runs"."""
-    return ", ".join(f"{side} {count(hits)} of {count(runs)} runs" for side, hits, runs in counts(evidence))
+    """E.g. "5,321 of 1,000,000 samples of D, 12 of 1,000,000 of D′"."""
+    first, second = counts(evidence)
+    return f"{count(first[1])} of {count(first[2])} samples of D, {count(second[1])} of {count(second[2])} of D′"
 
 
 def pair_name(pair: PairRecord) -> str:
@@ -392,7 +395,7 @@ def total(audits: Sequence[Audit]) -> str:
     if not audits:
         return "No audits"
     if len(audits) == 1:
-        leak = f"; {LEAKS}" if leaks_beside(audits[0]) else ""
+        leak = f"; {VULNERABLE}" if leaks_beside(audits[0]) else ""
         return f"{audits[0].name}: {verdict_phrase(audits[0]).replace(' · ', ', ')}{leak}"
     names = {audit.name for audit in audits}
     if len(names) == 1:
@@ -402,22 +405,24 @@ def total(audits: Sequence[Audit]) -> str:
 
 def title(result: Result) -> str:
     """The title of a report: what was audited, with the tally of privacy and that of utility."""
-    promises = result.utility
-    if result.contest is not None:
-        return f"{result.contest.title}: {len({row.algorithm for row in result.contest.rows})} algorithms compared"
-    if not promises:
+    guarantees = result.utility
+    if result.comparison is not None:
+        return (
+            f"{result.comparison.title}: {len({row.algorithm for row in result.comparison.rows})} algorithms compared"
+        )
+    if not guarantees:
         return total(result.audits)
-    names = {audit.name for audit in promises}
-    found = utility.tally(promises)
-    if len(promises) == 1:
-        found = utility.verdict_phrase(promises[0]).replace(" · ", ", ")
+    names = {audit.name for audit in guarantees}
+    found = utility.tally(guarantees)
+    if len(guarantees) == 1:
+        found = utility.verdict_phrase(guarantees[0]).replace(" · ", ", ")
     if result.audits:
         return f"{total(result.audits)}; utility {found}"
-    return f"{names.pop()}: utility {found}" if len(names) == 1 else f"{len(promises)} promises of utility: {found}"
+    return f"{names.pop()}: utility {found}" if len(names) == 1 else f"{len(guarantees)} utility guarantees: {found}"
 
 
 def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
-    """How many verdicts are what the catalogue expects; None when it expects nothing."""
+    """How many verdicts are as the catalogue expects; None if it expects none."""
     asked = [audit for audit in audits if audit.as_expected is not None]
     wrong = sum(audit.as_expected is False for audit in asked)
     if not asked:
@@ -430,10 +435,10 @@ def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:
 
 
 def error_sentence(result: Result) -> str:
-    """Seed and family-wise error; where nothing was run, that there is no error to speak of."""
+    """Seed and family-wise error, or that nothing was sampled."""
     every = result.every
     if every and not result.interrupted and not any(audit.runs or audit.crashed for audit in every):
-        return "exact laws alone: nothing was sampled"
+        return "exact: nothing was sampled"
     over = "this audit" if len(every) == 1 else "all audits"
     return f"seed {result.seed}, family-wise error {small(result.alpha)} over {over}"
 

@@ -17,12 +17,12 @@ def with_earlier(result: Result, earlier: Result) -> Result:
     changed, and evidence begins anew). So a run that was interrupted, ran out of time or crashed takes nothing away.
     """
     kept = [audit for audit in earlier.audits if not any(_replaces(new, audit) for new in result.audits)]
-    promises = [one for one in earlier.utility if not any(_same(new, one) for new in result.utility)]
+    guarantees = [one for one in earlier.utility if not any(_same(new, one) for new in result.utility)]
     note = KEPT.format(seed=earlier.seed)
     return replace(
         result,
         audits=[*result.audits, *(replace(audit, notes=_noted(audit, note)) for audit in kept)],
-        utility=[*result.utility, *(replace(one, notes=_noted(one, note)) for one in promises)],
+        utility=[*result.utility, *(replace(one, notes=_noted(one, note)) for one in guarantees)],
     )
 
 

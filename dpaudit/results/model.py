@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dpaudit.results.contest_rows import ContestRecord
+from dpaudit.results.comparison import ComparisonRecord
 from dpaudit.results.figures import (
     PLOTS,
     BoundPlot,
@@ -53,12 +53,12 @@ __all__ = [
     "Json",
     "LedgerRow",
     "Location",
+    "LossBreakdown",
     "PairRecord",
     "Proof",
     "Result",
     "SampledEvidence",
     "SequentialEvidence",
-    "Spending",
     "Timings",
     "UtilityAudit",
     "UtilityRecord",
@@ -81,34 +81,34 @@ class EvidenceKind(StrEnum):
     """What a verdict was made from."""
 
     SAMPLED = "sampled"
-    """Runs on the pairs tried."""
+    """Samples on the pairs tried."""
     EXACT = "exact"
-    """The exact laws on the pairs tried."""
+    """Exact output distributions on the pairs tried."""
     EXHAUSTIVE = "exhaustive"
-    """The exact laws on every neighbouring pair of the stated scope."""
+    """Exact output distributions on every neighbouring pair of the stated finite domain."""
 
 
 @dataclass(frozen=True)
 class SampledEvidence:
-    """Counts of one event on fresh runs of both datasets, and what they certify.
+    """Counts of one event on fresh samples of both datasets, and the lower confidence bound on ε.
 
-    `x` of `n` runs on the numerator dataset and `y` of `m` on the other fell in the event.
+    `x` of `n` samples of the numerator dataset and `y` of `m` of the other are in the event.
     """
 
     pair: PairRecord
-    """The pair that was run."""
+    """The pair that was sampled."""
     direction: Direction
-    """"left/right": the event is likelier on the left dataset; "right/left": the other way."""
+    """"left/right": the event is more likely under D (`left`); "right/left": under D′."""
     event: EventRecord
     """The event that was counted."""
     x: Count
-    """Runs in the event on the numerator dataset."""
+    """Samples of the numerator dataset in the event."""
     n: Count
-    """Runs on the numerator dataset."""
+    """Samples of the numerator dataset."""
     y: Count
-    """Runs in the event on the other dataset."""
+    """Samples of the other dataset in the event."""
     m: Count
-    """Runs on the other dataset."""
+    """Samples of the other dataset."""
     p_value: Probability
     """Of the exact unconditional score test of the claim."""
     epsilon_lower: float
@@ -116,55 +116,55 @@ class SampledEvidence:
     epsilon_lower_clopper_pearson: float
     """Lower bound on ε at the claimed δ by two Clopper–Pearson bounds at level `alpha`."""
     alpha: Probability
-    """Share of the family-wise error spent on this test."""
+    """Share of the family-wise error of this test."""
     detectable_epsilon: float | None
     """Smallest true ε that this test would have refuted the claim at with probability 0.9; None if none."""
     runs_trained: Count
-    """Runs a side on which the event was learned; never used in the counts."""
+    """Samples per dataset from which the event was learned; they are not counted."""
     family: str = ""
     """How the event was learned: atoms, half-line, bins, logistic, boosting, density or bits."""
 
 
 @dataclass(frozen=True)
 class SequentialEvidence:
-    """The e-process of an audit: evidence against the claim that may be looked at, and stopped on, at any time.
+    """The e-process of an audit: evidence against the claim that may be checked, and stopped on, at any time.
 
-    It averages over the audit's pairs; the event and the direction on each are learned from earlier runs only. If the
-    claim holds, it ever reaches 1/alpha with probability at most alpha.
+    It averages over the audit's pairs; the event and the direction on each are learned from earlier samples only. If
+    the claim holds, it ever reaches 1/alpha with probability at most alpha.
     """
 
     log_e: float
-    """Natural logarithm of its last value, at the claimed ε; evidence carried over is in it."""
+    """Natural logarithm of its last value, at the claimed ε; it includes prior evidence."""
     log_peak: float
     """Of its largest value."""
     alpha: Level
-    """Share of the family-wise error spent on it."""
+    """Its share of the family-wise error."""
     refuted_at: Count | None
-    """Runs a side, on the average over the pairs, after which it reached 1/alpha; None when it never did."""
+    """Samples per dataset, averaged over the pairs, after which it reached 1/alpha; None if it never did."""
     runs: Count
-    """Runs a side that it saw, on the average over the pairs."""
+    """Samples per dataset that it used, averaged over the pairs."""
     epsilon_lower: float
     """Lower bound on ε by inversion, valid whenever the audit was stopped."""
-    carried: float
-    """Natural logarithm of the e-value carried over from earlier results; 0 when nothing was."""
+    prior: float
+    """Natural logarithm of the e-value of earlier results; 0 without any."""
     key: str
-    """What it is evidence about: results with the same key may be carried over to one another."""
+    """What it is evidence about; evidence of results with the same key can be combined."""
     seeds: list[Count]
-    """Of all the requests whose runs are in it."""
+    """Of all requests whose samples are in it."""
 
 
 @dataclass(frozen=True)
 class FloatingPoint:
-    """What the bit patterns of a mechanism's doubles give away, apart from the real numbers that they stand for."""
+    """What the bit patterns of floating-point outputs reveal beyond their values."""
 
     leaks: bool
     """Whether the claim is refuted by events on bit patterns at level `alpha`."""
     log_e: float
     """Natural logarithm of the e-process' largest value."""
     alpha: Level
-    """Share of the family-wise error spent on it."""
+    """Its share of the family-wise error."""
     runs: Count
-    """Runs a side that were looked at."""
+    """Samples per dataset that were tested."""
     event: EventRecord | None
     """The last event that was tried."""
     counted: bool
@@ -176,7 +176,7 @@ class ExactEvidence:
     """The exact privacy loss of one pair (both directions)."""
 
     pair: PairRecord
-    """The pair whose laws were enumerated."""
+    """The pair whose output distributions were computed."""
     direction: Direction
     """The direction that attains `delta` at the claimed ε (or `epsilon`, where both deltas are equal)."""
     event: EventRecord | None
@@ -190,24 +190,23 @@ class ExactEvidence:
     q: float | None
     """Probability of the event on the other dataset."""
     bounds: Bounds | None = None
-    """Where `epsilon` and `delta` lie; None where a law has too many outcomes to be computed in intervals."""
+    """Enclosures of `epsilon` and `delta`; None if there are too many outcomes for interval arithmetic."""
     by_density: bool = False
-    """Whether they are from the densities of released noise, and not from enumerated laws."""
+    """Whether they are computed from the densities of released noise."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The bounds on every pair of a scope: laws in interval arithmetic, bounds rounded outward.
+    """Bounds on every pair of a finite domain, in interval arithmetic and rounded outward.
 
     Args:
         epsilon_low, epsilon_high: enclose the least ε that the worst pair needs at the claimed δ; None when infinite.
-        epsilon_most: no pair of the scope needs more, at a δ that is larger by 1e-11; None when infinite.
-        datasets, pairs: how many there are in the scope.
-        laws: how many were computed, one for all datasets that symmetries make equal; None for all of them.
-        symmetries: what the symmetries are called that were used; the mechanism declares them.
-        confirmed: on how many datasets each of them was confirmed.
-        cache: which of the laws were read from the cache, or why a file there was refused, in words; "" where all were
-            computed and there was no such file.
+        epsilon_most: no pair of the domain needs more, at a δ that is larger by 1e-11; None when infinite.
+        datasets, pairs: their numbers in the domain.
+        laws: output distributions computed, one for all datasets that symmetries map to each other; None for all.
+        symmetries: names of the symmetries used, which the mechanism declares.
+        confirmed: number of datasets on which each of them was confirmed.
+        cache: the use of the cache, in words; "" if everything was computed.
         rounded: what the program rounded to doubles, in words: then the bounds are those of the program with these
             rounded numbers, and nothing is proved. [] where it rounded nothing; None where that was not watched.
     """
@@ -232,7 +231,7 @@ class Proof:
 @dataclass(frozen=True)
 class LedgerRow:
     """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
-    draws: see `Spending`."""
+    draws: see `LossBreakdown`."""
 
     depth: Count
     """Depth in the tree; 0 is the root. Rows are depth first."""
@@ -265,7 +264,7 @@ class LedgerRow:
 
 
 @dataclass(frozen=True)
-class Spending:
+class LossBreakdown:
     """The course of draws that the rows of a ledger are of.
 
     It leads to the likeliest outcome of the worst event, by the likeliest draws; sub-mechanisms are compared on the
@@ -361,7 +360,7 @@ class Audit:
     """Data of evidence against runs; None without a plot."""
     proof: Proof | None = None
     """None where no scope was enumerated."""
-    spending: Spending | None = None
+    loss_breakdown: LossBreakdown | None = None
     """None where there are no laws, or no parts: then the rows of `ledger` hold claims alone."""
     chain: Chain | None = None
     """None where no chain was walked (`--groups`)."""
@@ -526,7 +525,7 @@ class Header:
     """dpaudit, python, numpy, scipy, platform versions."""
     interrupted: bool = False
     """Whether it was cut short: `audits` holds those that had ended."""
-    contest: ContestRecord | None = None
+    comparison: ComparisonRecord | None = None
     """The comparison that this is the result of, if it is one's."""
     timings: Timings
     """All that differs between two runs of one seed."""

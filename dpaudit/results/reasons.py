@@ -1,6 +1,6 @@
-"""Why a verdict is what it is: one small dataclass for each kind of reason, which holds numbers and makes the sentence.
+"""Reasons of verdicts: one small dataclass for each kind, which holds the values and words the sentence.
 
-A sentence that advises on an option has it from the table of options, and names it as the front end does that shows it.
+Sentences that name an option take it from the table of options and name it as the front end does.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Code: TypeAlias = Literal[
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted",
 ]
 Value: TypeAlias = str | int | float | bool | list[str] | None
-"""What a reason is about."""
+"""A value of a reason."""
 
 
 @dataclass(frozen=True)
 class Reason(ABC):
-    """Why a verdict is what it is, and for INCONCLUSIVE what to do."""
+    """The reason of a verdict, and for INCONCLUSIVE what to do."""
 
     code: ClassVar[Code]
 
@@ -36,7 +36,7 @@ class Reason(ABC):
 
     @abstractmethod
     def sentence(self, door: Door) -> str:
-        """One or two sentences, which name options as this front end does."""
+        """One or two sentences that name options as this front end does."""
 
 
 # -- privacy, refuted
@@ -47,10 +47,10 @@ class ExactRefutation(Reason):
     """Output distributions of related datasets exceed the claim.
 
     Args:
-        epsilon: what the worst pair needs; None when infinite, or where only bounds are known.
-        epsilon_low: the least that it needs, in interval arithmetic; None when infinite, or without bounds.
-        bound: what the bound is: "for certain", or "at least" for a program that rounds; "" where there is none.
-        delta: the largest δ that is needed at the claimed ε.
+        epsilon: exact ε of the worst pair; None if it is infinite, or if only bounds are known.
+        epsilon_low: lower end of its enclosure; None if it is infinite, or without bounds.
+        bound: "for certain", or "at least" for a program that rounds; "" without a bound.
+        delta: the largest exact δ at the claimed ε.
         claimed_epsilon, claimed_delta: the claim.
     """
 
@@ -69,8 +69,9 @@ class ExactRefutation(Reason):
             bound = f" ({self.bound} {at_least(self.epsilon_low)})" if self.bound else ""
             needed = f"ε = {self.epsilon:.7g}{bound}"
         return (
-            f"The exact laws of related pairs need {needed} at δ = {self.claimed_delta:.6g} (claimed "
-            f"{self.claimed_epsilon:.6g}), and up to δ = {self.delta:.6g} at ε = {self.claimed_epsilon:.6g}."
+            f"The output distributions of related datasets need {needed} at δ = {self.claimed_delta:.6g} (claimed "
+            f"{self.claimed_epsilon:.6g}), and up to δ = {self.delta:.6g} at ε = {self.claimed_epsilon:.6g}, computed "
+            "exactly."
         )
 
 
@@ -80,8 +81,8 @@ class FiniteDomainRefutation(Reason):
 
     Args:
         scope: the datasets whose pairs were compared.
-        epsilon_low: the least that the worst pair needs; None when infinite.
-        delta: the largest δ that is needed at the claimed ε.
+        epsilon_low: lower end of the enclosure of the worst pair's ε; None if it is infinite.
+        delta: the largest exact δ at the claimed ε.
         claimed_epsilon, claimed_delta: the claim.
     """
 
@@ -94,7 +95,7 @@ class FiniteDomainRefutation(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"The exact laws of {self.scope} refute the claim: in interval arithmetic the worst pair needs "
+            f"The exact output distributions on {self.scope} refute the claim: the worst pair needs "
             f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} (claimed {self.claimed_epsilon:.6g}), and "
             f"up to δ = {self.delta:.6g} is needed at ε = {self.claimed_epsilon:.6g}."
         )
@@ -108,9 +109,9 @@ class SampledRefutation(Reason):
         epsilon_lower: the bound.
         confidence: with which it holds.
         claimed_epsilon, claimed_delta: the claim.
-        bits: whether the bit patterns of doubles refute.
-        refuted_at: samples per dataset after which the e-process refuted; None where it did not.
-        carried: whether e-values of earlier results went into it.
+        bits: whether the bit patterns of floating-point outputs refute.
+        refuted_at: samples per dataset after which the e-process refuted; None if it did not.
+        prior: whether it includes e-values of earlier results.
     """
 
     code = "sampled_refutation"
@@ -120,18 +121,18 @@ class SampledRefutation(Reason):
     claimed_delta: float
     bits: bool
     refuted_at: int | None
-    carried: bool
+    prior: bool
 
     def sentence(self, door: Door) -> str:
         text = (
-            f"Runs certify ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
-            f"(claimed {self.claimed_epsilon:.6g}) with confidence {100 * self.confidence:g} %"
+            f"The samples show ε ≥ {rounded_down(self.epsilon_lower)} at δ = {self.claimed_delta:.6g} "
+            f"(claimed {self.claimed_epsilon:.6g}) with {100 * self.confidence:g} % confidence"
         )
         if self.bits:
-            text += ", by the bit patterns of its doubles"
+            text += ", by the low-order bits of its floating-point outputs"
         if self.refuted_at is not None:
-            earlier = " on top of earlier results" if self.carried else ""
-            text += f"; the e-process refuted the claim after {self.refuted_at:,} runs a side{earlier}"
+            earlier = " in addition to earlier results" if self.prior else ""
+            text += f"; the e-process refuted the claim after {self.refuted_at:,} samples per dataset{earlier}"
         return f"{text}."
 
 
@@ -140,21 +141,21 @@ class EarlierRefutation(Reason):
     """The evidence of all sessions refuted the claim in an earlier one.
 
     Args:
-        night: the session in which it did, from 1.
+        session: the session in which it did, from 1.
         log_e: natural logarithm of the e-value then.
-        alpha: 1/α is what refutes.
+        alpha: the e-value refutes at 1/α.
     """
 
     code = "earlier_refutation"
-    night: int
+    session: int
     log_e: float
     alpha: float
 
     def sentence(self, door: Door) -> str:
         return (
-            f"The claim was refuted on night {self.night}, when the e-value of all nights reached "
-            f"{_power(self.log_e)} (1/α: {1 / self.alpha:.3g}); tonight shows less, and takes nothing back: "
-            "it stands until what the function computes or its claim changes."
+            f"The claim was refuted in session {self.session}, when the accumulated e-value reached "
+            f"{_power(self.log_e)} (1/α: {1 / self.alpha:.3g}). A smaller e-value in this session does not "
+            "withdraw the refutation; it holds until the function or its claim changes."
         )
 
 
@@ -163,14 +164,14 @@ class EarlierRefutation(Reason):
 
 @dataclass(frozen=True)
 class Proved(Reason):
-    """Every pair of a finite domain keeps the claim.
+    """Every pair of a finite domain satisfies the claim.
 
     Args:
         scope: the datasets whose pairs were compared.
-        symmetries: that the mechanism declares and that were used.
-        epsilon_low: the worst pair needs at least this; None when infinite.
-        epsilon_most: no pair needs more; None when infinite.
-        tolerance: to within which the claim is kept.
+        symmetries: declared by the mechanism and used.
+        epsilon_low: lower end of the enclosure of the worst pair's ε; None if it is infinite.
+        epsilon_most: upper end of it; None if it is infinite.
+        tolerance: up to which the claim is satisfied.
         rounded: whether the program rounds, so that this is no proof.
         claimed_epsilon, claimed_delta: the claim.
     """
@@ -186,15 +187,15 @@ class Proved(Reason):
     claimed_delta: float
 
     def sentence(self, door: Door) -> str:
-        given = f", given the symmetries that it declares ({', '.join(self.symmetries)})" if self.symmetries else ""
-        slack = abs((self.epsilon_low or 0.0) - self.claimed_epsilon)
-        met = slack <= 2 * self.tolerance * max(1.0, self.claimed_epsilon)
+        given = f", assuming the symmetries that it declares ({', '.join(self.symmetries)})" if self.symmetries else ""
+        gap = abs((self.epsilon_low or 0.0) - self.claimed_epsilon)
+        met = gap <= 2 * self.tolerance * max(1.0, self.claimed_epsilon)
         how = "met with equality" if met else f"claimed {self.claimed_epsilon:.6g}"
         most = "no bound" if self.epsilon_most is None else f"more than {self.epsilon_most:.12g}"
-        what = " of the program with its rounded numbers" if self.rounded else ""
+        what = " of the program with rounded numbers" if self.rounded else ""
         rounding = "the rounding of its numbers, so this is no proof" if self.rounded else "the rounding of the claim"
         return (
-            f"The exact laws of {self.scope}{what} keep the claim{given}. In interval arithmetic the worst pair needs "
+            f"The exact output distributions{what} on {self.scope} satisfy the claim{given}. The worst pair needs "
             f"{at_least(self.epsilon_low)} at δ = {self.claimed_delta:.6g} ({how}), and no pair {most}, to within "
             f"{rounding} ({self.tolerance:g})."
         )
@@ -213,33 +214,36 @@ class NoPairs(Reason):
 
 @dataclass(frozen=True)
 class WorstPairKeepsClaim(Reason):
-    """The worst pair that a search by exact output distributions found keeps the claim."""
+    """The worst pair found by an exact search satisfies the claim."""
 
     code = "worst_pair_keeps_claim"
 
     def sentence(self, door: Door) -> str:
-        return "The worst pair that a search found keeps the claim: not a proof."
+        return "The worst pair that the search found satisfies the claim. This is not a proof."
 
 
 @dataclass(frozen=True)
 class WorstChainKeepsClaim(Reason):
-    """The ends of the worst chain of neighbours that a search found keep the claim."""
+    """The ends of the worst chain of neighbours that a search found satisfy the claim."""
 
     code = "worst_chain_keeps_claim"
 
     def sentence(self, door: Door) -> str:
-        return "The ends of the worst chain that a search walked keep the claim: not a proof."
+        return "The ends of the worst chain that the search found satisfy the claim. This is not a proof."
 
 
 @dataclass(frozen=True)
 class ExactPairsKeepClaim(Reason):
-    """The exact output distributions of this number of pairs keep the claim."""
+    """The exact output distributions of this number of pairs satisfy the claim."""
 
     code = "exact_pairs_keep_claim"
     pairs: int
 
     def sentence(self, door: Door) -> str:
-        return f"The exact laws of {_pairs(self.pairs)} keep the claim; no other pair was tried: not a proof."
+        return (
+            f"The exact output distributions of {_pairs(self.pairs)} satisfy the claim. Other pairs were not tried, so "
+            "this is not a proof."
+        )
 
 
 @dataclass(frozen=True)
@@ -252,7 +256,8 @@ class NotRefuted(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"Nothing was refuted on {_pairs(self.pairs)} with up to {self.runs:,} runs a side; this is not a proof."
+            f"No violation was found on {_pairs(self.pairs)} with up to {self.runs:,} samples per dataset. This is "
+            "not a proof."
         )
 
 
@@ -272,7 +277,7 @@ class Crash(Reason):
 
 @dataclass(frozen=True)
 class AssumptionViolated(Reason):
-    """An assumption of the statistics does not hold of the function; `seen` is what shows it, and what to do."""
+    """The function violates an assumption of the statistics; `seen` is how this was detected and what to do."""
 
     code = "assumption_violated"
     assumption: str
@@ -291,14 +296,14 @@ class ConstantOutput(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"{self.seen} Nothing was tested. Is a `return` missing, or the dataset not read? Of a function that is "
-            "meant to be constant, say so: `f.constant = True`."
+            f"{self.seen} Nothing was tested. Is a `return` missing, or is the dataset not read? If the function is "
+            "meant to be constant, declare it: `f.constant = True`."
         )
 
 
 @dataclass(frozen=True)
 class MessagesDiffer(Reason):
-    """Messages of exceptions are not the same on every dataset; `seen` is where, and what to do."""
+    """Messages of exceptions depend on the dataset; `seen` is where, and what to do."""
 
     code = "messages_differ"
     seen: str
@@ -312,8 +317,8 @@ class TimeLimit(Reason):
     """The time limit ran out.
 
     Args:
-        seconds: the limit; None where it is not known.
-        sampled: whether samples were to be drawn.
+        seconds: the limit; None if unknown.
+        sampled: whether the audit draws samples.
     """
 
     code = "time_limit"
@@ -324,12 +329,12 @@ class TimeLimit(Reason):
         limit = "the time limit" if self.seconds is None else f"the time limit of {self.seconds:g} s"
         domain = f"make {DOMAIN.called(door)} or {SIZE.called(door)} smaller"
         less = f"lower {RUNS.called(door)}" if self.sampled else domain
-        return f"Nothing is refuted, but {limit} ran out first; raise {SECONDS.called(door)} or {less}."
+        return f"No violation was found before {limit}; raise {SECONDS.called(door)} or {less}."
 
 
 @dataclass(frozen=True)
 class NoEvent(Reason):
-    """No distinguishing event was certified; `pairs` is whether there was a pair to certify one on."""
+    """No distinguishing event was tested on fresh samples; `pairs` is whether there was a pair."""
 
     code = "no_event"
     pairs: bool
@@ -337,7 +342,7 @@ class NoEvent(Reason):
     def sentence(self, door: Door) -> str:
         place = f"give {PAIR.called(door)}, or {DATA.called(door)} with {SIZE.called(door)}"
         remedy = f"raise {RUNS.called(door)}" if self.pairs else place
-        return f"No event was certified on any pair; {remedy}."
+        return f"No event was tested on any pair; {remedy}."
 
 
 @dataclass(frozen=True)
@@ -355,10 +360,10 @@ class TooFewSamples(Reason):
     """No output of a mechanism could have refuted the claim.
 
     Args:
-        samples: per dataset that certify.
-        largest: ε that so many can certify.
+        samples: fresh samples per dataset.
+        largest: largest lower bound on ε that they can give.
         claimed: ε.
-        needed: what to raise the samples per dataset to; None where no number that can be drawn is enough.
+        needed: samples per dataset to ask for; None if no feasible number is enough.
     """
 
     code = "too_few_samples"
@@ -368,11 +373,11 @@ class TooFewSamples(Reason):
     needed: int | None
 
     def sentence(self, door: Door) -> str:
-        remedy = "audit a smaller ε or use an exact law"
+        remedy = "audit a smaller ε or compute the output distributions exactly"
         if self.needed is not None:
             remedy = f"raise {RUNS.called(door)} to at least {self.needed:,}"
         return (
-            f"{self.samples:,} runs a side can certify at most ε = {self.largest:.3g}, which is no more than the "
+            f"{self.samples:,} samples per dataset can show at most ε ≥ {self.largest:.3g}, which does not exceed the "
             f"claimed {self.claimed:g}; {remedy}."
         )
 
@@ -387,20 +392,20 @@ class UnreadOutputs(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"{100 * self.share:.3g} % of the outputs have parts of type {self.type} that dpaudit does not read, and "
-            "hardly two of them are equal, so they were not tested; return numbers, texts, dates, or tuples, sets, "
+            f"{100 * self.share:.3g} % of the outputs have parts of type {self.type}, which dpaudit cannot read. "
+            "They are almost all different, so they were not tested; return numbers, strings, dates, or tuples, sets, "
             "dicts, arrays or dataclasses of these."
         )
 
 
 @dataclass(frozen=True)
 class LowPower(Reason):
-    """These samples would not have shown a violation that is large.
+    """These samples would not have detected a large violation.
 
     Args:
         samples: per dataset.
         epsilon: of the violation.
-        needed: what to raise the samples per dataset to; None where no number that can be drawn is enough.
+        needed: samples per dataset to ask for; None if no feasible number is enough.
     """
 
     code = "low_power"
@@ -409,10 +414,13 @@ class LowPower(Reason):
     needed: int | None
 
     def sentence(self, door: Door) -> str:
-        remedy = "use an exact law" if self.needed is None else f"raise {RUNS.called(door)} to about {self.needed:,}"
+        remedy = "compute the output distributions exactly"
+        if self.needed is not None:
+            remedy = f"raise {RUNS.called(door)} to about {self.needed:,}"
         return (
-            f"Nothing was refuted, but {self.samples:,} samples of each dataset would not have shown a violation of "
-            f"ε ≥ {self.epsilon:.3g} with probability 0.9; {remedy}, or accept less with a larger "
+            f"No violation was found, but with {self.samples:,} samples per dataset a violation of ε ≥ "
+            f"{self.epsilon:.3g} "
+            f"would not have been detected with probability 0.9; {remedy}, or accept lower power with a larger "
             f"{MIN_POWER.called(door)}."
         )
 
@@ -438,8 +446,8 @@ class GuaranteeExactlyBroken(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"Success has probability {_probability(self.probability)} exactly, and "
-            f"{_guaranteed(self.guaranteed, at_most=self.at_most)} is promised. Inputs: {self.instances}."
+            f"The probability of success is exactly {_probability(self.probability)}, and "
+            f"the guarantee is {_guaranteed(self.guaranteed, at_most=self.at_most)}. Inputs: {self.instances}."
         )
 
 
@@ -448,7 +456,7 @@ class GuaranteeBroken(Reason):
     """The confidence limit of the probability of success misses the guarantee.
 
     Args:
-        hits, runs: successes, and runs.
+        hits, runs: successes, and samples.
         limit: the upper confidence limit of the probability, the lower one with `at_most`.
         confidence: with which it holds.
         guaranteed: at least this, or with `at_most` at most.
@@ -466,38 +474,39 @@ class GuaranteeBroken(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"Success came in {self.hits:,} of {self.runs:,} runs, so its probability is "
-            f"{'at least' if self.at_most else 'at most'} {self.limit:.6g} with confidence {100 * self.confidence:g} "
-            f"%, and {_guaranteed(self.guaranteed, at_most=self.at_most)} is promised. Inputs: {self.instances}."
+            f"{self.hits:,} of {self.runs:,} samples succeed, so the probability of success is "
+            f"{'at least' if self.at_most else 'at most'} {self.limit:.6g} with {100 * self.confidence:g} % "
+            f"confidence. The guarantee is {_guaranteed(self.guaranteed, at_most=self.at_most)}. Inputs: "
+            f"{self.instances}."
         )
 
 
 @dataclass(frozen=True)
 class GuaranteeTimeLimit(Reason):
-    """The time limit ran out before a guarantee was tried."""
+    """The time limit ran out before a guarantee was tested."""
 
     code = "guarantee_time_limit"
 
     def sentence(self, door: Door) -> str:
-        return f"The promise is not broken, but the time limit ran out first; raise {SECONDS.called(door)}."
+        return f"The guarantee was not refuted before the time limit; raise {SECONDS.called(door)}."
 
 
 @dataclass(frozen=True)
 class GuaranteeExactlyKept(Reason):
-    """The exact probabilities keep the guarantee on so many kinds of inputs; `rounded` if the program rounds."""
+    """The exact probabilities satisfy the guarantee on every input tried; `rounded` if the program rounds."""
 
     code = "guarantee_exactly_kept"
     inputs: int
     rounded: bool
 
     def sentence(self, door: Door) -> str:
-        what = ", for the program with its rounded numbers" if self.rounded else ""
-        return f"The exact probability of success keeps the promise on {_inputs(self.inputs)} tried{what}."
+        what = ", for the program with rounded numbers" if self.rounded else ""
+        return f"The exact probability of success satisfies the guarantee on {_inputs(self.inputs)} tried{what}."
 
 
 @dataclass(frozen=True)
 class GuaranteeKept(Reason):
-    """The confidence limits of the probability of success keep the guarantee on every input tried."""
+    """The confidence limits of the probability of success satisfy the guarantee on every input tried."""
 
     code = "guarantee_kept"
     inputs: int
@@ -505,22 +514,22 @@ class GuaranteeKept(Reason):
 
     def sentence(self, door: Door) -> str:
         return (
-            f"Success is certified to keep the promise on {_inputs(self.inputs)} tried, with confidence "
-            f"{100 * self.confidence:g} %."
+            f"The probability of success satisfies the guarantee on {_inputs(self.inputs)} tried, with "
+            f"{100 * self.confidence:g} % confidence."
         )
 
 
 @dataclass(frozen=True)
 class GuaranteeNotRefuted(Reason):
-    """The confidence limits lie on both sides of the guarantee."""
+    """The guarantee lies between the confidence limits."""
 
     code = "guarantee_not_refuted"
     inputs: int
 
     def sentence(self, door: Door) -> str:
         return (
-            f"The promise is not refuted on {_inputs(self.inputs)} tried; so few runs cannot certify what is so near "
-            "to the promise."
+            f"The guarantee is not refuted on {_inputs(self.inputs)} tried. The probability of success is too close "
+            "to it for this number of samples to decide."
         )
 
 
@@ -528,7 +537,7 @@ class GuaranteeNotRefuted(Reason):
 
 
 def at_least(epsilon: float | None) -> str:
-    """ "ε ≥ 1.85152": never rounded up; None and infinity stand for no finite ε."""
+    """ "ε ≥ 1.85152", never rounded up; "no finite ε" for None and infinity."""
     if epsilon is None or math.isinf(epsilon):
         return "no finite ε"
     return f"ε ≥ {rounded_down(epsilon, 12)}" if epsilon > 0 else "ε = 0"

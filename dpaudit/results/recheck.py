@@ -41,8 +41,8 @@ def contradiction(result: Result) -> str | None:
     for i, audit in enumerate(result.audits):
         for what in _of_audit(audit):
             return f"audits[{i}].{what}"
-    for i, promise in enumerate(result.utility):
-        for what in _of_promise(promise):
+    for i, guarantee in enumerate(result.utility):
+        for what in _of_guarantee(guarantee):
             return f"utility[{i}].{what}"
     return None
 
@@ -52,14 +52,14 @@ def inconsistency(result: Result) -> str | None:
     for i, audit in enumerate(result.audits):
         for what in (*_of_plots(audit), *_of_places(audit)):
             return f"audits[{i}].{what}"
-    for i, row in enumerate(result.contest.rows if result.contest is not None else []):
+    for i, row in enumerate(result.comparison.rows if result.comparison is not None else []):
         for key, place, there in (("utility", row.utility, result.utility), ("audit", row.audit, result.audits)):
             if place is not None and place >= len(there):
                 return f"contest.rows[{i}].{key}: there is no place {place}"
-    for i, promise in enumerate(result.utility):
-        if promise.worst is not None and promise.worst >= len(promise.attempts):
-            return f"utility[{i}].worst: {promise.worst} is no place in attempts"
-        for j, one in enumerate(promise.attempts):
+    for i, guarantee in enumerate(result.utility):
+        if guarantee.worst is not None and guarantee.worst >= len(guarantee.attempts):
+            return f"utility[{i}].worst: {guarantee.worst} is no place in attempts"
+        for j, one in enumerate(guarantee.attempts):
             if one.hits > one.runs:
                 return f"utility[{i}].attempts[{j}].hits: {one.hits} is more than runs = {one.runs} runs"
     return None
@@ -89,7 +89,7 @@ def _of_audit(audit: Audit) -> Iterator[str]:
     error = (1 - audit.confidence) * (1 + SLACK) + 1e-15
     spent = [one.alpha for one in audit.sampled] + ([audit.sequential.alpha] if audit.sequential is not None else [])
     if math.fsum(spent) > error:
-        yield f"confidence: {audit.confidence!r}, but its tests spend an error of {math.fsum(spent):.6g} together"
+        yield f"confidence: {audit.confidence!r}, but its tests use an error of {math.fsum(spent):.6g} together"
     for j, one in enumerate(audit.sampled):
         yield from (f"sampled[{j}].{what}" for what in _of_counts(one, claim))
     bounds = [one.epsilon_lower for one in audit.sampled]
@@ -122,7 +122,7 @@ def _of_counts(one: SampledEvidence, claim: Claim) -> Iterator[str]:
 
 
 def _refuting(one: SampledEvidence, claim: Claim) -> bool:
-    """Whether the counts refute the claim, whatever the bound beside them says."""
+    """Whether the counts refute the claim, recomputed from the counts."""
     counted = clopper_pearson.epsilon_lower(one.x, one.n, one.y, one.m, delta=claim.delta, alpha=one.alpha)
     if max(one.epsilon_lower, counted) > claim.epsilon:
         return True
@@ -177,13 +177,13 @@ def _of_law(found: ExactEvidence, claim: Claim) -> Iterator[str]:
 def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:
     by_runs = audit.sequential is not None and audit.sequential.refuted_at is not None
     by_runs = by_runs or any(_refuting(one, claim) for one in audit.sampled)
-    by_law = any(refutes(one, claim) for one in audit.exact)
+    exact_evidence = any(refutes(one, claim) for one in audit.exact)
     says = f"verdict: {audit.verdict.value}, but "
     if audit.verdict is Verdict.FAIL:
-        if not (by_runs or by_law or _scope_refutes(audit.proof, claim)):
+        if not (by_runs or exact_evidence or _scope_refutes(audit.proof, claim)):
             yield f"{says}nothing in its evidence refutes the claim"
         return
-    if by_law:
+    if exact_evidence:
         yield f"{says}its exact ε and δ refute the claim"
     if by_runs:
         yield f"{says}its counts refute the claim"
@@ -216,16 +216,16 @@ def _exceeds(epsilon: float, proof: Proof, claim: Claim) -> bool:
     return epsilon > claim.epsilon + 2 * tolerance(claim, proof.rounded) * max(1.0, claim.epsilon)
 
 
-def _of_promise(promise: UtilityAudit) -> Iterator[str]:
-    probability, at_most = promise.claim.probability, promise.claim.at_most
-    for j, one in enumerate(promise.attempts):
+def _of_guarantee(guarantee: UtilityAudit) -> Iterator[str]:
+    probability, at_most = guarantee.claim.probability, guarantee.claim.at_most
+    for j, one in enumerate(guarantee.attempts):
         yield from (f"attempts[{j}].{what}" for what in _of_attempt(one))
-    broken = any(misses(one, probability, at_most=at_most) for one in promise.attempts)
-    if broken != (promise.verdict is Verdict.FAIL):
+    broken = any(misses(one, probability, at_most=at_most) for one in guarantee.attempts)
+    if broken != (guarantee.verdict is Verdict.FAIL):
         what = "break" if broken else "do not break"
-        yield f"verdict: {promise.verdict.value}, but its attempts {what} the promise"
-    elif promise.verdict is Verdict.PASS and (promise.crashed or not promise.attempts):
-        yield "verdict: pass, but no attempt ended" if not promise.attempts else "verdict: pass, but it crashed"
+        yield f"verdict: {guarantee.verdict.value}, but its attempts {what} the promise"
+    elif guarantee.verdict is Verdict.PASS and (guarantee.crashed or not guarantee.attempts):
+        yield "verdict: pass, but no attempt ended" if not guarantee.attempts else "verdict: pass, but it crashed"
 
 
 def _of_attempt(one: Attempt) -> Iterator[str]:

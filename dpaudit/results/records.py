@@ -52,7 +52,7 @@ class PairRecord:
     label: str
     """Short name of the pair."""
     source: str
-    """hand-made, extreme, random, found, shrunk, exhaustive, or given."""
+    """specified, extreme, random, found, shrunk, exhaustive, or given."""
     distance: Count
     """How many steps of the relation lie between the two datasets."""
     left: Json
@@ -115,16 +115,16 @@ class Bounds:
 
 @dataclass(frozen=True)
 class ChainLink:
-    """Two neighbours of a chain, and what they spend.
+    """Two neighbours of a chain, and their privacy loss.
 
     Args:
         epsilon: the smallest ε at the δ that is claimed for neighbours; None when infinite, or without a law.
         delta: the smallest δ at the ε that is claimed for neighbours; None without a law or density.
         bounds: where both lie for certain.
-        loss: ln of how much likelier the group's event is on the nearer end of the chain, in the direction in which it
-            is the likelier one: those of all links add up to that of the ends. None where not known, or infinite.
+        loss: log-likelihood ratio of the group's event between the two datasets, in the direction in which it is
+            positive for the ends; those of all links add up to that of the ends. None if unknown or infinite.
         impossible: whether it is infinite: the event is impossible on the farther side.
-        estimate: a lower estimate of ε from the runs of the search, which certifies nothing; None where there are laws.
+        estimate: a lower estimate of ε from the samples of the search, without confidence; None if computed exactly.
         exceeds: whether the exact law refutes the claim for neighbours here.
     """
 

@@ -20,7 +20,7 @@ that rounds its numbers to doubles must not refute a claim that it meets with eq
 """
 CLAIM_ROUNDING = 1e-12
 """The same of a program whose numbers were all exact: the claim is a double that its formula (k·e^{kε}·δ) rounds."""
-PROMISE_ROUNDING = 1e-12
+GUARANTEE_ROUNDING = 1e-12
 """By how much a probability must miss the promise before an exact law breaks it: the promise is a rounded number."""
 
 
@@ -51,13 +51,13 @@ def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
     return CLAIM_ROUNDING if rounded is not None and not rounded and claim.rho is None else TOLERANCE
 
 
-def misses(one: Attempt, promised: float, *, at_most: bool, exactly: bool = False) -> bool:
+def misses(one: Attempt, guaranteed: float, *, at_most: bool, exactly: bool = False) -> bool:
     """Whether the attempt breaks the promise."""
     if one.exact_low is not None and one.exact_high is not None:
-        room = TOLERANCE if one.rounded else PROMISE_ROUNDING
-        by_law = one.exact_low > promised + room if at_most else one.exact_high < promised - room
-        if by_law or exactly:
-            return by_law
+        room = TOLERANCE if one.rounded else GUARANTEE_ROUNDING
+        exact_evidence = one.exact_low > guaranteed + room if at_most else one.exact_high < guaranteed - room
+        if exact_evidence or exactly:
+            return exact_evidence
     if one.low is None or one.high is None:
         return False
-    return one.low > promised if at_most else one.high < promised
+    return one.low > guaranteed if at_most else one.high < guaranteed

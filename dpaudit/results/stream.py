@@ -1,4 +1,4 @@
-"""The engine's stream: what happens while an audit runs, whoever is listening.
+"""The engine's stream of events while audits run.
 
 The engine yields these in order; `dpaudit.report.console` shows them, tests collect them, and a run that is
 cut short has already emitted every result it had.
@@ -65,8 +65,8 @@ class CheckFinished:
 Event: TypeAlias = CheckStarted | AuditStarted | Progress | AuditFinished | CheckFinished
 
 
-def told(result: Result) -> Iterator[Event]:
-    """The events that a result comes to when it is told again: those of `Progress` are gone."""
+def events_of(result: Result) -> Iterator[Event]:
+    """The events of a finished result, without `Progress`."""
     yield CheckStarted(len(result.every), result.seed, result.alpha)
     for audit in result.every:
         yield AuditStarted(audit.name, audit.case, audit.claim.statement, 1)

@@ -1,4 +1,4 @@
-"""Intervals of Arb, made from whole numbers, fractions, doubles and enclosed numbers."""
+"""Convert whole numbers, fractions, doubles and enclosed numbers to Arb intervals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from flint import arb, fmpq
 
 from dpaudit.stats.enclosed import is_enclosed, note, short
 
-Ball: TypeAlias = Any
+ArbInterval: TypeAlias = Any
 """An `arb`: the package has no types."""
 
 PRECISION = 128
-"""Bits in which balls are computed: sums of a million terms still have more than thirty digits."""
+"""Precision of interval arithmetic in bits: sums of a million terms still have more than thirty digits."""
 HALF = arb(0.5)
 
 
-def ball(number: Any) -> Ball:
-    """The interval of an integer, a double, a fraction or an enclosed number; a double of many digits is noted."""
+def to_interval(number: Any) -> ArbInterval:
+    """The interval of an integer, a double, a fraction or an enclosed number; a double of many digits is recorded."""
     if is_enclosed(number):
         return number.interval
     if isinstance(number, Fraction):
@@ -27,5 +27,5 @@ def ball(number: Any) -> Ball:
     if isinstance(number, int | np.integer):
         return arb(int(number))
     if not short(number):
-        note(f"the double {float(number)!r}, which a draw was given")
+        note(f"the double {float(number)!r}, which was passed to a draw")
     return arb(float(number))

@@ -1,4 +1,4 @@
-"""Names for arrays of numpy, used everywhere; shapes are stated where they are used."""
+"""Type aliases for numpy arrays; shapes are documented where they are used."""
 
 from __future__ import annotations
 

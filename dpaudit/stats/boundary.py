@@ -1,7 +1,7 @@
 """The point of the line p = exp(epsilon) q + delta that is closest to given frequencies.
 
-It minimises n KL(p_hat||p) + m KL(q_hat||q) over the line: the maximum-likelihood estimate under the edge of the null
-hypothesis, and the reverse information projection on it from outside.
+It minimises n KL(p_hat||p) + m KL(q_hat||q) over the line: the maximum-likelihood estimate on the boundary of the null
+hypothesis, and the reverse information projection onto it from outside.
 
 Source: C. Farrington and G. Manning, "Test statistics and sample size formulae for comparative binomial trials with
 null hypothesis of non-zero risk difference or non-unity relative risk", Statistics in Medicine 9 (1990).
@@ -18,7 +18,7 @@ __all__ = ["nearest"]
 
 Floats = FloatArray
 
-_STEPS = 200  # a bisection alone would be done after 60 and some; Newton's steps from the cubic's root are one or two
+_STEPS = 200  # bisection alone needs about 65; Newton's method from the cubic's root needs one or two
 _ENOUGH = 1e-13  # relative; an error r of the projection raises an expectation by a factor 1 + O(runs * r^2)
 
 
@@ -39,7 +39,7 @@ def nearest(
     end = (1 - delta) / ratio
     across = np.clip((p_hat - delta) / ratio, 0.0, end)
     inside = np.minimum(q_hat, end)
-    # in q the divergence is convex along the line, and its slope changes sign between these two, or at an end
+    # the divergence is convex in q along the line, and its slope changes sign between these two, or at an end
     low, high = np.minimum(inside, across), np.maximum(inside, across)
     if delta == 0:
         q = np.clip(_root(p_hat, q_hat, ratio, n, m), low, high)
@@ -51,18 +51,18 @@ def nearest(
 def _root(p_hat: Floats, q_hat: Floats, ratio: Floats, n: float, m: float) -> Floats:
     """The zero of the slope at delta = 0: for p the smaller root of (n + m) p^2 - b p + ratio (x + y), over ratio.
 
-    Its discriminant is written as a sum of terms that are not negative, and the root as a quotient, so nothing cancels;
-    and all is divided by ratio, so nothing overflows.
+    The discriminant is a sum of nonnegative terms, and the root is a quotient, so nothing cancels. Everything is
+    divided by ratio, so nothing overflows.
     """
     x, y = n * p_hat, m * q_hat
     left, right = n + y, (m + x) / ratio
-    root = np.sqrt((left - right) ** 2 + 4 * (n - x) * (m - y) / ratio)
-    found: Floats = 2 * (x + y) / (left + right + root) / ratio
-    return found
+    radical = np.sqrt((left - right) ** 2 + 4 * (n - x) * (m - y) / ratio)
+    root: Floats = 2 * (x + y) / (left + right + radical) / ratio
+    return root
 
 
 def _cubic(p_hat: Floats, q_hat: Floats, ratio: Floats, delta: float, n: float, m: float) -> Floats:
-    """The zero at any delta as the middle root of a cubic, up to some 1e-8; Farrington and Manning's closed form."""
+    """The zero at any delta as the middle root of a cubic, up to about 1e-8; Farrington and Manning's closed form."""
     surplus, rest = p_hat - delta, 1 - delta
     # q^3 + b q^2 + c q + d
     scale = ratio * (n + m)
@@ -73,23 +73,23 @@ def _cubic(p_hat: Floats, q_hat: Floats, ratio: Floats, delta: float, n: float, 
     middle = third * third * third - third * c / 2 + d / 2
     radius = np.sqrt(np.maximum(third * third - c / 3, 0.0))
     angle = np.arccos(np.clip(-middle / radius**3, -1.0, 1.0)) / 3
-    found: Floats = 2 * radius * np.cos(angle - 2 * np.pi / 3) - third
-    return found
+    root: Floats = 2 * radius * np.cos(angle - 2 * np.pi / 3) - third
+    return root
 
 
 def _newton(
     p_hat: Floats, q_hat: Floats, ratio: Floats, delta: float, n: float, m: float, low: Floats, high: Floats
 ) -> Floats:
-    """The same zero at any delta: Newton's steps, and a bisection where they leave the bracket or are slow."""
+    """The same zero at any delta: Newton's method, with bisection if a step leaves the bracket or is slow."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # the corners q = 0 and p = 1, which no step would reach
+        # the corners q = 0 and p = 1, which the iteration would never reach
         none = (q_hat == 0) & (ratio * n * (p_hat - delta) <= m * delta * (1 - delta))
         high = np.where(none, low, high)
         end = (1 - delta) / ratio
         certain = (p_hat == 1) & (ratio * n * end * (1 - end) >= m * (end - q_hat))
         low = np.where(certain, high, low)
         q = _cubic(p_hat, q_hat, ratio, delta, n, m)
-        # NaN where the three roots are one, or at a ratio that overflows
+        # NaN if the three roots coincide, or if the ratio overflows
         q = np.where((q > low) & (q < high), q, (low + high) / 2)
         for step in range(_STEPS):
             p = ratio * q + delta

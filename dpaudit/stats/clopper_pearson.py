@@ -1,4 +1,4 @@
-"""Clopper-Pearson limits of a probability, and the certificate on epsilon made of two of them.
+"""Clopper-Pearson limits of a probability, and the lower confidence bound on epsilon from two of them.
 
 Source: C. Clopper and E. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
 binomial", Biometrika 26 (1934). The limits are beta quantiles: the lower one solves
@@ -16,10 +16,10 @@ __all__ = ["epsilon_lower", "interval", "lower", "upper"]
 
 
 def interval(successes: int, runs: int, *, alpha: float) -> tuple[float, float]:
-    """Two-sided limits of a probability, alpha / 2 on each side.
+    """Two-sided limits of a probability, with error alpha / 2 for each limit.
 
-    ``successes`` of ``runs`` independent runs showed the event. Both limits hold together with probability at
-    least 1 - alpha, whatever the true probability.
+    The event occurred in ``successes`` of ``runs`` independent runs. Both limits hold together with probability at
+    least 1 - alpha, for every true probability.
 
     Raises ValueError if the counts are not whole numbers with 0 <= successes <= runs, runs >= 1, or if alpha
     is not in (0, 1).
@@ -49,17 +49,17 @@ def upper(successes: int, runs: int, *, alpha: float) -> float:
     check_alpha(alpha)
     if successes == runs:
         return 1.0
-    # The complemented inverse keeps a tiny alpha: 1 - alpha would round it away.
+    # Use the complemented inverse: 1 - alpha would round a tiny alpha away.
     return float(special.betainccinv(successes + 1, runs - successes, alpha))
 
 
 def epsilon_lower(x: int, n: int, y: int, m: int, *, delta: float, alpha: float) -> float:
-    """Certified lower bound ln((p_lo - delta) / q_hi) on epsilon, never negative.
+    """Lower confidence bound ln((p_lo - delta) / q_hi) on epsilon, never negative.
 
-    The event was seen ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
-    second. alpha is split evenly over the two one-sided limits, so by the union bound the true epsilon
+    The event occurred ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
+    second. alpha is split evenly between the two one-sided limits, so by the union bound the true epsilon
     of the pair at ``delta`` is below the result with probability at most alpha. The event must have been
-    chosen on other runs. The result is 0.0 where the counts certify nothing (among them p_lo <= delta).
+    chosen on other runs. The result is 0.0 if the bound is not positive (for example if p_lo <= delta).
 
     Raises ValueError as `interval` does, or if delta is not in [0, 1].
     """
@@ -76,8 +76,8 @@ def epsilon_lower(x: int, n: int, y: int, m: int, *, delta: float, alpha: float)
 def check_counts(successes: int, runs: int) -> tuple[int, int]:
     """The counts as Python ints; ValueError if they are not counts.
 
-    A count with a fraction (a tie-break weight, an average) is refused because the binomial law says nothing
-    about it, and limits computed from it do not hold. The type annotation cannot stop a numpy float.
+    A fractional count (a tie-break weight, an average) is an error, because it is not binomial and limits computed from
+    it are invalid. The type annotation does not prevent a numpy float.
     """
     try:
         whole_successes, whole_runs = operator.index(successes), operator.index(runs)

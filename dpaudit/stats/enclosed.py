@@ -1,12 +1,11 @@
-"""Numbers that a program computes without rounding: exact fractions, and intervals of Arb where a logarithm comes in.
+"""Numbers that a program computes without rounding: exact fractions, and Arb intervals after a logarithm.
 
-For an interval of ε that is certain, a mechanism runs on a copy of itself whose parameters are `Enclosed` numbers
-(`interpret.parameters`). They add, multiply and compare as floats do, and are handed to draws as they are. Nothing that
-they do is rounded unseen: `float(x)`, `math.log(x)`, an array of floats, a comparison that their intervals leave open
-and a float of many digits that they meet are written down in the run's `Roundings`; its result is not certain then.
-
-Algorithms call the functions of this module (`log`, `exp`, `sqrt`, …) in place of those of `math`: on floats they are
-those of `math`, on enclosed numbers they are enclosed.
+To compute a rigorous interval for ε, dpaudit runs a copy of the mechanism whose parameters are `Enclosed` numbers
+(`interpret.parameters`). They add, multiply and compare like floats, and can be passed to draws. Every rounding is
+recorded in the run's `Roundings`: `float(x)`, `math.log(x)`, an array of floats, a comparison that the intervals do not
+decide, and arithmetic with a float of many digits. A result with recorded roundings is not rigorous.
+Algorithms call the functions of this module (`log`, `exp`, `sqrt`, …) instead of those of `math`: on floats they are
+the functions of `math`, on enclosed numbers they return enclosures.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from numpy.typing import NDArray
 from dpaudit.stats.arrays import FloatArray
 
 PRECISION = 256
-"""Bits of intervals: far more than those in which probabilities are computed."""
+"""Precision of intervals in bits: much higher than that of the probabilities."""
 MOST_BITS = 1 << 16
-"""A power with more digits than this is an interval."""
+"""A power with more digits than this becomes an interval."""
 _UNIT, _LARGEST = 1 << 10, 1 << 31
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -40,24 +39,24 @@ Interval: TypeAlias = Any
 
 
 class Roundings:
-    """What a run rounded to doubles, in words; it is certain where there is nothing."""
+    """Descriptions of the numbers that a run rounded to doubles; its result is rigorous if there are none."""
 
     def __init__(self) -> None:
         self._notes: dict[str, None] = {}
         self.results: dict[Any, Any] = {}
-        """Of functions that are `cached`."""
+        """Results of `cached` functions."""
 
     def note(self, what: str) -> None:
-        """Write down one more."""
+        """Record a rounding."""
         self._notes.setdefault(what)
 
     def forget(self, before: list[str]) -> None:
-        """Go back to the notes that there were."""
+        """Restore earlier notes."""
         self._notes = dict.fromkeys(before)
 
     @property
     def notes(self) -> list[str]:
-        """All of them, in the order in which they came."""
+        """All recorded roundings, in order."""
         return list(self._notes)
 
 
@@ -67,7 +66,7 @@ _KEYING: ContextVar[bool] = ContextVar("dpaudit keys", default=False)
 
 @contextmanager
 def watching(roundings: Roundings) -> Iterator[None]:
-    """While inside, the functions of this module are enclosed, and what is rounded is written down here."""
+    """Context manager: the functions of this module return enclosures, and roundings are recorded here."""
     token = _RUN.set(roundings)
     try:
         yield
@@ -77,7 +76,7 @@ def watching(roundings: Roundings) -> Iterator[None]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """While inside, functions of floats are those of `math`: of what is no part of a program."""
+    """Context manager for code outside a program: functions of floats are those of `math`."""
     token = _RUN.set(None)
     try:
         yield
@@ -86,12 +85,12 @@ def unwatched() -> Iterator[None]:
 
 
 def watched() -> Roundings | None:
-    """The roundings of the run that is going on; None outside of enclosed runs."""
+    """The roundings of the current run; None outside of enclosed runs."""
     return _RUN.get()
 
 
 def note(what: str) -> None:
-    """Write a rounding down, if an enclosed run is going on."""
+    """Record a rounding, if an enclosed run is active."""
     run = _RUN.get()
     if run is not None:
         run.note(what)
@@ -99,7 +98,7 @@ def note(what: str) -> None:
 
 @contextmanager
 def keying() -> Iterator[None]:
-    """While inside, hashes of enclosed numbers are keys of dpaudit's own, and no look-ups of the program."""
+    """Context manager: hashes of enclosed numbers are dpaudit's own keys, not look-ups by the program."""
     token = _KEYING.set(True)
     try:
         yield
@@ -108,7 +107,7 @@ def keying() -> Iterator[None]:
 
 
 def cached(maxsize: int) -> Callable[[_F], _F]:
-    """`functools.lru_cache` for a function of parameters: an enclosed run has results of its own, with their notes."""
+    """`functools.lru_cache` for a function of parameters: an enclosed run has its own results, with their notes."""
 
     def decorate(function: _F) -> _F:
         in_doubles = lru_cache(maxsize=maxsize)(function)
@@ -133,19 +132,19 @@ def cached(maxsize: int) -> Callable[[_F], _F]:
 
 
 def short(number: float) -> bool:
-    """Whether a float has so few digits that no rounded result looks like it: 3.0, 0.5, not 0.1 or log(2)."""
+    """Whether a float has so few digits that it cannot be a rounded result: 3.0 and 0.5, but not 0.1 or log(2)."""
     number = float(number)
     return abs(number) < _LARGEST and (number * _UNIT).is_integer()
 
 
 class Enclosed:
-    """A real number that is known exactly, or to lie in an interval.
+    """A real number that is known exactly, or known to lie in an interval.
 
     Args:
-        exact: its value; None where it is not known as a fraction.
-        interval: contains it; needed where `exact` is None.
-        origin: of a number that is not exact, a digest of how it was computed: equal ones are the same number.
-        roundings: where is written down what was rounded.
+        exact: its value; None if it is not known as a fraction.
+        interval: an interval that contains it; required if `exact` is None.
+        origin: for an inexact number, a digest of its computation: equal digests mean equal numbers.
+        roundings: records the roundings.
     """
 
     __slots__ = ("_interval", "_origin", "exact", "roundings")
@@ -161,7 +160,7 @@ class Enclosed:
 
     @property
     def interval(self) -> Interval:
-        """An `arb` that contains it."""
+        """An `arb` that contains the number."""
         if self._interval is None:
             assert self.exact is not None
             with _precise():
@@ -175,7 +174,7 @@ class Enclosed:
 
     @property
     def near(self) -> float:
-        """A double near to it: for messages, and where nothing depends on its last digits."""
+        """A nearby double: for messages, and for uses that do not depend on the last digits."""
         if self.exact is None:
             return float(self.interval.mid())
         try:
@@ -196,11 +195,11 @@ class Enclosed:
         if known is not None:
             return known
         if name == "/" and b.interval.contains(0):
-            self.roundings.note("a division by what may be 0")
+            self.roundings.note("a division by a number that may be 0")
             raise ZeroDivisionError("division by zero")
         with _precise():
-            found = does(a.interval, b.interval)
-        return Enclosed(None, self.roundings, found, _digest(name, a, b))
+            interval = does(a.interval, b.interval)
+        return Enclosed(None, self.roundings, interval, _digest(name, a, b))
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, "+", add)
@@ -267,7 +266,7 @@ class Enclosed:
     # --- comparisons ----------------------------------------------------------------------------------------------
 
     def _sign(self, other: Any) -> int | None:
-        """−1, 0 or 1 as it is below, at or above the other; None where that is no number."""
+        """−1, 0 or 1 if it is below, equal to or above the other; None if the other is not a number."""
         if isinstance(other, float | np.floating) and not isinstance(other, Enclosed) and not math.isfinite(other):
             return None if other != other else -1 if other > 0 else 1
         there = enclose(other, self.roundings)
@@ -281,7 +280,7 @@ class Enclosed:
             return -1
         if self.interval > there.interval:
             return 1
-        self.roundings.note("a comparison of two numbers that are too close to each other")
+        self.roundings.note("a comparison of two numbers that are too close to distinguish")
         a, b = self.interval.mid(), there.interval.mid()
         return int(bool(a > b)) - int(bool(a < b))
 
@@ -308,8 +307,8 @@ class Enclosed:
         return _uncompared(other) if sign is None else sign >= 0
 
     def __hash__(self) -> int:
-        # other than that of an equal float, and another in every run: no memory of a function gives a result that was
-        # computed in doubles, or one whose roundings were written down elsewhere; but a table of floats has lost it
+        # differs from the hash of an equal float, and between runs: so no cache returns a result computed in doubles,
+        # or one whose roundings were recorded elsewhere; but a look-up in a table of floats fails, which is recorded
         if not _KEYING.get():
             self.roundings.note("a number of the program, looked up in a table, a set or a cache")
         return hash((id(self.roundings), self.exact if self.exact is not None else self._origin))
@@ -326,7 +325,7 @@ class Enclosed:
             ends = (self.interval.lower(), self.interval.upper())
             low, high = (int(end.floor().unique_fmpz()) for end in ends)
         if low != high:
-            self.roundings.note("a number that is too close to a whole one to be rounded up or down")
+            self.roundings.note("a number that is too close to a whole number to round up or down")
             return math.floor(self.near)
         return low
 
@@ -353,7 +352,7 @@ class Enclosed:
         return self.exact.denominator == 1 if self.exact is not None else self == math.floor(self)
 
     def as_integer_ratio(self) -> tuple[int, int]:
-        """Numerator and denominator; of a number that is no fraction those of a double."""
+        """Numerator and denominator; for a number that is not a fraction, those of a double."""
         return (Fraction(float(self)) if self.exact is None else self.exact).as_integer_ratio()
 
     @property
@@ -368,11 +367,11 @@ class Enclosed:
 
     def _fraction(self, name: str) -> Fraction:
         if self.exact is None:
-            raise AttributeError(f"a number that is no fraction has no {name}")
+            raise AttributeError(f"a number that is not a fraction has no {name}")
         return self.exact
 
     def conjugate(self) -> Enclosed:
-        """Itself, as of any real number."""
+        """The number itself, as for any real number."""
         return self
 
     @property
@@ -385,16 +384,16 @@ class Enclosed:
         """0."""
         return 0
 
-    # --- what rounds ----------------------------------------------------------------------------------------------
+    # --- operations that round ------------------------------------------------------------------------------------
 
     def __float__(self) -> float:
-        # also where it is a double: what is computed with that would be rounded unseen
+        # recorded even if it is a double: later computations with it would round unnoticed
         self.roundings.note("a number of the program, converted to a double")
         return self.near
 
     @property
     def written(self) -> float | None:
-        """The double of which it is the decimal, as 0.1 is of one tenth; None where there is none."""
+        """The double whose decimal it is, such as 0.1 for one tenth; None if there is none."""
         double = self.near
         return double if math.isfinite(double) and self.exact == Fraction(repr(double)) else None
 
@@ -414,11 +413,11 @@ class Enclosed:
 
     # --- other protocols ------------------------------------------------------------------------------------------
 
-    @property  # type: ignore[misc]  # nobody sets it
+    @property  # type: ignore[misc]  # never set
     def __class__(self) -> Any:
-        """What `isinstance(x, float)` reads: a program takes the same branches as on doubles.
+        """Read by `isinstance(x, float)`, so that a program takes the same branches as on doubles.
 
-        A `Fraction` would add its own rounding to a float; so it learns what this is, but where it is made from one.
+        Arithmetic of `Fraction` with a float would round; so `Fraction` sees the real type, except in its constructor.
         """
         frame = sys._getframe(1)
         asked = frame.f_globals.get("__name__") == "fractions" and frame.f_code.co_name != "__new__"
@@ -437,7 +436,7 @@ class Enclosed:
         return ("exact", self.exact) if self.exact is not None else ("enclosed", self._origin)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Elementwise where that is the arithmetic above; anything else of numpy rounds."""
+        """Elementwise for the arithmetic above; all other numpy functions round."""
         if method == "__call__" and not options and ufunc in _ELEMENTWISE:
             return _plain(ufunc(*map(_boxed, inputs)))
         if method == "__call__" and not options and ufunc in _FUNCTIONS:
@@ -446,9 +445,9 @@ class Enclosed:
         self.roundings.note(f"numpy's {ufunc.__name__} of a number of the program")
         return getattr(ufunc, method)(*(x.near if is_enclosed(x) else x for x in inputs), **options)
 
-    # what numpy calls on the elements of an array of objects
+    # methods that numpy calls on the elements of an object array
     def exp(self) -> float:
-        """e to the power of it."""
+        """e to the power of this number."""
         return exp(self)
 
     def expm1(self) -> float:
@@ -456,7 +455,7 @@ class Enclosed:
         return expm1(self)
 
     def log(self) -> float:
-        """Its natural logarithm."""
+        """The natural logarithm."""
         return log(self)
 
     def log2(self) -> float:
@@ -464,7 +463,7 @@ class Enclosed:
         return log2(self)
 
     def sqrt(self) -> float:
-        """Its square root."""
+        """The square root."""
         return sqrt(self)
 
 
@@ -475,12 +474,12 @@ _ELEMENTWISE = frozenset({
 
 
 def is_enclosed(thing: Any) -> bool:
-    """Whether it is one; `isinstance` says that it is a float."""
+    """Whether it is an `Enclosed`; `isinstance` reports a float."""
     return type(thing) is Enclosed
 
 
 def enclose(number: Any, roundings: Roundings) -> Enclosed | None:
-    """A number without rounding; a float of many digits is noted. None for what is no finite real number."""
+    """A number without rounding; a float of many digits is recorded. None if it is not a finite real number."""
     kind = type(number)
     if kind is Enclosed:
         return number  # type: ignore[no-any-return]
@@ -491,7 +490,7 @@ def enclose(number: Any, roundings: Roundings) -> Enclosed | None:
         if not math.isfinite(value):
             return None
         if not short(value):
-            roundings.note(f"the double {value!r}, which the program holds or has computed")
+            roundings.note(f"the double {value!r}, which the program contains or has computed")
         return Enclosed(Fraction(value), roundings)
     if isinstance(number, int | np.integer | np.bool_):
         return Enclosed(Fraction(int(number)), roundings)
@@ -499,17 +498,17 @@ def enclose(number: Any, roundings: Roundings) -> Enclosed | None:
 
 
 def as_decimal(number: float, roundings: Roundings) -> Enclosed:
-    """A parameter or a record: the decimal that it was written as, 0.1 is one tenth."""
+    """A parameter or a record as the decimal that it was written as: 0.1 is one tenth."""
     return Enclosed(Fraction(repr(number)), roundings)
 
 
 def near(number: Any) -> Any:
-    """A double near to an enclosed number, without a note; anything else as it is."""
+    """A double near an enclosed number, without recording it; anything else unchanged."""
     return number.near if type(number) is Enclosed else number
 
 
 def vector(values: Any) -> NDArray[Any]:
-    """Numbers as an array of doubles; of objects, where some of them are enclosed or, in an enclosed run, fractions."""
+    """Numbers as an array of doubles; of objects, if some are enclosed or, in an enclosed run, fractions."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return np.array(values, dtype=np.float64)
     listed = list(values) if isinstance(values, Iterable) else []
@@ -517,9 +516,9 @@ def vector(values: Any) -> NDArray[Any]:
     if run is not None and any(isinstance(v, Fraction) for v in listed):
         listed = [Enclosed(v, run) if isinstance(v, Fraction) else v for v in listed]
     if any(type(v) is Enclosed for v in listed):
-        found = np.empty(len(listed), dtype=object)
-        found[:] = listed
-        return found
+        objects = np.empty(len(listed), dtype=object)
+        objects[:] = listed
+        return objects
     return np.array(listed or values, dtype=np.float64)
 
 
@@ -531,7 +530,7 @@ def finite(values: NDArray[Any]) -> bool:
 
 
 def nears(values: NDArray[Any]) -> FloatArray:
-    """Doubles near to the numbers of a `vector`."""
+    """Doubles near the numbers of a `vector`."""
     return values if values.dtype.kind != "O" else np.array([near(v) for v in values.tolist()], dtype=np.float64)
 
 
@@ -546,7 +545,7 @@ def shorts(values: NDArray[Any]) -> bool:
 
 
 def log(x: SupportsFloat, base: SupportsFloat | None = None) -> float:
-    """`math.log`, enclosed where x or the base is."""
+    """`math.log`, enclosed if x or the base is."""
     given = _given(x)
     if given is None and (base is None or _given(base) is None):
         return math.log(x) if base is None else math.log(x, base)
@@ -559,18 +558,18 @@ def log(x: SupportsFloat, base: SupportsFloat | None = None) -> float:
 
 
 def log2(x: SupportsFloat) -> float:
-    """`math.log2`, enclosed where x is."""
+    """`math.log2`, enclosed if x is."""
     return math.log2(x) if _given(x) is None else log(x, 2)
 
 
 def log1p(x: SupportsFloat) -> float:
-    """`math.log1p`, enclosed where x is."""
+    """`math.log1p`, enclosed if x is."""
     given = _given(x)
     return math.log1p(x) if given is None else _natural(1 + given)
 
 
 def exp(x: SupportsFloat) -> float:
-    """`math.exp`, enclosed where x is."""
+    """`math.exp`, enclosed if x is."""
     given = _given(x)
     if given is None:
         return math.exp(x)
@@ -578,25 +577,25 @@ def exp(x: SupportsFloat) -> float:
 
 
 def expm1(x: SupportsFloat) -> float:
-    """`math.expm1`, enclosed where x is."""
+    """`math.expm1`, enclosed if x is."""
     given = _given(x)
     return math.expm1(x) if given is None else exp(given) - 1
 
 
 def exp2(x: SupportsFloat) -> float:
-    """`math.exp2`, enclosed where x is."""
+    """`math.exp2`, enclosed if x is."""
     given = _given(x)
     return math.exp2(x) if given is None else _power(_fraction(Fraction(2), given), given)
 
 
 def tanh(x: SupportsFloat) -> float:
-    """`math.tanh`, enclosed where x is."""
+    """`math.tanh`, enclosed if x is."""
     given = _given(x)
     return math.tanh(x) if given is None else _function("tanh", given, lambda z: z.tanh())
 
 
 def sqrt(x: SupportsFloat) -> float:
-    """`math.sqrt`, enclosed where x is."""
+    """`math.sqrt`, enclosed if x is."""
     given = _given(x)
     if given is None:
         return math.sqrt(x)
@@ -610,7 +609,7 @@ def sqrt(x: SupportsFloat) -> float:
 
 
 def as_chosen(number: float) -> float:
-    """A double that a search has found for a parameter: the parameter is that double, so that nothing is rounded."""
+    """A parameter found by a search: it equals the double exactly, so nothing is rounded."""
     run = _RUN.get()
     return number if run is None else _as_float(Enclosed(Fraction(number), run))
 
@@ -622,7 +621,7 @@ def to_float(number: SupportsFloat) -> float:
 
 
 def fsum(numbers: Iterable[SupportsFloat]) -> float:
-    """`math.fsum`, enclosed where one of the numbers is."""
+    """`math.fsum`, enclosed if one of the numbers is."""
     listed: list[Any] = list(numbers)
     if any(_given(x) is not None for x in listed):
         return _as_float(sum(listed))
@@ -636,7 +635,7 @@ _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
 
 
 def _given(x: Any) -> Any:
-    """An argument of a function, enclosed, in an enclosed run; None outside, where it is of plain numbers."""
+    """The enclosed argument of a function in an enclosed run; None outside, if it is a plain number."""
     if type(x) is Enclosed:
         return x
     run = _RUN.get()
@@ -648,7 +647,7 @@ def _fraction(number: Fraction, like: Enclosed) -> Any:
 
 
 def _as_float(number: Any) -> float:
-    """For types: an enclosed number does what a float does."""
+    """For type checkers: an enclosed number behaves like a float."""
     return number  # type: ignore[no-any-return]
 
 
@@ -668,10 +667,10 @@ def _natural(x: Any) -> Any:
 
 def _function(name: str, x: Enclosed, does: Callable[[Interval], Interval]) -> Any:
     with _precise():
-        found = does(x.interval)
-    if not found.is_finite():
+        interval = does(x.interval)
+    if not interval.is_finite():
         raise OverflowError("math range error")
-    return Enclosed(None, x.roundings, found, _digest(name, x))
+    return Enclosed(None, x.roundings, interval, _digest(name, x))
 
 
 
@@ -685,7 +684,7 @@ def _exact_log_of(x: Fraction, base: Fraction) -> int | None:
 
 
 def _exact_log(x: Enclosed, base: Enclosed) -> int | None:
-    """The whole power of the base that x is; None where it is none."""
+    """The n with x = baseⁿ; None if there is no whole n."""
     if x.exact is None or base.exact is None:
         return None
     try:
@@ -695,7 +694,7 @@ def _exact_log(x: Enclosed, base: Enclosed) -> int | None:
 
 
 def _known(name: str, a: Enclosed, b: Enclosed) -> Enclosed | None:
-    """What needs no interval: with 0 and 1, and of a number with itself."""
+    """Results that need no interval: operations with 0 and 1, and of a number with itself."""
     if a.exact == 0 and name in "*/" and (name == "*" or not b.interval.contains(0)):
         return a
     if b.exact == 0 and name in "+-*":
@@ -719,8 +718,8 @@ def _power(base: Enclosed, power: Enclosed) -> Any:
         if n == 0:
             return Enclosed(Fraction(1), base.roundings)
         with _precise():
-            found = base.interval**n
-        return Enclosed(None, base.roundings, found, _digest("**", base, power))
+            interval = base.interval**n
+        return Enclosed(None, base.roundings, interval, _digest("**", base, power))
     if power.exact == Fraction(1, 2):
         return sqrt(base)
     if base.exact == 0:
@@ -735,7 +734,7 @@ def _floored(quotient: Any) -> Any:
 
 
 def _beyond(own: Enclosed, other: Any, does: Callable[[Any, Any], Any], *, swapped: bool) -> Any:
-    """With ±∞ and NaN what doubles give, where only the sign counts; with arrays number by number."""
+    """Operations with ±∞ and NaN as in doubles, if only the sign matters; with arrays, elementwise."""
     if isinstance(other, float | np.floating):
         sign = 0.0 if own == 0 else math.copysign(1.0, -1.0 if own < 0 else 1.0)
         return does(float(other), sign) if swapped else does(sign, float(other))
@@ -745,7 +744,7 @@ def _beyond(own: Enclosed, other: Any, does: Callable[[Any, Any], Any], *, swapp
 
 
 def _uncompared(other: Any) -> Any:
-    """What a comparison with no number is: False with NaN."""
+    """The result of a comparison with something that is not a number: False for NaN."""
     return False if isinstance(other, float | np.floating) else NotImplemented
 
 
@@ -758,7 +757,7 @@ def _boxed(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """An array of truth values as such, and an array of one number without a shape as that number."""
+    """An array of truth values as a boolean array, and a zero-dimensional array as its number."""
     if isinstance(value, np.ndarray):
         if value.shape == ():
             return value[()]

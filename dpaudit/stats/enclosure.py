@@ -1,7 +1,7 @@
-"""Privacy profiles in balls: intervals of doubles that contain the exact value for certain.
+"""Privacy profiles in interval arithmetic (Arb): intervals of doubles that provably contain the exact value.
 
-Balls are those of Arb (python-flint). What is certain is what follows from the balls of the probabilities; how they
-came about is `interpret.balls`' affair.
+The result is rigorous given enclosures of the probabilities, which `interpret.enclosures` computes with Arb
+(python-flint).
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
 
-Ball: TypeAlias = Any
+ArbInterval: TypeAlias = Any
 """An `arb`: the package has no types."""
 
 PRECISION = 128
-"""Bits of the balls that are made here."""
+"""Precision of the intervals created here, in bits."""
 _STEPS = 40
-"""Of a factor 16 each, by which an upper bound is raised until it is certain."""
+"""Number of attempts to raise an upper bound, by a factor 16 each, until it is certain."""
 
 
 @dataclass(frozen=True)
 class Enclosure:
-    """A number between `low` and `high`, for certain; infinite where both are."""
+    """A number that provably lies between `low` and `high`; infinite if both are."""
 
     low: float
     high: float
@@ -34,8 +34,8 @@ class Enclosure:
         return self.low <= number <= self.high
 
 
-def outward(number: Ball) -> Enclosure:
-    """The doubles around a ball."""
+def outward(number: ArbInterval) -> Enclosure:
+    """The tightest doubles around an interval."""
     low, high = float(number.lower()), float(number.upper())
     # conversion rounds to the nearest double, which may lie inside
     return Enclosure(
@@ -44,7 +44,7 @@ def outward(number: Ball) -> Enclosure:
     )
 
 
-def delta_at(p: Sequence[Ball], q: Sequence[Ball], epsilon: Ball | float) -> Ball:
+def delta_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], epsilon: ArbInterval | float) -> ArbInterval:
     """The hockey-stick divergence of p over q, Σ max(0, p_i − e^ε q_i), shape (k,) each."""
     with ctx.workprec(PRECISION):
         ratio = arb(epsilon).exp()
@@ -54,22 +54,22 @@ def delta_at(p: Sequence[Ball], q: Sequence[Ball], epsilon: Ball | float) -> Bal
         return total
 
 
-def decimal(number: float) -> Ball:
-    """A number of a claim, as the decimal that it was written as: 0.1 is one tenth."""
+def decimal(number: float) -> ArbInterval:
+    """A number in a claim, as the decimal that it was written as: 0.1 is one tenth."""
     exact = Fraction(repr(float(number)))
     with ctx.workprec(PRECISION):
         return arb(fmpq(exact.numerator, exact.denominator))
 
 
-def epsilon_at(p: Sequence[Ball], q: Sequence[Ball], delta: Ball | float) -> Enclosure:
+def epsilon_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], delta: ArbInterval | float) -> Enclosure:
     """The smallest ε ≥ 0 at which the profile of p over q is at most δ.
 
-    By Neyman and Pearson that is max over events E of ln((p(E) − δ)/q(E)): any event bounds it from below, and the
-    profile at a shade more, if it is at most δ there, from above.
+    By the Neyman-Pearson lemma this is the maximum over events E of ln((p(E) − δ)/q(E)). Any event gives a lower bound;
+    a slightly larger ε at which the profile is at most δ is an upper bound.
 
     Args:
-        p, q: balls of the probabilities of the same outcomes, shape (k,).
-        delta: in [0, 1]; a float is taken as the double that it is.
+        p, q: enclosures of the probabilities of the same outcomes, shape (k,).
+        delta: in [0, 1]; a float means exactly that double.
     """
     with ctx.workprec(PRECISION):
         allowed = arb(delta)
@@ -84,20 +84,20 @@ def epsilon_at(p: Sequence[Ball], q: Sequence[Ball], delta: Ball | float) -> Enc
             least = arb(0)
             for loss in losses:
                 least = least.max(loss)
-            found = outward(least)
-            return Enclosure(max(0.0, found.low), found.high)
+            enclosure = outward(least)
+            return Enclosure(max(0.0, enclosure.low), enclosure.high)
         if delta_at(p, q, 0) <= allowed:
             return Enclosure(0.0, 0.0)
         return _between(p, q, allowed)
 
 
-def _between(p: Sequence[Ball], q: Sequence[Ball], allowed: Ball) -> Enclosure:
+def _between(p: Sequence[ArbInterval], q: Sequence[ArbInterval], allowed: ArbInterval) -> Enclosure:
     order = sorted(range(len(p)), key=lambda i: _loss(p[i], q[i]), reverse=True)
     best, mass, other = arb(0), arb(0), arb(0)
     for i in order:
         mass, other = mass + p[i], other + q[i]
         if mass > allowed and other > 0:
-            # an event of its own right, whatever the order: the bound holds
+            # any event gives a valid bound, regardless of the order
             bound = ((mass - allowed) / other).log()
             if bound.mid() > best.mid():
                 best = bound
@@ -112,7 +112,7 @@ def _between(p: Sequence[Ball], q: Sequence[Ball], allowed: Ball) -> Enclosure:
     return Enclosure(max(0.0, low), math.inf)
 
 
-def _loss(a: Ball, b: Ball) -> float:
+def _loss(a: ArbInterval, b: ArbInterval) -> float:
     if b.is_zero():
         return math.inf
     return -math.inf if a.is_zero() else float((a / b).log().mid())

@@ -1,12 +1,12 @@
-"""Bets against H0: p <= exp(epsilon) q + delta: evidence that may be looked at, and stopped, at any time.
+"""E-processes against H0: p <= exp(epsilon) q + delta: evidence that stays valid at any interim analysis.
 
 An event has probability p on the numerator dataset and q on the other. Runs come in batches: x hits in n runs
-of the first, y hits in m runs of the second. The alternative (p1, q1) that is bet on a batch is fixed before it (it is
-predictable; so may the event be), and the batch's e-value is the likelihood ratio
+of the first, y hits in m runs of the second. The alternative (p1, q1) for a batch is fixed before it (it is
+predictable; the event may be, too), and the batch's e-value is the likelihood ratio
 
     E = p1^x (1-p1)^(n-x) q1^y (1-q1)^(m-y) / [p0^x (1-p0)^(n-x) q0^y (1-q0)^(m-y)],
 
-(p0, q0) the reverse information projection of (p1, q1) on H0: the point of H0 with the least
+(p0, q0) being the reverse information projection of (p1, q1) on H0: the point of H0 with the least
 n KL(p1||p0) + m KL(q1||q0). If (p1, q1) lies in H0 they are equal and E = 1.
 
 **E has expectation <= 1 under every (p, q) of H0.** Summed over the outcomes,
@@ -14,18 +14,18 @@ n KL(p1||p0) + m KL(q1||q0). If (p1, q1) lies in H0 they are equal and E = 1.
     ln E[E] = n ln(1 + u (p - p0)) + m ln(1 + v (q - q0)),
     u = (p1 - p0) / (p0 (1 - p0)),    v = (q1 - q0) / (q0 (1 - q0)),
 
-which is concave in (p, q), is 0 at (p0, q0) and has the gradient (n u, m v) there. The gradient of the divergence that
+which is concave in (p, q), is 0 at (p0, q0) and has gradient (n u, m v) there. The gradient of the divergence that
 (p0, q0) minimises over the convex set H0 is -(n u, m v), so n u (p - p0) + m v (q - q0) <= 0 on H0, and a concave
-function lies below its tangent. The argument needs the weights n and m of the divergence to be those of the batch,
-and nothing else of them: n != m is covered. (At p1 = 1 or q1 = 0 the projection may be a corner, p0 = 1 or q0 = 0,
+function lies below its tangent. The argument only needs the weights n and m of the divergence to be those of the batch;
+n != m is covered. (At p1 = 1 or q1 = 0 the projection may be a corner, p0 = 1 or q0 = 0,
 where the derivatives are one-sided and an outcome that (p1, q1) excludes has E = 0; the argument is the same.)
 Only the direction of (n u, m v) matters: every (p0, q0) on the line p = exp(epsilon) q + delta and every t >= 0
-give an e-value with u = t, v = -t exp(epsilon) n / m, as long as no outcome gets a negative one, for that alternative
-projects onto (p0, q0). `SignalMixture` averages over t.
+give an e-value with u = t, v = -t exp(epsilon) n / m, as long as no outcome gets a negative one, because that
+alternative projects onto (p0, q0). `SignalMixture` averages over t.
 
 **A product of such e-values** is a non-negative supermartingale under H0 that starts at 1, so the probability that it
-ever reaches 1/alpha is at most alpha, whatever the rule by which the runs are stopped (J. Ville, "Étude critique de la
-notion de collectif", 1939). Within a batch no order is kept, hence values exist at the ends of batches only.
+ever reaches 1/alpha is at most alpha, under every stopping rule (J. Ville, "Étude critique de la notion de collectif",
+1939). The order within a batch is not recorded, so values exist only at the ends of batches.
 
 Sources: R. Turner, A. Ly and P. Grünwald, "Generic E-variables for exact sequential k-sample tests that allow for
 optional stopping", Journal of Statistical Planning and Inference 230 (2024); P. Grünwald, R. de Heide and W. Koolen,
@@ -61,12 +61,12 @@ __all__ = [
 Floats = FloatArray
 
 SIGNALS: Floats = 0.7 / 2.0 ** np.arange(10, dtype=np.float64)
-"""Strengths of a violation, standard scores of a pair of runs: from n* = 12 to n* = 3 million pairs at alpha = .05."""
+"""Strengths of a violation, as standard scores per pair of runs: from n* = 12 to 3 million pairs at alpha = .05."""
 
-_NO_BET_WEIGHT = 2.0  # of `plug_in`'s prior; 1 to 4 stop about as early
+_NO_VIOLATION_WEIGHT = 2.0  # prior weight of no violation in `plug_in`; values from 1 to 4 stop about equally early
 _LEAST_SIGNAL, _LARGEST_SIGNAL = 0.3, 14.0  # in standard deviations of all past runs
-_CERTAIN = 8.0  # the score from which h(z) = z - 1/z
-_OPEN = 0.95  # of the stake at which an outcome would lose everything
+_CERTAIN = 8.0  # from this score on, h(z) = z - 1/z
+_OPEN = 0.95  # fraction of the largest t at which no outcome gets a negative e-value
 
 
 def null_projection(
@@ -91,10 +91,10 @@ def log_e_value(
 ) -> Floats:
     """The natural logarithm of a batch's e-value against H0, for the alternative (p, q) fixed before it.
 
-    The event was seen ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
-    second. Under every (p, q) of H0 the e-value has expectation at most 1. All but n, m and delta may be arrays, that
-    broadcast against each other, as the result does (a single one has shape ()). It is -inf if the alternative
-    excludes the outcome.
+    The event occurred ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
+    second. Under every (p, q) of H0 the e-value has expectation at most 1. All arguments except n, m and delta may be
+    arrays that broadcast against each other; the result has the broadcast shape (() for scalars). It is -inf if the
+    alternative excludes the outcome.
 
     Raises ValueError as `null_projection` does, or if the counts are not whole numbers with 0 <= x <= n and
     0 <= y <= m.
@@ -102,9 +102,9 @@ def log_e_value(
     x, y = _counts(x, n), _counts(y, m)
     p, q, ratio = _alternative(p, q, epsilon, delta)
     p_null, q_null = _projection(p, q, ratio, delta, n, m)
-    found = _log_likelihood_ratio(x, n, p, p_null) + _log_likelihood_ratio(y, m, q, q_null)
-    # without a violation even an outcome that (p, q) excludes is 0/0 = 1
-    return np.where(p <= ratio * q + delta, 0.0, found)
+    log_ratio = _log_likelihood_ratio(x, n, p, p_null) + _log_likelihood_ratio(y, m, q, q_null)
+    # without a violation, even an outcome that (p, q) excludes gives 0/0 = 1
+    return np.where(p <= ratio * q + delta, 0.0, log_ratio)
 
 
 def signal_log_e_values(
@@ -112,35 +112,35 @@ def signal_log_e_values(
 ) -> Floats:
     """The log e-values of a batch for violations of the strengths `SIGNALS`, shape (signals, ...).
 
-    (p, q) is an estimate of the event's probabilities that was made before the batch. The bet of strength s stands at
-    the point of the line p = exp(epsilon) q + delta that is closest to the estimate, and leaves it in the one
-    direction from which the projection leads back (the module shows why this is an e-value wherever the point is), so
-    far that a pair of runs gives a standard score of s on average; 2 ln(1/alpha)/s^2 pairs refute such a violation. The
-    estimate need not violate the claim: `plug_in` serves, or smoothed frequencies, or (1/2, 1/2) if nothing is known.
+    (p, q) is an estimate of the event's probabilities made before the batch. Take the point of the line
+    p = exp(epsilon) q + delta closest to the estimate. The alternative of strength s leaves it in the direction whose
+    projection leads back (the module docstring shows why this is an e-value for every such point), so far that a pair
+    of runs gives a standard score of s on average; 2 ln(1/alpha)/s^2 pairs refute such a violation. The estimate need
+    not violate the claim: use `plug_in`, smoothed frequencies, or (1/2, 1/2) if nothing is known.
 
     Arguments broadcast, and ValueError is raised, as in `log_e_value`.
     """
     x, y = _counts(x, n), _counts(y, m)
     p, q, ratio = _alternative(p, q, epsilon, delta)
     p_null, q_null = nearest(p, q, ratio=ratio, delta=delta, n=n, m=m)
-    step = ratio * n / m  # -v / u of the module
+    step = ratio * n / m  # -v / u of the module docstring
     with np.errstate(divide="ignore"):
         most = np.minimum(1 / p_null, 1 / (step * (1 - q_null)))
         noise = np.hypot(np.sqrt(p_null * (1 - p_null)), step * np.sqrt(q_null * (1 - q_null) * m / n))
         signal = SIGNALS.reshape(-1, *(1,) * np.broadcast(x, y, noise).ndim)
-        stake = np.minimum(signal / noise, _OPEN * most)
+        t = np.minimum(signal / noise, _OPEN * most)
     return (
-        x * np.log1p(stake * (1 - p_null))
-        + (n - x) * np.log1p(-stake * p_null)
-        + y * np.log1p(-stake * step * (1 - q_null))
-        + (m - y) * np.log1p(stake * step * q_null)
+        x * np.log1p(t * (1 - p_null))
+        + (n - x) * np.log1p(-t * p_null)
+        + y * np.log1p(-t * step * (1 - q_null))
+        + (m - y) * np.log1p(t * step * q_null)
     )
 
 
 def growth(p: float, q: float, *, p_hat: ArrayLike, q_hat: ArrayLike, epsilon: ArrayLike, delta: float) -> Floats:
-    """What a pair of runs adds to the log e-value on average, in nats.
+    """The expected growth of the log e-value per pair of runs, in nats.
 
-    (p, q) is the truth, (p_hat, q_hat) is what is bet. At (p_hat, q_hat) = (p, q) the result is the largest, and
+    (p, q) is the truth, (p_hat, q_hat) the tested alternative. The result is largest at (p_hat, q_hat) = (p, q), where
     ln(1/alpha) divided by it is `power.information_limit`.
 
     Raises ValueError as `null_projection` does, for (p, q) or for (p_hat, q_hat).
@@ -154,14 +154,14 @@ def growth(p: float, q: float, *, p_hat: ArrayLike, q_hat: ArrayLike, epsilon: A
 def plug_in(x: ArrayLike, n: int, y: ArrayLike, m: int, *, epsilon: ArrayLike, delta: float) -> tuple[Floats, Floats]:
     """An alternative (p1, q1) for the next batch, from the counts of the batches before it.
 
-    The estimates (x + 1/2)/(n + 1) and (y + 1/2)/(m + 1) are drawn towards their projection on H0, by as much as
-    the violation they show may be chance. With z = sqrt(2 ln R), R their likelihood ratio against H0, the violation
-    is kept by the share h(z)/z, where h is the posterior mean of a signal of u standard deviations: prior density 1/u
-    (no scale is favoured, as the true one is unknown) beside a weight of 2 on no violation at all. Early noise
-    then costs little. Estimates in H0 are returned as they are: nothing is bet. No past counts: n = m = 0.
+    The estimates (x + 1/2)/(n + 1) and (y + 1/2)/(m + 1) are shrunk towards their projection on H0, to the degree that
+    their violation may be chance. With z = sqrt(2 ln R), R their likelihood ratio against H0, the fraction h(z)/z of
+    the violation is kept, where h is the posterior mean of a signal of u standard deviations: prior density 1/u
+    (scale-free, as the true scale is unknown) plus a weight of 2 on no violation. Early noise then costs little.
+    Estimates in H0 are returned unchanged, and the e-value is 1. Without past counts pass n = m = 0.
 
-    Any predictable alternative is valid; this one is measured in ``benchmarks/sequential.md``. Where the event stays
-    the same for long, `SignalMixture` stops earlier.
+    Any predictable alternative is valid; ``benchmarks/sequential.md`` measures this one. If the event stays the same
+    for long, `SignalMixture` stops earlier.
 
     Arguments broadcast as in `log_e_value`. Raises ValueError as `log_e_value` does, except that n = 0 or m = 0 are
     allowed.
@@ -170,7 +170,7 @@ def plug_in(x: ArrayLike, n: int, y: ArrayLike, m: int, *, epsilon: ArrayLike, d
     p, q, ratio = _alternative((x + 0.5) / (n + 1), (y + 0.5) / (m + 1), epsilon, delta)
     weights = max(n, 1), max(m, 1)
     p_null, q_null = _projection(p, q, ratio, delta, *weights)
-    # The estimates stand for their own counts: with x itself R could be below 1.
+    # Use the estimates as counts: with x itself R could be below 1.
     nats = _log_likelihood_ratio(n * p, n, p, p_null) + _log_likelihood_ratio(m * q, m, q, q_null)
     z = np.sqrt(2 * np.maximum(nats, 0.0))
     share = np.where(z > _CERTAIN, 1 - 1 / np.maximum(z, _CERTAIN) ** 2, np.interp(z, _SCORES, _SHARES))
@@ -178,15 +178,15 @@ def plug_in(x: ArrayLike, n: int, y: ArrayLike, m: int, *, epsilon: ArrayLike, d
 
 
 def largest_rejected(epsilons: Floats, log_peaks: Floats, *, alpha: float) -> float:
-    """The largest grid epsilon such that it and every smaller one has had a peak of at least ln(1/alpha); else 0.0.
+    """The largest grid epsilon such that it and all smaller ones have had a peak of at least ln(1/alpha); else 0.0.
 
-    Let ``log_peaks`` be the running maxima of processes, one for each of the ascending ``epsilons``, of which every one
-    is an e-process if H0 holds at its epsilon. Then the result is ever, at any time, above the true epsilon with
-    probability at most alpha. For let epsilon* be the true one, the least at which H0 holds, and g the smallest grid
-    point >= epsilon*; without one the result cannot exceed epsilon*. H0 holds at g too, as it grows with epsilon. A
-    result above epsilon* is at least g, as it is a grid point; so the peak at g has reached ln(1/alpha), as every peak
-    up to the result has; and by Ville's inequality that ever happens with probability at most alpha. (A larger point
-    may have its peak earlier than a smaller one. It is the demand on all that spares a union over the grid.)
+    Let ``log_peaks`` be the running maxima of processes, one for each of the ascending ``epsilons``, each an e-process
+    if H0 holds at its epsilon. Then the probability that the result ever exceeds the true epsilon is at most alpha.
+    Proof: let epsilon* be the true one, the least at which H0 holds, and g the smallest grid point >= epsilon*; if
+    there is none, the result cannot exceed epsilon*. H0 holds at g too, as it grows with epsilon. A result above
+    epsilon* is at least g, as it is a grid point; so the peak at g has reached ln(1/alpha), like every peak up to the
+    result. By Ville's inequality this ever happens with probability at most alpha. (A larger point may peak earlier
+    than a smaller one. Requiring all smaller peaks avoids a union bound over the grid.)
 
     Raises ValueError if alpha is not in (0, 1), or the two arrays are not of the same length.
     """
@@ -199,7 +199,7 @@ def largest_rejected(epsilons: Floats, log_peaks: Floats, *, alpha: float) -> fl
 
 
 class _Path:
-    """Values over a grid of epsilon, and the largest that each ever was; every process starts at the value 1."""
+    """Values over a grid of epsilon, and their running maxima; every process starts at 1."""
 
     def __init__(self, epsilons: ArrayLike) -> None:
         self.epsilons = _grid(epsilons)
@@ -207,7 +207,7 @@ class _Path:
         self.log_peaks: Floats = np.zeros(self.epsilons.size)
 
     def epsilon_lower(self, alpha: float) -> float:
-        """A lower confidence bound of epsilon that holds at every time at once: `largest_rejected` of the peaks.
+        """A lower confidence bound on epsilon, valid at all times simultaneously: `largest_rejected` of the peaks.
 
         Raises ValueError if alpha is not in (0, 1).
         """
@@ -222,14 +222,13 @@ class EProcess(_Path):
     """The product of batches' e-values, at every epsilon of a grid at once.
 
     Args:
-        epsilons: the grid, ascending, in natural units; the claimed epsilon must be one of them, as nothing is
-            said about those in between but by `epsilon_lower`.
-        delta: of the claim.
+        epsilons: the grid, ascending, in natural units; it must contain the claimed epsilon, as only `epsilon_lower`
+            makes a statement about values in between.
+        delta: the claim's delta.
 
     Attributes:
         log_values: the natural logarithm of the current value at each epsilon.
-        log_peaks: the largest log value so far, at least 0. The claim is rejected at level alpha where it is
-            >= ln(1/alpha).
+        log_peaks: the largest log value so far, at least 0. Reject the claim at level alpha if it is >= ln(1/alpha).
 
     Raises ValueError if the grid is empty, not ascending, or not in [0, 700], or if delta is not in [0, 1].
     """
@@ -247,9 +246,9 @@ class EProcess(_Path):
         self.multiply(log_e_value(x, n, y, m, p=p, q=q, epsilon=self.epsilons, delta=self.delta))
 
     def multiply(self, log_values: ArrayLike) -> None:
-        """Multiply by e-values from elsewhere, given as natural logarithms over the grid.
+        """Multiply by external e-values, given as natural logarithms over the grid.
 
-        Under H0 at an epsilon, its e-value must have expectation at most 1 given all that came before.
+        Under H0 at an epsilon, its e-value must have conditional expectation at most 1 given the past.
 
         Raises ValueError unless there is one for each epsilon of the grid, none of them NaN or +inf.
         """
@@ -257,15 +256,15 @@ class EProcess(_Path):
 
 
 class Mixture(_Path):
-    """The average of e-processes over one grid: one test over many pairs, events, powers and directions.
+    """The average of e-processes over the same grid: one test over many pairs, events, powers and directions.
 
-    Averaging spends no alpha on a number of tests, and the best member's evidence counts but for ln(1/its weight). H0
-    at an epsilon is here that every member's hypothesis holds at it.
+    Averaging needs no correction for multiple tests; the best member loses only ln(1/its weight) nats of evidence. H0
+    at an epsilon means that every member's hypothesis holds at it.
 
     Args:
         epsilons: the grid, as in `EProcess`.
-        weights: one for each member, fixed in advance, positive, with a sum <= 1. What is left over is never bet
-            (a member of value 1).
+        weights: one for each member, fixed in advance, positive, with a sum <= 1. The remainder is a member of constant
+            value 1.
 
     Raises ValueError for a bad grid, or for weights that are not positive or sum to more than 1.
     """
@@ -277,8 +276,8 @@ class Mixture(_Path):
     def update(self, members: Sequence[Floats] | Floats) -> None:
         """Take the members' current ``log_values``, shape (members, grid).
 
-        A member that has not started has the value 1: zeros. To be called when all members have seen the
-        batch: where they bet on the same runs, a mixture of some before and some after it is no e-process.
+        A member that has not started has the value 1, so zeros here. Call this only after all members have processed
+        the batch: if they use the same runs, mixing some before and some after the batch is not an e-process.
 
         Raises ValueError unless there is a row for each weight and a column for each epsilon, without NaN or +inf.
         """
@@ -287,16 +286,16 @@ class Mixture(_Path):
 
 
 class SignalMixture(_Path):
-    """Bets on an event of unknown probabilities: the average over how strong the violation may be.
+    """An e-process for an event of unknown probabilities: a mixture over the strength of the violation.
 
     Its members are the strengths `SIGNALS`, with equal weights; see `signal_log_e_values`. A bad estimate of the
-    event's probabilities costs little, a bad one of the strength much: hence the mixture. It loses at most ln(10) nats
-    against the best member. `EProcess` with `plug_in` is the other way to learn; ``benchmarks/sequential.md``
-    compares them.
+    event's probabilities costs little, a bad one of the strength costs much: hence the mixture. It loses at most ln(10)
+    nats against the best member. `EProcess` with `plug_in` is the alternative; ``benchmarks/sequential.md`` compares
+    them.
 
     Args:
         epsilons: the grid, as in `EProcess`.
-        delta: of the claim.
+        delta: the claim's delta.
 
     Attributes: those of `EProcess`. Raises ValueError as `EProcess` does.
     """
@@ -309,7 +308,7 @@ class SignalMixture(_Path):
         self._log_weights = _log_weights(np.full(SIGNALS.size, 1 / SIGNALS.size))
 
     def update(self, x: int, n: int, y: int, m: int, *, p: ArrayLike, q: ArrayLike) -> None:
-        """Multiply every member by its e-value of a batch, (p, q) being an estimate that was made before it.
+        """Multiply every member by its e-value of a batch; (p, q) is an estimate made before it.
 
         p and q are numbers, or arrays over the grid. Raises ValueError as `log_e_value` does.
         """
@@ -330,38 +329,38 @@ def _log_likelihood_ratio(hits: Floats, runs: int, p: Floats, p_null: Floats) ->
 
 
 def _times(count: Floats, above: Floats, below: Floats) -> Floats:
-    """count * ln(above / below): 0 if the count is, else -inf where above is 0, whatever is below it."""
+    """count * ln(above / below): 0 if the count is 0, else -inf if above is 0, for any value of below."""
     possible = (above > 0) & (below > 0)
     ratio = np.log(np.where(possible, above, 1.0) / np.where(possible, below, 1.0))
     log_ratio = np.where(above > 0, ratio, -np.inf)
-    found: Floats = np.where(count == 0, 0.0, np.where(count == 0, 1.0, count) * log_ratio)
-    return found
+    product: Floats = np.where(count == 0, 0.0, np.where(count == 0, 1.0, count) * log_ratio)
+    return product
 
 
 def _log_weights(weights: ArrayLike) -> Floats:
-    """Logarithms of the members' weights, and of what is left over."""
+    """Logarithms of the members' weights, and of the remainder."""
     given = np.asarray(weights, dtype=np.float64)
     total = float(given.sum())
     if given.ndim != 1 or not given.size or not (given > 0).all() or not total <= 1 + 1e-9:
         raise ValueError(f"weights must be positive numbers with a sum of at most 1, not {weights!r}")
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(np.append(given / max(1.0, total), max(0.0, 1 - total)))
-    return found
+        log_weights: Floats = np.log(np.append(given / max(1.0, total), max(0.0, 1 - total)))
+    return log_weights
 
 
 def _log_average(members: Floats, log_weights: Floats) -> Floats:
-    never_bet = np.zeros((1, members.shape[1]))
-    found: Floats = np.logaddexp.reduce(np.concatenate((members, never_bet)) + log_weights[:, None], axis=0)
-    return found
+    constant = np.zeros((1, members.shape[1]))
+    average: Floats = np.logaddexp.reduce(np.concatenate((members, constant)) + log_weights[:, None], axis=0)
+    return average
 
 
 def _signal_shares() -> tuple[Floats, Floats]:
-    """Scores z, and the share h(z)/z of a violation of z standard deviations that `plug_in` believes."""
+    """Scores z, and the fraction h(z)/z of a violation of z standard deviations that `plug_in` keeps."""
     signal = np.geomspace(_LEAST_SIGNAL, _LARGEST_SIGNAL, 400)
-    weight = math.log(_LARGEST_SIGNAL / _LEAST_SIGNAL) / signal.size  # of prior 1/u: even in ln u
+    weight = math.log(_LARGEST_SIGNAL / _LEAST_SIGNAL) / signal.size  # prior density 1/u: uniform in ln u
     z = np.linspace(0.01, _CERTAIN, 400)
     likelihood = weight * np.exp(np.outer(z, signal) - signal**2 / 2)
-    mean = (likelihood * signal).sum(axis=1) / (_NO_BET_WEIGHT + likelihood.sum(axis=1))
+    mean = (likelihood * signal).sum(axis=1) / (_NO_VIOLATION_WEIGHT + likelihood.sum(axis=1))
     return z, np.minimum(mean / z, 1.0)
 
 
@@ -410,9 +409,9 @@ def _grid(epsilons: ArrayLike) -> Floats:
 
 
 def _evidence(log_values: ArrayLike | Sequence[Floats], shape: tuple[int, ...]) -> Floats:
-    found = np.asarray(log_values, dtype=np.float64)
-    if found.shape != shape:
-        raise ValueError(f"log e-values must have the shape {shape}, not {found.shape}")
-    if not (found < np.inf).all():  # false for NaN too
+    evidence = np.asarray(log_values, dtype=np.float64)
+    if evidence.shape != shape:
+        raise ValueError(f"log e-values must have the shape {shape}, not {evidence.shape}")
+    if not (evidence < np.inf).all():  # false for NaN too
         raise ValueError("log e-values must not be NaN or +inf")
-    return found
+    return evidence

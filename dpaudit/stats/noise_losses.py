@@ -1,9 +1,9 @@
-"""The distribution of the privacy loss of moved noise, in doubles: for pictures, where `noise_profile` is for verdicts.
+"""The privacy loss distribution of shifted noise, in doubles: for plots; verdicts use `noise_profile`.
 
-The loss of an output is L = ln(density on the left : on the right), under the left law; `noise_profile` says what it is
-for every kind of noise. All of it is symmetric: ln(right : left) under the right law has the same distribution.
-Gaussian noise, a single Laplace draw and two-sided geometric ones are in closed form; several Laplace draws, or one
-beside Gaussian noise, are put on a grid of losses.
+The loss of an output is L = ln(density under D / density under D′), for outputs drawn on D; `noise_profile` gives it
+for every kind of noise. All noise is symmetric: the loss in the other direction has the same distribution.
+Gaussian noise, a single Laplace draw and two-sided geometric draws have closed forms; several Laplace draws, or one
+together with Gaussian noise, are discretised on a grid of losses.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from dpaudit.stats.noise_profile import Moves
 Floats = FloatArray
 
 CELLS, SMOOTHED = 8192, 512
-"""Of the sum of several Laplace losses; of one or several under Gaussian noise."""
+"""Grid cells for the sum of several Laplace losses; for Laplace losses together with Gaussian noise."""
 MOST = 8_000_000
-"""Losses, times arguments, of one look."""
+"""Most losses × arguments evaluated at once."""
 
 
 class NoiseLosses:
-    """The distribution of the loss of independent draws that move.
+    """The distribution of the privacy loss of independent shifted draws.
 
     Args:
-        moves: of all draws that move; `NoiseProfile` takes them too.
+        moves: the shifts of all draws, as for `NoiseProfile`.
 
     Raises:
-        OverflowError: there are too many losses for a picture.
+        OverflowError: there are too many losses for a plot.
     """
 
     def __init__(self, moves: Moves) -> None:
@@ -51,7 +51,7 @@ class NoiseLosses:
 
     @property
     def atoms(self) -> Floats:
-        """Losses that have a probability of their own, ascending."""
+        """Losses with positive probability, ascending."""
         if self._mu:
             return np.empty(0)
         ends = (-self._lone, self._lone) if self._lone else (0.0,)
@@ -59,17 +59,17 @@ class NoiseLosses:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Between which losses all of them lie, but for 1e-9 of Gaussian ones a side."""
+        """The range of the losses; for Gaussian noise it omits a probability of 1e-9 at each end."""
         reach, centre = 6.0 * self._mu, self._mu**2 / 2
         low, high = float(self._losses[0]), float(self._losses[-1])
         return low - self._lone + centre - reach, high + self._lone + centre + reach
 
     def below(self, losses: Floats, *, at: bool = True) -> Floats:
-        """Pr[L ≤ t] of some t, or Pr[L < t] where not `at`; shape as given."""
+        """Pr[L ≤ t] for an array of t, or Pr[L < t] if not `at`; shape as given."""
         t = np.asarray(losses, dtype=np.float64)
         if not self._mu and not self._lone:
-            found: Floats = self._sums[np.searchsorted(self._losses, t, side="right" if at else "left")]
-            return np.minimum(found, 1.0)
+            sums: Floats = self._sums[np.searchsorted(self._losses, t, side="right" if at else "left")]
+            return np.minimum(sums, 1.0)
         if t.size * len(self._losses) > MOST:
             raise OverflowError
         rest = t[..., None] - self._losses
@@ -85,13 +85,13 @@ class NoiseLosses:
 
 
 def _laplace(widths: list[float], cells: int) -> tuple[Floats, Floats]:
-    """Losses of several Laplace draws on a grid: of each, w with 1/2, −w with e^−w/2, w − 2s with density e^−s/2."""
+    """Losses of several Laplace draws on a grid; each is w with 1/2, −w with e^−w/2, w − 2s with density e^−s/2."""
     total = math.fsum(widths)
     step = 2 * total / cells
     masses = np.ones(1)
     for width in widths:
         size = max(round(2 * width / step), 1)
-        # the cell of place j is half a step about it
+        # cell j extends half a step to both sides
         ends = np.clip((np.arange(size + 2) - 0.5) * width / size, 0.0, width)
         one = -np.diff(np.exp(-ends)) / 2
         one[0] += 0.5
@@ -101,7 +101,7 @@ def _laplace(widths: list[float], cells: int) -> tuple[Floats, Floats]:
 
 
 def _geometric(gap: int, scale: float, times: int) -> tuple[Floats, Floats]:
-    """Losses (gap − 2j)/scale of one two-sided geometric draw, `times` over."""
+    """The sum of `times` independent losses (gap − 2j)/scale of a two-sided geometric draw."""
     a = math.exp(-1 / scale)
     one = (1 - a) / (1 + a) * a ** np.arange(gap + 1.0)
     one[0], one[-1] = 1 / (1 + a), a**gap / (1 + a)
@@ -112,7 +112,7 @@ def _geometric(gap: int, scale: float, times: int) -> tuple[Floats, Floats]:
 
 
 def _joined(losses: Floats, masses: Floats, others: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Of the sums of independent losses."""
+    """The distribution of the sum of independent losses."""
     if len(losses) * len(others) > MOST:
         raise OverflowError
     return np.add.outer(losses, others).ravel(), np.multiply.outer(masses, weights).ravel()

@@ -1,29 +1,29 @@
-"""Privacy profiles of independent noise that is moved, in balls: δ(ε) and ε(δ) between bounds that are certain.
+"""Privacy profiles of independent shifted noise, in interval arithmetic: δ(ε) and ε(δ) with rigorous bounds.
 
-The loss of an output is L = ln(density on the left : on the right); losses of independent draws add up, and
+The loss of an output is L = ln(density under D / density under D′); losses of independent draws add up, and
 
-    δ(ε) = E[max(0, 1 − e^(ε − L))],  L under the left law.
+    δ(ε) = E[max(0, 1 − e^(ε − L))],  for outputs drawn on D.
 
-All kinds of noise here are symmetric, so that both directions have one profile. Of a draw moved by `gap`:
+All kinds of noise here are symmetric, so both directions have the same profile. For a draw shifted by `gap`:
 
 * Laplace noise of scale b, r = gap/b: L = r with probability 1/2, −r with e^−r/2, and r − 2t with density e^−t/2 for
   t in (0, r). A single one has δ(ε) = 1 − e^((ε − r)/2) for |ε| ≤ r.
-* Gaussian noise of standard deviation σ, μ = gap/σ: L is normal with mean μ²/2 and variance μ²; several are one with
-  μ² = Σμᵢ², and δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle and Wang 2018, Theorem 8).
+* Gaussian noise of standard deviation σ, μ = gap/σ: L is normal with mean μ²/2 and variance μ²; several are equivalent
+  to one with μ² = Σμᵢ², and δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle and Wang 2018, Theorem 8).
 * Two-sided geometric noise: finitely many losses (gap − 2j)/scale, enumerated.
 
-Where several Laplace draws come together, or Laplace and Gaussian ones, the Laplace losses are put on a grid of step g,
-once from above and once from below, each way off by the order of g²:
+Several Laplace draws, or Laplace and Gaussian draws together, are discretised: the Laplace losses are put on a grid of
+step g, once from above and once from below, each with an error of order g²:
 
-* from above, the mass of a cell of losses is split between its ends so that its masses under both laws stay what they
-  are: the cell is a garbling of its ends ("connecting the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
+* from above, the mass of a cell of losses is split between its ends so that its masses under both distributions are
+  preserved: the cell is a garbling of its ends ("connecting the dots": Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
   Connect the Dots: Tighter Discrete Approximations of Privacy Loss Distributions, PoPETs 2022);
-* from below, a cell of width 2g is taken as one output, whose loss r − a − b for t in (a, b) is a point of the grid,
+* from below, a cell of width 2g counts as a single output, whose loss r − a − b for t in (a, b) is a grid point,
   or is rounded down to one: post-processing and smaller losses can only lower δ.
 
-Both orders carry over to independent draws (a product of garblings is one). Sums of losses on the grid are products of
-polynomials with balls for coefficients, which Arb multiplies with what it rounds in the radius; no error of a Fourier
-transform is estimated. Doubles only find where to look.
+Both bounds extend to independent draws (a product of garblings is a garbling). Sums of losses on the grid are products
+of polynomials with interval coefficients, which Arb multiplies with rigorous error bounds, so no Fourier transform
+error has to be estimated. Doubles are used only to locate candidates.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.stats.arb import HALF, Ball, ball
+from dpaudit.stats.arb import HALF, ArbInterval, to_interval
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosure import PRECISION, Enclosure, outward
 
@@ -51,20 +51,20 @@ Floats = FloatArray
 ATOMS = 200_000
 """Most losses of a table; with Gaussian noise beside it, each costs two values of Φ."""
 SMOOTH_ATOMS = 40_000
-"""Most of them then."""
+"""Most losses of a table with Gaussian noise."""
 CELLS = (64, 256, 1024, 4096, 16384)
-"""Of the widest Laplace loss; the next finer grid is taken until the bounds agree."""
+"""Grid cells for the widest Laplace loss; finer grids are used until the bounds agree."""
 AGREE = 2e-6
-"""How far apart the bounds may be, where a grid allows it: relative for δ, and for ε above 1."""
+"""Target for the distance of the bounds: relative for δ, and for ε above 1."""
 _RAISES = 40
-"""Of a factor 8 each, by which a bound on ε is moved until it is certain."""
+"""Number of attempts to move a bound on ε, by a factor 8 each, until it is certain."""
 _NEAR = 1e-9
-"""Of losses this near to ε, relative above 1, the ball decides whether they count."""
+"""For losses this close to ε (relative if above 1), the interval decides whether they count."""
 
 
 @dataclass(frozen=True)
 class Moves:
-    """How far independent draws move between two datasets, in units of their scales.
+    """The shifts of independent draws between two datasets, in units of their scales.
 
     Args:
         laplace: gap/scale of every Laplace draw, > 0.
@@ -79,30 +79,30 @@ class Moves:
 
 @dataclass(frozen=True)
 class _Table:
-    """Losses with their masses under the left law; `losses` descend, up to rounding."""
+    """Losses with their masses under D; `losses` are descending, up to rounding."""
 
-    losses: Sequence[Ball]
-    masses: Sequence[Ball]
+    losses: Sequence[ArbInterval]
+    masses: Sequence[ArbInterval]
 
     @cached_property
     def rough(self) -> tuple[Floats, Floats]:
-        """The same in doubles."""
+        """Losses and masses in doubles."""
         return np.array([float(x) for x in self.losses]), np.array([float(p) for p in self.masses])
 
     @cached_property
-    def sums(self) -> tuple[list[Ball], list[Ball]]:
-        """Masses of the k first losses under the left law and under the right one, for k = 0, 1, …."""
+    def sums(self) -> tuple[list[ArbInterval], list[ArbInterval]]:
+        """Masses of the first k losses under D and under D′, for k = 0, 1, …."""
         left, right = [arb(0)], [arb(0)]
         for loss, p in zip(self.losses, self.masses, strict=True):
             left.append(left[-1] + p)
             right.append(right[-1] + p * (-loss).exp())
         return left, right
 
-    def excess(self, epsilon: Ball) -> Ball:
+    def excess(self, epsilon: ArbInterval) -> ArbInterval:
         """E[max(0, 1 − e^(ε − L))] for L of this table."""
         rough, at = self.rough[0], float(epsilon)
         near = _NEAR * max(1.0, abs(at))
-        # the losses that are surely above ε count in full, those in doubt one by one
+        # losses certainly above ε are summed at once, uncertain ones one by one
         first, last = (int(np.searchsorted(-rough, -(at + side * near))) for side in (1, -1))
         left, right = self.sums
         total = left[first] - epsilon.exp() * right[first]
@@ -111,7 +111,7 @@ class _Table:
         return total
 
     def times(self, other: _Table) -> _Table:
-        """Of the sums of independent losses."""
+        """The table of the sum of independent losses."""
         if len(other.losses) == 1 and other.masses[0] == 1 and other.losses[0].is_zero():
             return self
         losses = [x + y for x in self.losses for y in other.losses]
@@ -121,10 +121,10 @@ class _Table:
 
 
 class NoiseProfile:
-    """δ(ε) and ε(δ) of moved noise.
+    """δ(ε) and ε(δ) of shifted noise.
 
     Args:
-        moves: of all draws that move.
+        moves: the shifts of all draws.
 
     Raises:
         NotEnumerableError: there are too many losses.
@@ -136,22 +136,22 @@ class NoiseProfile:
         with ctx.workprec(PRECISION):
             self._widths = Counter(moves.laplace)
             squares = sum((mu * mu for mu in moves.gaussian), Fraction(0))
-            self._mu = ball(squares).sqrt() if squares else None
+            self._mu = to_interval(squares).sqrt() if squares else None
             self._atoms = _geometric(moves.geometric)
-            # the kind of noise whose profile is in closed form, the others' losses being in the tables
+            # the kind of noise with a closed-form profile; the losses of the others are in the tables
             self._lone = self._widths.total() == 1 and self._mu is None
             self._gridded = bool(self._widths) and not self._lone
             self._grid = 0
             if self._size(0) > self._limit:
                 raise NotEnumerableError(
-                    f"The noise that moves has more than {self._limit:,} privacy losses, even on the coarsest grid; "
-                    "use datasets that are nearer to each other, or fewer draws."
+                    f"The noise has more than {self._limit:,} privacy losses, even on the coarsest grid; "
+                    "use datasets that are closer to each other, or fewer draws."
                 )
             self._tables = self._at_grid() if self._gridded else (self._atoms, self._atoms)
 
     @cached_property
     def supremum(self) -> Enclosure:
-        """Of the loss: ε at δ = 0; infinite with Gaussian noise that moves."""
+        """The supremum of the loss, which is ε at δ = 0; infinite with Gaussian noise."""
         if self._mu is not None:
             return Enclosure(math.inf, math.inf)
         return outward(self._top) if self._top > 0 else Enclosure(0.0, 0.0)
@@ -162,12 +162,12 @@ class NoiseProfile:
             return Enclosure(0.0, 0.0)
         while True:
             with ctx.workprec(PRECISION):
-                low, high = (self._delta(table, ball(epsilon)) for table in self._tables)
-            found = Enclosure(max(0.0, outward(low).low), 0.0 if high.is_zero() else min(1.0, outward(high).high))
-            # within a rounding of the largest loss there is nothing that a finer grid would tell
-            agree = found.high - found.low <= AGREE * found.high or epsilon >= self.supremum.low
+                low, high = (self._delta(table, to_interval(epsilon)) for table in self._tables)
+            enclosure = Enclosure(max(0.0, outward(low).low), 0.0 if high.is_zero() else min(1.0, outward(high).high))
+            # this close to the largest loss a finer grid would not help
+            agree = enclosure.high - enclosure.low <= AGREE * enclosure.high or epsilon >= self.supremum.low
             if agree or not self._refined():
-                return found
+                return enclosure
 
     def epsilon(self, delta: float | Fraction) -> Enclosure:
         """Encloses the least ε ≥ 0 with δ(ε) ≤ delta, for a double or a fraction in [0, 1]."""
@@ -178,24 +178,24 @@ class NoiseProfile:
             if high - low <= AGREE * max(1.0, high) or not self._refined():
                 break
         with ctx.workprec(PRECISION):
-            allowed = ball(delta)
+            allowed = to_interval(delta)
             return Enclosure(
                 self._moved(low, -1, lambda e: self._delta(self._tables[0], e) > allowed),
                 min(self._moved(high, 1, lambda e: self._delta(self._tables[1], e) <= allowed), self.supremum.high),
             )
 
     def curve(self, epsilons: Floats) -> Floats:
-        """δ at some ε, rounded, of the bound from below: for pictures; shape as given."""
+        """The lower bound on δ at an array of ε, in doubles, for plots; shape as given."""
         flat = [max(0.0, self._rough(self._tables[0], float(e))) for e in np.ravel(epsilons)]
         return np.array(flat).reshape(np.shape(epsilons))
 
     @cached_property
-    def _top(self) -> Ball:
+    def _top(self) -> ArbInterval:
         with ctx.workprec(PRECISION):
             steps = sum((gap / scale for gap, scale in self._moves.geometric), Fraction(0))
-            return ball(sum(self._moves.laplace, Fraction(0)) + steps)
+            return to_interval(sum(self._moves.laplace, Fraction(0)) + steps)
 
-    def _delta(self, table: _Table, epsilon: Ball) -> Ball:
+    def _delta(self, table: _Table, epsilon: ArbInterval) -> ArbInterval:
         if self._mu is None and not self._lone:
             return table.excess(epsilon)
         total = arb(0)
@@ -203,12 +203,12 @@ class NoiseProfile:
             total += p * self._closed(epsilon - loss)
         return total
 
-    def _closed(self, epsilon: Ball) -> Ball:
-        """δ at any ε of the noise that has a closed form."""
+    def _closed(self, epsilon: ArbInterval) -> ArbInterval:
+        """δ at any ε for the noise with a closed form."""
         if self._mu is not None:
             return _gaussian(self._mu, epsilon)
         ((width, _),) = self._widths.items()
-        return _laplace(ball(width), epsilon)
+        return _laplace(to_interval(width), epsilon)
 
     def _rough(self, table: _Table, epsilon: float) -> float:
         """`_delta` in doubles."""
@@ -224,7 +224,7 @@ class NoiseProfile:
         return float(masses @ -np.expm1(np.minimum(0.0, np.where(at < -r, at, (at - r) / 2))))
 
     def _root(self, table: _Table, delta: float) -> float:
-        """Where a bound on the profile passes δ, in doubles; 0 where it is no larger at 0, infinite if beyond them."""
+        """The ε where a bound on the profile crosses δ, in doubles; 0 if it is at most δ at 0, infinite on overflow."""
         if self._rough(table, 0.0) <= delta:
             return 0.0
         end = 1.0
@@ -234,8 +234,8 @@ class NoiseProfile:
                 return end
         return float(brentq(lambda e: self._rough(table, e) - delta, 0.0, end, xtol=1e-15, rtol=1e-14, maxiter=5_000))
 
-    def _moved(self, start: float, sign: int, certain: Callable[[Ball], bool]) -> float:
-        """The first of some numbers, from `start` on in the direction of `sign`, of which a bound is certain."""
+    def _moved(self, start: float, sign: int, certain: Callable[[ArbInterval], bool]) -> float:
+        """The first number, from `start` on in the direction of `sign`, at which a bound is certain."""
         if (sign < 0 and start == 0) or math.isinf(start):
             return 0.0 if sign < 0 else math.inf
         at, step = start, 1e-15 * max(start, 1e-3)
@@ -251,7 +251,7 @@ class NoiseProfile:
         return 0.0 if sign < 0 else math.inf
 
     def _refined(self) -> bool:
-        """Take the next finer grid; False where there is none, or it is too large."""
+        """Switch to the next finer grid; False if there is none, or it is too large."""
         if not self._gridded or self._grid + 1 >= len(CELLS):
             return False
         if self._size(self._grid + 1) > self._limit:
@@ -262,7 +262,7 @@ class NoiseProfile:
         return True
 
     def _size(self, grid: int) -> float:
-        """How many losses the tables have on a grid."""
+        """The number of losses in the tables for a grid."""
         if not self._gridded:
             return len(self._atoms.losses)
         step = self._step(grid)
@@ -272,27 +272,27 @@ class NoiseProfile:
         return float(cells) * len(self._atoms.losses)
 
     def _step(self, grid: int) -> Fraction:
-        """Of a grid: all losses that have a probability of their own lie on it, if their common measure allows that."""
+        """The step of a grid: all losses with positive probability lie on it, if their common divisor allows that."""
         widest = max(self._widths)
         steps = [1 / scale for _, scale in self._moves.geometric]
         for lengths in ([*self._widths, *steps], self._widths):
             measure = reduce(_common, lengths)
             multiple = int(widest / measure)
             if multiple <= CELLS[grid]:
-                # they make kinks in the profile, which grids beside them would round off; an even number of cells above
-                # 0 and below it, so that those from below, which are twice as wide, fill both
+                # they make kinks in the profile, which other grids would smooth; an even number of cells on both sides
+                # of 0, so that the cells from below, which are twice as wide, fill both
                 return measure / (2 * math.ceil(CELLS[grid] / (4 * max(1, multiple))))
         return 2 * widest / CELLS[grid]
 
     def _on_grid(self, step: Fraction) -> bool:
-        """Whether the losses of geometric draws are so many steps apart."""
+        """Whether the spacing of the losses of geometric draws is a multiple of the step."""
         return all((2 / scale / step).denominator == 1 for _, scale in self._moves.geometric)
 
     def _at_grid(self) -> tuple[_Table, _Table]:
-        """The tables from below and from above at the present grid."""
+        """The tables from below and from above on the current grid."""
         step = self._step(self._grid)
-        one, together = ball(step), self._on_grid(step)
-        start = self._top if together else ball(sum(self._moves.laplace, Fraction(0)))
+        one, together = to_interval(step), self._on_grid(step)
+        start = self._top if together else to_interval(sum(self._moves.laplace, Fraction(0)))
         tables = []
         for masses_of in (_from_below, _from_above):
             factors = [arb_poly(masses_of(width, step)) ** times for width, times in self._widths.items()]
@@ -308,32 +308,32 @@ class NoiseProfile:
 
 
 def _common(a: Fraction, b: Fraction) -> Fraction:
-    """The largest number of which both are multiples."""
+    """The largest number that divides both."""
     return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
 
 
-def _coefficients(factors: list[Any]) -> list[Ball]:
-    """Of a product of polynomials: the masses of sums."""
+def _coefficients(factors: list[Any]) -> list[ArbInterval]:
+    """The coefficients of a product of polynomials: the masses of sums."""
     while len(factors) > 1:
-        # of like lengths: products of a long one and a short one are slow
+        # multiply similar lengths: products of a long and a short polynomial are slow
         first, second, *factors = sorted(factors, key=lambda factor: int(factor.degree()))
         factors.append(first * second)
     return [c.max(arb(0)) for c in factors[0].coeffs()]
 
 
-def _gaussian(mu: Ball, epsilon: Ball) -> Ball:
+def _gaussian(mu: ArbInterval, epsilon: ArbInterval) -> ArbInterval:
     root, ratio = arb(2).sqrt(), epsilon / mu
     first = ((ratio - mu * HALF) / root).erfc()
     return (first - epsilon.exp() * ((ratio + mu * HALF) / root).erfc()) * HALF
 
 
-def _laplace(r: Ball, epsilon: Ball) -> Ball:
+def _laplace(r: ArbInterval, epsilon: ArbInterval) -> ArbInterval:
     inner, outer = 1 - ((epsilon - r) * HALF).exp(), 1 - epsilon.exp()
     if epsilon < -r:
         return outer
     if epsilon >= -r:
         return inner.max(arb(0))
-    return outer.union(inner)  # the ball does not tell which
+    return outer.union(inner)  # the interval does not decide which
 
 
 def _geometric(moves: Sequence[tuple[int, Fraction]]) -> _Table:
@@ -344,73 +344,73 @@ def _geometric(moves: Sequence[tuple[int, Fraction]]) -> _Table:
         total = sum(gap * times for gap, times in gaps.items())
         if (total + 1) * len(table.losses) > ATOMS:
             raise NotEnumerableError(
-                f"Geometric noise that moves by {total:,} in all has more than {ATOMS:,} privacy losses; "
-                "use datasets that are nearer to each other."
+                f"Geometric noise with a total shift of {total:,} has more than {ATOMS:,} privacy losses; "
+                "use datasets that are closer to each other."
             )
         factors = [arb_poly(_geometric_masses(gap, scale, 1)) ** times for gap, times in gaps.items()]
-        losses = [ball(Fraction(total - 2 * j) / scale) for j in range(total + 1)]
+        losses = [to_interval(Fraction(total - 2 * j) / scale) for j in range(total + 1)]
         table = _Table(losses, _coefficients(factors)).times(table)
     return table
 
 
-def _geometric_masses(gap: int, scale: Fraction, apart: int) -> list[Ball]:
-    """Masses of one geometric draw's losses (gap − 2j)/scale, at the places j·apart."""
-    a = (-1 / ball(scale)).exp()
+def _geometric_masses(gap: int, scale: Fraction, apart: int) -> list[ArbInterval]:
+    """Masses of one geometric draw's losses (gap − 2j)/scale, at the indices j·apart."""
+    a = (-1 / to_interval(scale)).exp()
     end, inside = 1 / (1 + a), (1 - a) / (1 + a)
     masses = [arb(0)] * (gap * apart + 1)
     masses[::apart] = [end, *[inside * a**j for j in range(1, gap)], end * a**gap]
     return masses
 
 
-def _from_above(width: Fraction, step: Fraction) -> list[Ball]:
+def _from_above(width: Fraction, step: Fraction) -> list[ArbInterval]:
     """Masses at the losses width − j·step that bound those of one Laplace draw from above."""
     cells = math.ceil(2 * width / step)
     masses = [arb(0)] * (cells + 1)
     masses[0] = arb(0.5)
-    whole, fall = 1 - (-ball(step)).exp(), (-ball(step / 2)).exp()
+    whole, fall = 1 - (-to_interval(step)).exp(), (-to_interval(step / 2)).exp()
 
-    def split(j: int, p: Ball, over: Fraction) -> None:
-        """Of a loss so far above the point j + 1, as much to the point j as keeps the mass under the other law."""
-        up = p * (1 - (-ball(over)).exp()) / whole
+    def split(j: int, p: ArbInterval, over: Fraction) -> None:
+        """Split a loss `over` above grid point j + 1: the part for point j preserves the mass under the other law."""
+        up = p * (1 - (-to_interval(over)).exp()) / whole
         masses[j] += up
         masses[j + 1] += p - up
 
-    tail = arb(0.5)  # of t above j·step/2
+    tail = arb(0.5)  # mass of t above j·step/2
     half = (1 - fall) / whole
     for j in range(cells - 1):
         p = tail * (1 - fall)
         masses[j] += p * half
         masses[j + 1] += p * (1 - half)
         tail *= fall
-    # the last cell ends at −width, perhaps above its point
-    end = (-ball(width)).exp() * HALF
+    # the last cell ends at −width, possibly above its grid point
+    end = (-to_interval(width)).exp() * HALF
     split(cells - 1, tail - end, (cells + 1) * step / 2 - width)
     split(cells - 1, end, cells * step - 2 * width)
     return masses
 
 
-def _from_below(width: Fraction, step: Fraction) -> list[Ball]:
+def _from_below(width: Fraction, step: Fraction) -> list[ArbInterval]:
     """Masses at the losses width − j·step that bound those of one Laplace draw from below."""
     cells = math.ceil(2 * width / step)
     masses = [arb(0)] * (cells + 1)
     masses[0] = arb(0.5)
     end, at = _last_output(width, step)
-    masses[at] += (-ball(end)).exp() * HALF
-    fall, tail = (-ball(step)).exp(), arb(0.5)
+    masses[at] += (-to_interval(end)).exp() * HALF
+    fall, tail = (-to_interval(step)).exp(), arb(0.5)
     whole = int(end / step)
     for i in range(whole):
         masses[2 * i + 1] += tail * (1 - fall)
         tail *= fall
     # the rest of the last cell has the loss width − whole·step − end, rounded down
-    masses[math.ceil(whole + end / step)] += tail - (-ball(end)).exp() * HALF
+    masses[math.ceil(whole + end / step)] += tail - (-to_interval(end)).exp() * HALF
     return masses
 
 
 def _last_output(width: Fraction, step: Fraction) -> tuple[Fraction, int]:
-    """(s, j): everything from t = s on, the atom at the loss −width with it, is one output of loss ≥ width − j·step.
+    """(s, j): everything from t = s on, including the atom at the loss −width, is one output of loss ≥ width − j·step.
 
-    Its loss is −s − ln(2 − e^(s − width)). Where −width is no point of the grid, s is such that the next higher point
-    is met.
+    Its loss is −s − ln(2 − e^(s − width)). If −width is not a grid point, s is chosen so that the loss is the next
+    higher point.
     """
     at = int(2 * width / step)
     point = width - at * step
@@ -425,5 +425,5 @@ def _last_output(width: Fraction, step: Fraction) -> tuple[Fraction, int]:
         return lowest
     root = brentq(lambda s: loss(s) - float(point), 0.0, float(width), xtol=1e-15, maxiter=5_000)
     s = Fraction(float(root) * (1 - 1e-12))
-    met = -ball(s) - (2 - (ball(s) - ball(width)).exp()).log() >= ball(point)
+    met = -to_interval(s) - (2 - (to_interval(s) - to_interval(width)).exp()).log() >= to_interval(point)
     return (s, at) if met else lowest

@@ -1,9 +1,9 @@
-"""What a budget of runs can see, and what a violation costs to see.
+"""The power of a sample size, and the sample size that a violation needs.
 
 An event has probability p on the first dataset and q on the second; it is counted in n and m runs. The
 claim is p <= exp(epsilon) q + delta. Powers of the score test are exact binomial sums for the region {T >=
-t}; the one approximation is t, the critical value of a test whose confidence set moves with the observation
-(see `rejection_probability`). Powers of the Clopper-Pearson certificate are exact.
+t}; the only approximation is t, the critical value of a test whose confidence set depends on the observation
+(see `rejection_probability`). Powers of the Clopper-Pearson bound are exact.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def rejection_probability(
     alpha: float,
     method: Method = "score",
 ) -> float:
-    """The probability that the test of p <= exp(epsilon) q + delta rejects, when p and q are the truth.
+    """The probability that the test of p <= exp(epsilon) q + delta rejects, for the true p and q.
 
-    ``method="score"``: `score_test.rejects`. Its decision is taken as T >= t with one t: the least for which
-    the worst probability of {T >= t} is at most alpha, over the confidence set that belongs to the
-    observation on the edge of rejection nearest to (p, q). From binomial variances of 10^4 on, t is the
-    normal quantile. The probability of {T >= t} is then an exact sum. At 12 to 40 runs the result is within
-    0.05 of a full enumeration (it is a planning figure; no error rate rests on it).
+    ``method="score"``: `score_test.rejects`. Its decision is modelled as T >= t with a single t: the least for which
+    the largest probability of {T >= t} is at most alpha, over the confidence set of the observation on the boundary of
+    rejection closest to (p, q). From binomial variances of 10^4 on, t is the normal quantile. The probability of
+    {T >= t} is then an exact sum. At 12 to 40 runs the result is within 0.05 of a full enumeration (it is a planning
+    figure; no error rate depends on it).
 
     ``method="clopper_pearson"``: `clopper_pearson.epsilon_lower` > epsilon. Exact.
 
@@ -76,13 +76,12 @@ def detectable_epsilon(
 ) -> float:
     """The smallest true epsilon* at which the score test of a claim rejects with probability ``power``.
 
-    The claim is p <= exp(epsilon) q + delta. The truth is taken as p = min(1, exp(epsilon*) q + delta). The
-    result is math.inf if even p = 1 is not rejected often enough, and at q = 0: then p = delta whatever
-    epsilon* is. ``q`` is an estimate; a smaller one gives a larger result only up to a point, and 0 says
-    nothing, so pass an upper confidence limit.
+    The claim is p <= exp(epsilon) q + delta. The truth is assumed to be p = min(1, exp(epsilon*) q + delta). The
+    result is math.inf if even p = 1 is not rejected often enough, and at q = 0: then p = delta for every
+    epsilon*. ``q`` is an estimate; a smaller one gives a larger result only up to a point, and 0 is
+    uninformative, so pass an upper confidence limit.
 
-    Approximate to the extent that `rejection_probability` is. Raises ValueError as it does, or if power is
-    not in (0, 1).
+    As approximate as `rejection_probability`. Raises ValueError as it does, or if power is not in (0, 1).
     """
     _check(1.0, q, epsilon, delta, alpha)
     _check_runs(n)
@@ -96,11 +95,11 @@ def detectable_epsilon(
     def truth(true_epsilon: float) -> float:
         return 1.0 if true_epsilon >= ceiling else min(1.0, math.exp(true_epsilon) * q + delta)
 
-    # The critical value depends, weakly, on where the truth is: solve with the value that belongs to the
-    # worst violation, then with the value that belongs to that solution.
-    found = ceiling
+    # The critical value depends weakly on the truth: solve with the value for the worst violation, then with
+    # the value for that solution.
+    solution = ceiling
     for _ in range(2):
-        region = _typical_region(truth(found), q, n, m, ratio, delta, alpha)
+        region = _typical_region(truth(solution), q, n, m, ratio, delta, alpha)
         if region is None or _probability(region, 1.0, q) < power:
             return math.inf
         low, high = epsilon, ceiling
@@ -110,17 +109,17 @@ def detectable_epsilon(
                 high = middle
             else:
                 low = middle
-        found = high
-    return found
+        solution = high
+    return solution
 
 
 def most_revealing(
     q: FloatArray, n: int, *, epsilon: float, delta: float, alpha: float, power: float = 0.9
 ) -> int | None:
-    """Which of some events, by its probability q on the second dataset, shows the smallest violation; None if none can.
+    """The index of the event, given its probability q on the second dataset, with the smallest detectable violation.
 
-    The choice is by the normal approximation of the score test with n runs on each dataset; `detectable_epsilon` says
-    what the chosen event can show.
+    None if no event can show a violation. The choice uses the normal approximation of the score test with n runs on
+    each dataset; `detectable_epsilon` computes the detectable violation of the chosen event.
 
     Args:
         q: shape (k,), in [0, 1].
@@ -141,7 +140,7 @@ def most_revealing(
         for _ in range(20):
             spread = np.sqrt((np.clip(p * (1 - p), 0, 0.25) + ratio**2 * q * (1 - q)) / n)
             p = null + factor * np.maximum(spread, 1 / n)
-        # beyond p = 1 no violation is shown, and the further beyond the less
+        # beyond p = 1 no violation is detectable; further beyond is worse
         shown = np.where(possible, np.where(p < 1, np.log((np.minimum(p, 1) - delta) / q), 1e6 * p), np.inf)
     return int(np.argmin(shown))
 
@@ -149,7 +148,7 @@ def most_revealing(
 def information_limit(p: float, q: float, *, epsilon: float, delta: float, alpha: float) -> float:
     """n* = ln(1/alpha) / min over the null hypothesis of KL(p||p') + KL(q||q'), in pairs of runs.
 
-    No sequential test of error alpha stops earlier on average, up to the factor power (A. Wald, "Sequential
+    No sequential test of error alpha stops earlier on average, up to the factor ``power`` (A. Wald, "Sequential
     tests of statistical hypotheses", Ann. Math. Statist. 16, 1945, section 4.7; in this form S. Garivier
     and E. Kaufmann, COLT 2016). A fixed-size test of moderate power may need slightly fewer.
     math.inf if the claim holds for (p, q). Logarithms are natural.
@@ -160,7 +159,7 @@ def information_limit(p: float, q: float, *, epsilon: float, delta: float, alpha
     ratio = math.exp(epsilon)
     if p <= ratio * q + delta:
         return math.inf
-    # The closest null point in this sense is the maximum-likelihood estimate for the frequencies p and q.
+    # The closest null point in this divergence is the maximum-likelihood estimate for the frequencies p and q.
     p_null, q_null = map(float, nearest(p, q, ratio=ratio, delta=delta, n=1, m=1))
     divergence = _divergence(p, p_null) + _divergence(q, q_null)
     return math.log(1 / alpha) / divergence if divergence > 0 else math.inf
@@ -176,14 +175,14 @@ def runs_needed(
     power: float = 0.8,
     method: Method = "score",
 ) -> int:
-    """Runs on each dataset with which the test of a claim rejects with probability ``power``.
+    """The number of runs on each dataset with which the test of a claim rejects with probability ``power``.
 
     The claim is p <= exp(epsilon) q + delta. The power of an exact test is a saw-tooth in n: the result
-    reaches ``power`` and one run less does not, but a few runs more may fall short of it by the height of a
-    tooth.
+    reaches ``power`` and one run fewer does not, but with a few more runs the power may again be lower by the height of
+    a tooth.
 
     Raises ValueError as `rejection_probability` does, if power is not in (0, 1), or if the claim holds for
-    (p, q), as no number of runs refutes it then.
+    (p, q), because then no number of runs refutes it.
     """
     _check_power(power)
     limit = information_limit(p, q, epsilon=epsilon, delta=delta, alpha=alpha)
@@ -202,14 +201,14 @@ def runs_needed(
 
 
 def largest_certifiable(runs: int, alpha: float, *, delta: float = 0.0, method: Method = "score") -> float:
-    """The largest lower bound on epsilon at delta that ``runs`` runs on each dataset can ever certify.
+    """The largest lower confidence bound on epsilon at delta that ``runs`` runs on each dataset can ever give.
 
-    It belongs to the counts x = runs, y = 0. ``method="score"`` is the limit of every valid procedure: at ratio
+    It is attained at the counts x = runs, y = 0. ``method="score"`` is the limit of every valid procedure: at ratio
     c = exp(epsilon) the probability of these counts, p^runs (1 - q)^runs under p = c q + delta, must nowhere exceed
     alpha. At delta 0 and c >= 2 the worst pair is p = 1, q = 1/c, so c <= 1 / (1 - alpha^(1/runs)), about
-    runs / ln(1/alpha); where that c is below 2 it is p = c/2, q = 1/2, and c <= 4 alpha^(1/runs). At delta > 0 it is
-    p = 1, q = (1 - delta)/c where that is at most (c - delta)/2c, and q = (c - delta)/2c otherwise.
-    ``method="clopper_pearson"`` is what the split certificate reaches, r / (1 - r) with r = (alpha/2)^(1/runs) at
+    runs / ln(1/alpha); if that c is below 2 it is p = c/2, q = 1/2, and c <= 4 alpha^(1/runs). At delta > 0 it is
+    p = 1, q = (1 - delta)/c if that is at most (c - delta)/2c, and q = (c - delta)/2c otherwise.
+    ``method="clopper_pearson"`` is the largest Clopper-Pearson bound, r / (1 - r) with r = (alpha/2)^(1/runs) at
     delta 0: about runs / ln(2/alpha), which is runs / 3.7 at alpha = 0.05.
 
     Raises ValueError if runs is not a positive whole number, alpha is not in (0, 1/2) or delta not in [0, 1].
@@ -231,10 +230,10 @@ def largest_certifiable(runs: int, alpha: float, *, delta: float = 0.0, method: 
 
 
 def smallest_visible_delta(runs: int, alpha: float) -> float:
-    """1 - alpha^(1/runs), about 3 / runs at alpha = 0.05: rarer events can go unseen in all the runs.
+    """1 - alpha^(1/runs), about 3 / runs at alpha = 0.05: rarer events may never occur in all the runs.
 
-    An event of this probability shows no hit in ``runs`` runs with probability alpha, so zero hits only
-    bound a probability by this number, and a delta below it cannot be told from 0 by counting one event.
+    An event of this probability has no hit in ``runs`` runs with probability alpha. So zero hits only bound a
+    probability by this number, and counting one event cannot distinguish a smaller delta from 0.
 
     Raises ValueError if runs is not a positive whole number or alpha is not in (0, 1).
     """
@@ -246,7 +245,7 @@ def smallest_visible_delta(runs: int, alpha: float) -> float:
 def _typical_region(
     p: float, q: float, n: int, m: int, ratio: float, delta: float, alpha: float
 ) -> Region | None:
-    """{T >= t} that stands for the test where the truth is (p, q); None if there is nothing to reject."""
+    """The region {T >= t} that models the test near the truth (p, q); None if there is nothing to reject."""
     if delta >= 1:
         return None
     q_null = min(q, (1 - delta) / ratio)
@@ -257,17 +256,17 @@ def _typical_region(
     x_variance, y_variance = n * p_null * (1 - p_null), m * q_null * (1 - q_null)
     if min(x_variance, y_variance) >= _NORMAL_FROM:
         return Region(n, m, ratio, delta, quantile)
-    # The observation with T = z whose constrained estimate is the null point: by the likelihood equation it
-    # lies from there in the direction (variance of x, -ratio * variance of y), in frequencies.
+    # The observation with T = z whose constrained estimate is the null point: by the likelihood equation it lies in
+    # the direction (variance of x, -ratio * variance of y) from there, in frequencies.
     noise = math.sqrt(x_variance / n**2 + ratio**2 * y_variance / m**2)
     if noise == 0:
         return None
     reach = quantile / noise
     x = min(n, max(0, round(n * p_null + reach * x_variance / n)))
     y = min(m, max(0, round(m * q_null - reach * ratio * y_variance / m)))
-    spent = alpha * _BERGER_BOOS_SHARE
-    segment = nuisance_segment(x, n, y, m, ratio, delta, spent)
-    level = alpha - spent
+    berger_boos = alpha * _BERGER_BOOS_SHARE
+    segment = nuisance_segment(x, n, y, m, ratio, delta, berger_boos)
+    level = alpha - berger_boos
 
     def admissible(threshold: float) -> bool:
         region = Region(n, m, ratio, delta, threshold)
@@ -294,7 +293,7 @@ def _probability(region: Region, p: float, q: float) -> float:
 def _clopper_pearson_power(
     p: float, q: float, n: int, m: int, ratio: float, delta: float, alpha: float
 ) -> float:
-    # Nine standard deviations and the Poisson tail's share: what is left out is below 1e-15.
+    # Nine standard deviations plus an allowance for the Poisson tail: the omitted mass is below 1e-15.
     spread = 36 + 9 * math.sqrt(m * q * (1 - q))
     y = np.arange(max(0, math.floor(m * q - spread)), min(m, math.ceil(m * q + spread)) + 1)
     q_upper = np.ones(y.size)
@@ -307,7 +306,7 @@ def _clopper_pearson_power(
 
 
 def _least(enough: Callable[[int], bool], start: int) -> int:
-    """A whole number that is enough while the one below it is not, near ``start``."""
+    """A whole number near ``start`` that is enough while its predecessor is not."""
     low, high = 0, start
     while not enough(high):
         low, high = high, 2 * high

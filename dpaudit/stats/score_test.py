@@ -7,12 +7,12 @@ with the boundary p = c q + delta, c = exp(epsilon):
 
     T(x, y) = (x/n - c y/m - delta) / sqrt(p'(1-p')/n + c^2 q'(1-q')/m),
 
-(p', q') the maximum-likelihood estimate on the boundary. Its law is never approximated: a p-value is the
+(p', q') the maximum-likelihood estimate on the boundary. Its distribution is never approximated: a p-value is the
 supremum over the nuisance parameter of the exact binomial probability of {T >= T(x, y)}, restricted to a
 confidence set whose error is added (R. Berger and D. Boos, "P values maximized over a confidence set for
 the nuisance parameter", JASA 89, 1994).
 
-Three facts about T carry the computation. Write u = (x - n p')/(p'(1-p')), a = u(1-2p')/n and b = c
+The computation uses three facts about T. Write u = (x - n p')/(p'(1-p')), a = u(1-2p')/n and b = c
 u(1-2q')/m. The likelihood equation is c u = (m q' - y)/(q'(1-q')), so T = u sqrt(p'(1-p')/n + c^2
 q'(1-q')/m). Where T > 0, y >= 0 gives c u <= m/(1-q') and b < 1; x <= n gives u <= n/p' and a > -1.
 Differentiating T^2 along the estimate:
@@ -47,8 +47,8 @@ Ints = IntArray
 _TIE = 1e-10  # relative; statistics that differ by less are equal up to rounding, and count as equal
 _NEGLECTED = 1e-15  # each binomial tail left out of a sum is at most this, and is added to the sum
 _TOLERANCE = 0.01  # relative; how far a reported p-value may lie above the supremum
-_CELLS_AT_ONCE = 1 << 17  # of a matrix of probabilities: what stays in the processor's cache
-_BERGER_BOOS_SHARE = 1e-3  # of alpha, spent on the confidence set of the nuisance parameter
+_CELLS_AT_ONCE = 1 << 17  # of a matrix of probabilities, so that it fits the processor's cache
+_BERGER_BOOS_SHARE = 1e-3  # of alpha, for the confidence set of the nuisance parameter
 _EPSILON_RESOLUTION = 1e-4  # relative
 
 
@@ -57,11 +57,11 @@ def p_value(
 ) -> float:
     """An exact p-value of H0: p <= exp(epsilon) q + delta, against p > exp(epsilon) q + delta.
 
-    The event was seen ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
+    The event occurred ``x`` times in ``n`` runs on the first dataset and ``y`` times in ``m`` runs on the
     second. Under every (p, q) of the null hypothesis the result is at most a with probability at most a,
-    for every a. It is an upper bound of the supremum, at most 1 % above it, and not a maximum over a grid.
+    for every a. It is an upper bound on the supremum, at most 1 % above it, not a maximum over a grid.
 
-    ``berger_boos`` is the error of the confidence set of (p, q) over which the supremum is taken; it is
+    ``berger_boos`` is the error of the confidence set of (p, q) over which the supremum is taken. It is
     added, so the result is never below it. At 0 the supremum is over the whole boundary, which is slow from
     n = 10^5 on.
 
@@ -84,7 +84,7 @@ def rejects(x: int, n: int, y: int, m: int, *, epsilon: float, delta: float, alp
     """Whether the exact p-value of H0: p <= exp(epsilon) q + delta is at most alpha.
 
     Same test as `p_value` with berger_boos = alpha / 1000, but only as precise as the decision needs. The
-    error of the test is at most alpha, the confidence set's included. Raises ValueError as `p_value` does,
+    error of the test is at most alpha, including that of the confidence set. Raises ValueError as `p_value` does,
     or if alpha is not in (0, 1).
     """
     x, n, y, m = _check(x, n, y, m, epsilon, delta)
@@ -93,35 +93,35 @@ def rejects(x: int, n: int, y: int, m: int, *, epsilon: float, delta: float, alp
     value = float(_statistic(np.array([x]), n, np.array([y]), m, ratio, delta)[0])
     if not value > 0:
         return False
-    spent = alpha * _BERGER_BOOS_SHARE
-    segment = nuisance_segment(x, n, y, m, ratio, delta, spent)
-    level = alpha - spent
+    berger_boos = alpha * _BERGER_BOOS_SHARE
+    segment = nuisance_segment(x, n, y, m, ratio, delta, berger_boos)
+    level = alpha - berger_boos
     return supremum(Region(n, m, ratio, delta, value), ratio, delta, segment, level=level) <= level
 
 
 def epsilon_lower(x: int, n: int, y: int, m: int, *, delta: float, alpha: float) -> float:
-    """A lower confidence bound of epsilon: `rejects` is true at every smaller epsilon >= 0.
+    """A lower confidence bound on epsilon: `rejects` is true at every smaller epsilon >= 0.
 
-    Whatever (p, q), the least epsilon with p <= exp(epsilon) q + delta is below the result with probability
+    For every (p, q), the least epsilon with p <= exp(epsilon) q + delta is below the result with probability
     at most alpha. The result is rounded down, by about 1e-4 (relative) or a thousandth of its distance from
-    the plug-in estimate ln((x/n - delta)/(y/m)); where a few counts decide, by up to some hundredths. It is
-    0.0 where nothing is certified.
+    the plug-in estimate ln((x/n - delta)/(y/m)); with small counts, by up to a few hundredths. It is
+    0.0 if there is no positive bound.
 
-    The p-value need not be monotone in epsilon (each epsilon orders the outcomes in its own way), so a
-    bisection would certify nothing: the tests it skips might not reject. Here whole intervals [a, b] of
-    epsilon are rejected at once. By fact 3 of the module, for epsilon in [a, b],
+    The p-value need not be monotone in epsilon (each epsilon orders the outcomes differently), so a
+    bisection would be invalid: the tests it skips might not reject. Here whole intervals [a, b] of
+    epsilon are rejected at once. By fact 3 of the module docstring, for epsilon in [a, b],
 
         {T_epsilon >= T_epsilon(x, y)} is contained in {T_a >= T_b(x, y)},
 
     and its null hypothesis in that of b, so one supremum bounds every p-value of the interval. The
-    intervals are laid end to end from 0, and shrink where the p-value comes near alpha.
+    intervals are adjacent, start at 0, and shrink as the p-value approaches alpha.
 
     Raises ValueError as `p_value` does, or if alpha is not in (0, 1).
     """
     x, n, y, m = _check(x, n, y, m, 0.0, delta)
     check_alpha(alpha)
-    spent = alpha * _BERGER_BOOS_SHARE
-    level = alpha - spent
+    berger_boos = alpha * _BERGER_BOOS_SHARE
+    level = alpha - berger_boos
     # Above the plug-in estimate the counts agree with the claim.
     if x / n <= delta:
         return 0.0
@@ -132,7 +132,7 @@ def epsilon_lower(x: int, n: int, y: int, m: int, *, delta: float, alpha: float)
         value = float(_statistic(np.array([x]), n, np.array([y]), m, ratio, delta)[0])
         if not value > 0:
             return False
-        segment = nuisance_segment(x, n, y, m, ratio, delta, spent)
+        segment = nuisance_segment(x, n, y, m, ratio, delta, berger_boos)
         region = Region(n, m, math.exp(start), delta, value)
         return supremum(region, ratio, delta, segment, level=level) <= level
 
@@ -149,7 +149,7 @@ def epsilon_lower(x: int, n: int, y: int, m: int, *, delta: float, alpha: float)
 
 
 def statistic(x: Ints, n: int, y: Ints, m: int, *, epsilon: float, delta: float) -> Floats:
-    """T(x, y) for arrays of counts of one shape; 0 where it is not positive (there nothing is ever rejected).
+    """T(x, y) for arrays of counts of equal shape; 0 where it is not positive (never rejected there).
 
     Raises ValueError if epsilon is not in [0, 700] or delta not in [0, 1].
     """
@@ -159,7 +159,7 @@ def statistic(x: Ints, n: int, y: Ints, m: int, *, epsilon: float, delta: float)
 
 
 class Region:
-    """{(x, y): T(x, y) >= threshold}, kept as the least x for every y, computed where asked for.
+    """{(x, y): T(x, y) >= threshold}, stored as the least x for every y, computed on demand.
 
     ``threshold`` must be positive; ``ratio`` is exp(epsilon). Statistics within 1e-10 of the threshold are
     inside.
@@ -188,13 +188,13 @@ class Region:
         if delta >= 1:
             return np.full(y.size, n + 1, dtype=np.int64)
 
-        # For fixed y both x and T are closed forms in the constrained estimate q, and T increases in it.
+        # For fixed y both x and T have closed forms in the constrained estimate q, and T increases in it.
         def at(q: Floats) -> tuple[Floats, Floats]:
             p = np.minimum(c * q + delta, 1.0)
             u = (m - y / np.maximum(q, 1e-300)) / (c * (1 - q))
             return n * p + u * p * (1 - p), u * np.sqrt(p * (1 - p) / n + c * c * q * (1 - q) / m)
 
-        # Rounding x down by what the arithmetic may have added only enlarges the region.
+        # Rounding x down by the possible arithmetic error only enlarges the region.
         def rounded(x: Floats) -> Floats:
             least: Floats = np.ceil(x - (1e-7 + 1e-14 * n))
             return least
@@ -203,14 +203,14 @@ class Region:
             # The estimate at x = n: the root of the likelihood equation, or the corner p = 1.
             linear = m * delta - (y + n) * c
             total = np.abs(linear) + np.sqrt(linear * linear + 4 * (m + n) * c * delta * y)
-            # The usual formula where it subtracts nothing, its conjugate where it would cancel.
+            # The usual formula, or its conjugate where the usual one would cancel.
             root = np.where(linear > 0, 2 * delta * y / total, total / (2 * (m + n) * c))
             high = np.minimum(root, min(1.0, (1 - delta) / c))
             low = np.minimum(y / m, high)
             # T in the corner q = 1 is 0/0. There y = m, and no x is above the null hypothesis.
             none = ~(at(high)[1] >= self._threshold)
             for step in range(64):
-                # x increases in q too: where both ends round to one count, more steps would not change it
+                # x increases in q too: if both ends round to the same count, more steps would not change it
                 if step >= 16 and step % 4 == 0 and np.array_equal(rounded(at(low)[0]), rounded(at(high)[0])):
                     break
                 middle = (low + high) / 2
@@ -227,9 +227,9 @@ class Region:
         return np.where(none | ~(least <= n), n + 1, np.maximum(least, 0)).astype(np.int64)
 
     def probability(self, p: Floats, not_p: Floats, q: Floats, not_q: Floats) -> Floats:
-        """Upper bounds, sharp to rounding, of the probability of the region for arrays p, 1-p, q, 1-q.
+        """Upper bounds, tight up to rounding, on the probability of the region for arrays p, 1-p, q, 1-q.
 
-        The arrays should be sorted: neighbours share the windows of counts that are summed.
+        The arrays should be sorted: adjacent entries share the windows of counts that are summed.
         """
         result = np.empty(p.size)
         start = 0
@@ -252,7 +252,7 @@ class Region:
         column = np.clip(least - x_first, 0, pmf_x.shape[1])
         total: Floats = np.einsum("ij,ij->i", pmf_y, tail[:, column])
         # The exponent of a pmf is a sum of terms that do not exceed log n! (or n), each with a relative
-        # error of a few 2^-53; log n! bounds what they add up to.
+        # error of a few 2^-53; log n! bounds their sum.
         rounding = 1e-15 * (float(special.gammaln(self.n + 2)) + float(special.gammaln(self.m + 2)))
         return np.minimum(total * (1 + rounding) + 4 * _NEGLECTED, 1.0)
 
@@ -265,7 +265,7 @@ def nuisance_segment(
     The rectangle is the product of two Clopper-Pearson intervals, each of error ``error`` / 2. The
     probability of a region grows with p and falls with q, so over the rectangle and the null hypothesis it
     is largest on this segment, unless the rectangle's corner (greatest p, least q) is itself in the null
-    hypothesis. Then x/n <= ratio y/m + delta, which no caller asks about.
+    hypothesis. Then x/n <= ratio y/m + delta, which no caller passes.
     """
     if error > 0:
         p_low, p_high = interval(x, n, alpha=error / 2)
@@ -279,14 +279,14 @@ def nuisance_segment(
 def supremum(
     region: Region, ratio: float, delta: float, segment: tuple[float, float], *, level: float | None = None
 ) -> float:
-    """An upper bound of sup P(region) over the boundary p = ratio q + delta, q in ``segment``.
+    """An upper bound on sup P(region) over the boundary p = ratio q + delta, q in ``segment``.
 
-    Without ``level`` at most 1 % above the supremum. With it the result is precise only as far as to say on
-    which side of ``level`` the supremum lies; it never says "at most" wrongly, and says "above" wrongly
-    only if the supremum is within 0.01 % below ``level``.
+    Without ``level`` it is at most 1 % above the supremum. With ``level`` it is only precise enough to decide on
+    which side of ``level`` the supremum lies. A result of at most ``level`` is always right; a result above it
+    is wrong only if the supremum is within 0.01 % below ``level``.
 
     The probability at q + s is the sum over the region of pmfs whose logarithms are concave in s, so
-    each lies below its tangent: pmf(q) exp(s * score). Summed, the tangents are convex in s, hence on |s|
+    each lies below its tangent: pmf(q) exp(s * score). The sum of the tangents is convex in s, hence on |s|
     <= w largest at s = -w or w; and a binomial pmf times the exponential of a linear function is again a
     binomial pmf, times a constant of about exp(w^2 information / 2). So two exact probabilities bound a
     whole interval, with an error of second order, and intervals a fraction of a standard deviation wide are
@@ -319,7 +319,7 @@ def supremum(
 
 
 def _tilts(ratio: float, p: Floats, q: Floats, shift: Floats) -> tuple[Floats, Floats]:
-    """What following the tangent at q for ``shift`` adds to the log-odds of p and of q."""
+    """The change in the log-odds of p and of q when following the tangent at q for ``shift``."""
     return shift * ratio / (p * (1 - p)), shift / (q * (1 - q))
 
 
@@ -363,20 +363,20 @@ def _statistic(x: Ints, n: int, y: Ints, m: int, ratio: float, delta: float) -> 
     surplus = p_hat - ratio * q_hat - delta
     p, q = nearest(p_hat, q_hat, ratio=ratio, delta=delta, n=n, m=m)
     variance = p * (1 - p) / n + ratio * ratio * q * (1 - q) / m
-    # A surplus without variance cannot arise but by rounding, at delta = 1; a zero keeps the test silent.
+    # A surplus without variance arises only from rounding, at delta = 1; return zero so that the test does not reject.
     return np.where(
         (surplus > 0) & (variance > 0), surplus / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0
     )
 
 
 def _spread(trials: int, p: float) -> float:
-    """How far a count may lie from its mean but for _NEGLECTED probability a side, by Bernstein's bound."""
+    """Bernstein's bound on the deviation of a count from its mean, except with _NEGLECTED probability in each tail."""
     nats = -math.log(_NEGLECTED)
     return nats / 3 + math.sqrt(nats * nats / 9 + 2 * trials * p * (1 - p) * nats)
 
 
 def _binomial(trials: int, p: Floats, not_p: Floats) -> tuple[int, Floats]:
-    """The first count of a window and, a row for each p, the pmf on it; outside at most _NEGLECTED a side."""
+    """The first count of a window, and the pmf on it, one row per p; each tail outside has at most _NEGLECTED."""
     nats = -math.log(_NEGLECTED)
     spread = nats / 3 + np.sqrt(nats * nats / 9 + 2 * trials * p * not_p * nats)
     first = max(0, math.floor(float((trials * p - spread).min())))

@@ -7,8 +7,8 @@
     def test_a_record_counts_once(pair):
         assert abs(sum(pair.left) - sum(pair.right)) <= 9
 
-An audit inside such a test would have an error of its own in every example. To test a claim, give a strategy to
-`dpaudit.audit(f, …, data=…)`: the search runs in Hypothesis, and what it finds is audited once, on fresh runs.
+An audit inside such a test would have a separate error probability in every example. To test a claim, pass a strategy
+to `dpaudit.audit(f, …, data=…)`: the search runs in Hypothesis, and its result is audited once, on fresh samples.
 """
 
 from dpaudit.errors import MissingPackageError

@@ -24,33 +24,33 @@ from dpaudit.language.relation import plain_records
 from dpaudit.results.datasets import as_dataset
 
 ORDINARY = 9
-"""So many ordinary records to one that is NaN, infinite or −0.0."""
+"""Number of ordinary records per record that is NaN, infinite or −0.0."""
 
 LOOKS, LOOKED_AT = 40, 50
-"""Lists of records in which exceptional ones are looked for, and how many records each of them has."""
+"""Number of lists searched for exceptional records, and number of records in each."""
 MOST_EXCEPTIONAL = 12
-"""Exceptional records that a search mixes in."""
+"""Most exceptional records that a search mixes in."""
 
 Described: TypeAlias = "SearchStrategy[Any] | Records | str"
-"""What records are: a strategy, or a description such as "integers(0, 100)"."""
+"""The kind of record: a strategy, or a description such as "integers(0, 100)"."""
 
 
 def records_of(records: Described) -> SearchStrategy[Any]:
-    """A strategy for single records, NaN and −0.0 among them where they are described or given.
+    """A strategy for single records, including NaN and −0.0 if the description or strategy includes them.
 
     Args:
-        records: a strategy, of which lists and arrays become tuples, as in datasets; or a description
+        records: a strategy, whose lists and arrays become tuples, as in datasets; or a description
             (`dpaudit.adversary.pairs.description`).
 
     Raises:
-        DatasetError: a text that describes no records.
-        ParameterError: neither of the two.
+        DatasetError: the string is not a description of records.
+        ParameterError: it is neither a strategy nor a string.
     """
     return comparable_records(records).map(plain_record)
 
 
 def comparable_records(records: Described) -> SearchStrategy[Any]:
-    """The same with records as datasets hold them, which compare as records do (`dpaudit.language.records`).
+    """The same with records as datasets store them, which compare correctly (`dpaudit.language.records`).
 
     Raises:
         DatasetError, ParameterError: as `records_of`.
@@ -79,50 +79,50 @@ def comparable_records(records: Described) -> SearchStrategy[Any]:
 
 
 def with_some(records: SearchStrategy[Any], exceptional: Sequence[Any]) -> SearchStrategy[Any]:
-    """Records, one in ten of them an exceptional one: of a dataset of many NaN most outputs are NaN, too."""
+    """Records, one in ten of them exceptional: a dataset with many NaN would mostly lead to NaN outputs."""
     if not exceptional:
         return records
-    # the other way round, Hypothesis would shrink towards the exceptional ones
+    # in the opposite order, Hypothesis would shrink towards the exceptional ones
     return st.integers(0, ORDINARY).flatmap(lambda at: records if at < ORDINARY else st.sampled_from(exceptional))
 
 
 def exceptional_records(data: SearchStrategy[Any]) -> list[Any]:
-    """Records of a strategy that hold NaN, an infinity or −0.0, the simplest of each kind first.
+    """Records of a strategy that contain NaN, an infinity or −0.0, the simplest of each kind first.
 
-    Hypothesis draws them rarely, NaN in one of hundreds of records: a search of some hundred pairs may never compare a
-    dataset with such a record to one without. So they are looked for before, by a fixed seed.
+    Hypothesis draws them rarely, NaN in one of hundreds of records: a search of a few hundred pairs may never compare a
+    dataset with such a record to one without. So this function searches for them in advance, with a fixed seed.
     """
-    found: dict[tuple[str, ...], Any] = {}
+    simplest: dict[tuple[str, ...], Any] = {}
     drawn = floats = 0
 
-    def look(records: list[Any]) -> None:
+    def collect(records: list[Any]) -> None:
         nonlocal drawn, floats
         drawn += 1
         for record in as_dataset(records):
             leaves = list(leaves_of(record))
             floats += sum(isinstance(leaf, float) for leaf in leaves)
-            # which fields are exceptions, and which they are
+            # the exceptional fields, and the kind of each exception
             kind = tuple(repr(leaf) if exception_of(leaf) else "" for leaf in leaves)
-            if any(kind) and (kind not in found or simplicity(record) < simplicity(found[kind])):
-                found[kind] = record
+            if any(kind) and (kind not in simplest or simplicity(record) < simplicity(simplest[kind])):
+                simplest[kind] = record
         if drawn > LOOKS // 10 and not floats:
             raise _NoFloatsError
 
     lists = st.lists(data, min_size=LOOKED_AT, max_size=LOOKED_AT)
     settings = quiet_settings(LOOKS, None, (Phase.generate,))
     with suppress(_NoFloatsError, Unsatisfiable, DatasetError):
-        settings(hypothesis.seed(0)(hypothesis.given(lists)(look)))()
-    return sorted(found.values(), key=simplicity)[:MOST_EXCEPTIONAL]
+        settings(hypothesis.seed(0)(hypothesis.given(lists)(collect)))()
+    return sorted(simplest.values(), key=simplicity)[:MOST_EXCEPTIONAL]
 
 
 class _NoFloatsError(Exception):
-    """What ends the look at a strategy without floats."""
+    """Stops the search in a strategy without floats."""
 
 
 def quiet_settings(
     examples: int, database: ExampleDatabase | None, phases: tuple[Phase, ...]
 ) -> hypothesis.settings:
-    """Settings under which Hypothesis searches for dpaudit, and says nothing."""
+    """Settings for silent Hypothesis searches by dpaudit."""
     return hypothesis.settings(
         max_examples=examples,
         database=database,
@@ -139,17 +139,17 @@ def quiet_settings(
 def datasets(
     records: Described, *, min_size: int = 0, max_size: int = 10, unique: bool = False, ordered: bool = True
 ) -> SearchStrategy[Dataset]:
-    """Datasets of these records.
+    """A strategy for datasets of these records.
 
     Args:
         records: a strategy of records, or a description ("integers(0, 100)").
-        min_size, max_size: numbers of records.
+        min_size, max_size: bounds on the number of records.
         unique: whether all records of a dataset differ.
-        ordered: tuples; False for multisets, whose records must have an order.
+        ordered: True for tuples; False for multisets, whose records must have an order.
 
     Raises:
-        DatasetError: a text that describes no records.
-        ParameterError: sizes that are no whole numbers with 0 ≤ min_size ≤ max_size.
+        DatasetError: the string is not a description of records.
+        ParameterError: sizes that are not whole numbers with 0 ≤ min_size ≤ max_size.
     """
     sizes(min_size, max_size)
     lists = st.lists(comparable_records(records), min_size=min_size, max_size=max_size, unique=unique)
@@ -161,7 +161,7 @@ def sizes(least: int, most: int) -> None:
     """Check the sizes of datasets.
 
     Raises:
-        ParameterError: they are no whole numbers with 0 ≤ min_size ≤ max_size.
+        ParameterError: they are not whole numbers with 0 ≤ min_size ≤ max_size.
     """
     whole("max_size", most, least=whole("min_size", least, least=0))
 

@@ -1,7 +1,7 @@
 """Pairs of neighbouring datasets as a Hypothesis strategy, for every relation.
 
-What differs is drawn first and the shared records after it, so that a failing pair shrinks to few shared records beside
-a simple difference. A relation that is not known here is asked for its `neighbours`, one step after the other.
+The differing records are drawn first and the shared records after them, so that a failing pair shrinks to a simple
+difference with few shared records. For other relations, each step is chosen from the relation's `neighbours`.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from dpaudit.language.relation import plain_records
 from dpaudit.strategies.datasets import Described, comparable_records, sizes
 
 MOST_NEIGHBOURS = 1_000
-"""Neighbours of one dataset from which a step of an unknown relation is chosen."""
+"""A step of an unknown relation is chosen from this many neighbours of a dataset."""
 MOST_DOMAIN = 4
-"""Records besides the dataset's own that such a step may bring in."""
+"""Number of records besides the dataset's own that such a step may introduce."""
 
 _Sides: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 _Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[Any], int, int], _Sides]
 
 
 class Neighbours(NamedTuple):
-    """Two different datasets that a claim speaks about."""
+    """Two different datasets that a claim covers."""
 
     left: Dataset
     right: Dataset
@@ -63,32 +63,32 @@ def neighbours(
     groups: int = 1,
     ordered: bool = True,
 ) -> SearchStrategy[Neighbours]:
-    """Pairs of different datasets that a relation relates, in both directions.
+    """A strategy for pairs of different related datasets, in both directions.
 
     Args:
-        relation: by name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, also of your own.
+        relation: a name ("replace-one", "add-remove-one", "replace-one:3"), or any `Relation`, including your own.
         records: a strategy of records, or a description ("integers(0, 100)"); numbers for "answers-linf",
             "answers-l1" and "answers-l2", triples (x, y, "priv" or "pub") for "private-rows".
-        min_size, max_size: numbers of records of either dataset.
-        groups: datasets up to so many times as many steps apart.
-        ordered: tuples; False for multisets, whose records must have an order.
+        min_size, max_size: bounds on the number of records of either dataset.
+        groups: a factor by which to multiply the largest distance of the two datasets.
+        ordered: True for tuples; False for multisets, whose records must have an order.
 
     Raises:
         UnknownNameError: no such relation.
-        DatasetError: a text that describes no records.
-        ParameterError: sizes or groups that cannot be, or too few different records or sizes for any pair.
+        DatasetError: the string is not a description of records.
+        ParameterError: invalid sizes or groups, or too few distinct records or sizes for any pair.
     """
     related = (relation_named(relation) if isinstance(relation, str) else relation).group(groups)
     sizes(min_size, max_size)
     described = parse_records(records) if isinstance(records, str) else records
     make = _MAKERS.get(type(related), _by_steps)
     if make is _answers and not ordered:
-        raise ParameterError(f"{related.name} is about vectors, whose order counts; leave ordered out.")
+        raise ParameterError(f"{related.name} relates vectors, whose order matters; omit ordered.")
     if make not in (_by_steps, _resized):
         _can_differ(related, described, max_size)
     if make is _resized and not _changes_of_size(related.size, min_size, max_size):
         raise ParameterError(
-            f"{related.name} changes the number of records, and max_size is min_size, {max_size}; raise it."
+            f"{related.name} changes the number of records, but max_size equals min_size, {max_size}; raise it."
         )
     named = repr(related.name) if isinstance(relation, str) or type(related) in _MAKERS else repr(related)
     return _pairs(
@@ -98,7 +98,7 @@ def neighbours(
 
 
 class _Shown:
-    """An argument that is shown as it was given: Hypothesis names a strategy by what its maker was called with."""
+    """An argument with the repr of the original: Hypothesis names a strategy after the arguments of its function."""
 
     def __init__(self, value: Any, text: str) -> None:
         self.value = value
@@ -118,7 +118,7 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
         make: _Maker = _MAKERS.get(type(related), _by_steps)
         sides = make(draw, related, records.value, min_size, max_size)
         left, right = sides if ordered else map(Multiset.of, sides)
-        # rounding of real answers, or changes that undo each other
+        # real answers were rounded, or changes cancelled each other
         assume(left != right and related.related(left, right))
         return Neighbours(plain_records(left), plain_records(right))
 
@@ -143,7 +143,7 @@ def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[Any], 
 
 
 def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
-    """Up to `size` records that only one side has."""
+    """Up to `size` records that only one of the datasets has."""
     added, removed = draw(st.sampled_from(_changes_of_size(relation.size, least, most)))
     changed: list[Slot] = [(ABSENT, draw(records)) for _ in range(added)]
     changed += [(draw(records), ABSENT) for _ in range(removed)]
@@ -153,9 +153,9 @@ def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any],
 def _answers(
     draw: DrawFn, relation: Answers, records: SearchStrategy[Any], least: int, most: int
 ) -> _Sides:
-    """Answers that move towards other ones, by `size` times `reach` at most: each of them, or all together.
+    """Answers that move towards other answers, by at most `size` times `reach`: each of them, or in total.
 
-    What lies between two possible answers is taken to be possible, so that a range is never left.
+    Values between two possible answers count as possible, so the range is never left.
     """
     number = records.map(_as_number)
     moves = st.lists(st.tuples(number, st.none() | number), min_size=max(1, least), max_size=most)
@@ -169,7 +169,7 @@ def _answers(
             if in_whole_numbers and limit >= 1:
                 limit = math.floor(limit)
             elif not in_whole_numbers and not isinstance(relation, AnswersLInf):
-                # real answers may share the step
+                # real answers may divide the step
                 limit *= draw(st.sampled_from((1, 0.5)))
             step = max(-limit, min(limit, other - answer))
         # squares, so that sums of whole numbers are exact
@@ -180,7 +180,7 @@ def _answers(
 
 
 def _room(relation: Answers, total: float, used: float) -> float:
-    """How far one more answer may move, when others have used up so much: a sum, of squares for `AnswersL2`."""
+    """How far another answer may move, given the amount used by others: a sum, of squares for `AnswersL2`."""
     if isinstance(relation, AnswersLInf):
         return total
     if isinstance(relation, AnswersL2):
@@ -189,7 +189,7 @@ def _room(relation: Answers, total: float, used: float) -> float:
 
 
 def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
-    """Steps to the neighbours that any relation enumerates."""
+    """Steps to neighbours that the relation enumerates."""
     left = draw(st.lists(records, min_size=least, max_size=most).map(tuple))
     fresh = draw(st.lists(records, min_size=1, max_size=MOST_DOMAIN))
     right: Dataset = left
@@ -211,13 +211,13 @@ _MAKERS: dict[type[Relation], _Maker] = {
     AnswersL2: _answers,
     PrivateRows: _private,
 }
-"""By the very class: a subclass may relate fewer datasets."""
+"""By exact class, because a subclass may relate fewer datasets."""
 
 
 def _placed(
     draw: DrawFn, changed: list[Slot], records: SearchStrategy[Any], least: int, most: int
 ) -> _Sides:
-    """The changed places among shared records, of which some are equal to what changes: ties and duplicates."""
+    """The changed slots among shared records, some of which equal the changing records: ties and duplicates."""
     mine = list(dict.fromkeys(value for slot in changed for value in slot if value is not ABSENT))
     kinds = records | st.sampled_from(mine)
     shared = draw(st.lists(kinds, min_size=max(0, least), max_size=most))
@@ -228,18 +228,18 @@ def _placed(
 
 
 def _two(draw: DrawFn, records: SearchStrategy[Any]) -> Slot:
-    """Two different records."""
+    """Two distinct records."""
     old = draw(records)
     return old, draw(records.filter(lambda record: record != old))
 
 
 def _changes_of_size(steps: int, least: int, most: int) -> list[tuple[int, int]]:
-    """Records that only the right and only the left dataset has, the fewest first."""
+    """Numbers of records that only the right and only the left dataset has, the fewest first."""
     return [
         (added, total - added)
         for total in range(1, steps + 1)
         for added in range(total, -1, -1)
-        # what both share must leave both sides within their sizes
+        # the shared records must leave both datasets within their size limits
         if max(0, least - min(added, total - added)) <= most - max(added, total - added)
     ]
 
@@ -248,12 +248,12 @@ def _can_differ(relation: Relation, records: Any, most: int) -> None:
     if whole("max_size", most) == 0:
         raise ParameterError(f"Empty datasets have no {relation.name} neighbours of their size; raise max_size.")
     if isinstance(records, Records) and records.every(1) is not None:
-        raise ParameterError(f"{records!r} is one record, so no two {relation.name} neighbours differ; describe more.")
+        raise ParameterError(f"{records!r} has only one record, so no two {relation.name} neighbours differ; add more.")
 
 
 def _as_number(record: Any) -> Any:
     if isinstance(record, bool) or not isinstance(record, int | float):
-        raise DatasetError(f"Neighbouring vectors of answers are made of numbers, and the records gave {record!r}.")
+        raise DatasetError(f"Neighbouring vectors of answers consist of numbers, but the records include {record!r}.")
     return record
 
 

@@ -17,9 +17,9 @@ from dpaudit.plans import registry
 from dpaudit.subjects.target import all_known
 
 TRIES = 3
-"""Draws of the parameters of one example, before the example is given up."""
+"""Attempts to draw the parameters of one example before it is rejected."""
 REFUSALS = 100
-"""Draws that a mechanism refuses, and never one that it takes, before that is an error."""
+"""Number of rejected draws, without any accepted one, that raises an error."""
 
 _DELTAS = st.integers(1, 9).map(lambda digits: 10.0**-digits) | st.floats(1e-3, 0.25)
 _BY_NAME: dict[str, SearchStrategy[Any]] = {
@@ -29,7 +29,7 @@ _BY_NAME: dict[str, SearchStrategy[Any]] = {
     "rho": st.floats(0.01, 2.0),
     "beta": st.floats(0.01, 0.5),
 }
-"""What is drawn for these names, also in place of an instance's own value."""
+"""The strategies for these names, which also replace an instance's own value."""
 _BY_TYPE: dict[Any, SearchStrategy[Any]] = {
     bool: st.booleans(),
     int: st.integers(1, 16),
@@ -38,25 +38,25 @@ _BY_TYPE: dict[Any, SearchStrategy[Any]] = {
 
 
 def mechanism_params(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> SearchStrategy[dict[str, Any]]:
-    """Parameters that a mechanism takes, to be given to its class.
+    """A strategy for valid parameters of a mechanism, as keyword arguments of its class.
 
-    Of an algorithm of the catalogue they are those of the instances that its audits are about, of an instance its own,
-    but for epsilon (in [0.05, 4]), delta and delta_prime (10⁻⁹ to 0.25), rho and beta, which are drawn anew. Of another
-    class the fields without a default are drawn: these names as above, other floats from [0.1, 4], whole numbers from
+    For an algorithm of the catalogue the parameters are those of the instances in its audits, for an instance its own,
+    except for epsilon (in [0.05, 4]), delta and delta_prime (10⁻⁹ to 0.25), rho and beta, which are drawn. For other
+    classes all fields without a default are drawn: these names as above, other floats from [0.1, 4], whole numbers from
     1 to 16, booleans.
 
     Args:
-        mechanism: a class, an instance, or a name of the catalogue.
-        fields: for any field a strategy, or the one value that it has.
+        mechanism: a class, an instance, or a name in the catalogue.
+        fields: for any field a strategy, or a fixed value.
 
     Raises:
-        ParameterError: a field that it does not have, or one of which dpaudit does not know what to draw; when examples
-            are drawn, parameters all of which the mechanism refuses.
+        ParameterError: an unknown field, or a field for which dpaudit has no strategy; when examples are drawn, the
+            mechanism rejects all drawn parameters.
         UnknownNameError: no such name.
     """
     cls, known = _templates(mechanism)
     if not dataclasses.is_dataclass(cls):
-        raise UsageError(f"{cls.__name__} is no dataclass, so its parameters are not known; draw them yourself.")
+        raise UsageError(f"{cls.__name__} is not a dataclass, so its parameters are unknown; draw them yourself.")
     all_known(cls.__name__, cls, fields)
     given = {name: _strategy(value) for name, value in fields.items()}
     drawn = [{**_of_template(template), **given} for template in known] or [{**_of_class(cls, given), **given}]
@@ -75,7 +75,7 @@ def mechanisms(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> S
 
 @dataclasses.dataclass
 class _Tally:
-    """What a mechanism said to the parameters drawn so far."""
+    """Counts the parameters that a mechanism accepted and rejected so far."""
 
     accepted: int = 0
     refused: int = 0
@@ -98,14 +98,14 @@ def _accepted(
             return chosen
     if not tally.accepted and tally.refused >= REFUSALS:
         raise ParameterError(
-            f"{cls.__name__} refused all of {tally.refused} drawn parameters, the last because: {tally.last} Say what "
-            f"to draw, as in mechanism_params({cls.__name__}, {_first_field(cls)}=…)."
+            f"{cls.__name__} rejected all {tally.refused} drawn parameters, the last because: {tally.last} Specify "
+            f"what to draw, as in mechanism_params({cls.__name__}, {_first_field(cls)}=…)."
         )
     return reject()
 
 
 def _templates(mechanism: type[Mechanism] | Mechanism | str) -> tuple[type[Mechanism], list[Mechanism]]:
-    """The class, and the instances whose other parameters fit together."""
+    """The class, and the instances that supply the other parameters."""
     if isinstance(mechanism, Mechanism):
         return type(mechanism), [mechanism]
     if isinstance(mechanism, str):
@@ -132,7 +132,7 @@ def _of_template(template: Mechanism) -> dict[str, SearchStrategy[Any]]:
 
 def _of_class(cls: type[Mechanism], given: Mapping[str, Any]) -> dict[str, SearchStrategy[Any]]:
     hints = typing.get_type_hints(cls)
-    found = {}
+    strategies = {}
     for field in _fields(cls):
         defaulted = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
         if defaulted or field.name in given:
@@ -144,11 +144,11 @@ def _of_class(cls: type[Mechanism], given: Mapping[str, Any]) -> dict[str, Searc
         if strategy is None:
             shown = getattr(kind, "__name__", kind)
             raise ParameterError(
-                f"What to draw for {field.name}, a {shown}, is not known; say so, as in "
+                f"There is no default strategy for {field.name}, a {shown}; specify one, as in "
                 f"mechanism_params({cls.__name__}, {field.name}=…)."
             )
-        found[field.name] = strategy
-    return found
+        strategies[field.name] = strategy
+    return strategies
 
 
 def _strategy(value: Any) -> SearchStrategy[Any]:

@@ -1,11 +1,11 @@
-"""The search for the worst pair of neighbours in Hypothesis: its mutations, its `target`, its shrinker, its database.
+"""Search for the worst pair of neighbours with Hypothesis: its mutations, `target`, shrinker and example database.
 
-Only Hypothesis knows what a strategy can draw, so it mutates and shrinks here; its objective is that of all searches by
-samples (`SampledObjective`). An example is a pair. A few samples estimate its ε, which `hypothesis.target` climbs; on a
-pair that looks worse than all before it the claim is tested, and if it is refuted there, Hypothesis shrinks the pair.
-All pairs have the same random streams, so that estimates differ where the pairs do; the best few are then compared on
-other samples. Everything here is sampled in the phase SEARCH of the seed: the verdict on what it finds comes from an
-audit, which samples in other phases.
+Only Hypothesis knows what a strategy can draw, so it does the mutating and shrinking; the objective is the same as in
+all searches by samples (`SampledObjective`). An example is a pair. A few samples estimate its ε, which
+`hypothesis.target` maximises. If a pair looks worse than all previous ones, the claim is tested on it, and if it is
+refuted, Hypothesis shrinks the pair. All pairs use the same random streams, so that estimates differ only because the
+pairs do; the best few are then compared on other samples. Everything here is sampled in the phase SEARCH of the seed:
+the verdict on the result comes from an audit, which samples in other phases.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget, Target, function_target
 
 DEFAULT_EXAMPLES = 500
-"""Pairs that a search may estimate."""
+"""Most pairs that a search estimates."""
 RACE = ((12, 4), (6, 16))
-"""How the best pairs are compared at the end: so many, each with so many times the runs of an estimate."""
+"""The final comparison: the number of pairs, and the samples of each as a multiple of those of an estimate."""
 GROWTH = 1.5
-"""Of the samples of a test from batch to batch: of many pairs a quick answer is wanted."""
+"""Growth of a test's samples from batch to batch; large, because many pairs need a quick answer."""
 KEPT = 3
-"""Pairs of a kind that stay in the database."""
+"""Number of pairs of each kind kept in the database."""
 ERROR = 0.001
-"""Error of the e-process that says whether the claim seems to be refuted on a pair."""
+"""Error probability of the e-process that decides whether the claim seems refuted on a pair."""
 KEPT_PHASES = (Phase.reuse, Phase.shrink)
-"""Of Hypothesis, first: pairs that earlier searches kept."""
+"""Hypothesis phases of the first part: pairs kept by earlier searches."""
 PHASES = (Phase.generate, Phase.target, Phase.shrink)
-"""Of Hypothesis, then: new pairs, the climb halfway, and the shrink of a pair that refutes."""
+"""Hypothesis phases of the second part: new pairs, targeting from halfway on, and shrinking a refuting pair."""
 ESTIMATES, TESTS, RACES, CONFIRMED = range(4)
-"""Uses of the phase; each has random streams of its own, the same for all pairs."""
+"""Uses of the phase; each has its own random streams, the same for all pairs."""
 
 
 def find_pairs(
@@ -79,32 +79,33 @@ def find_pairs(
     call_seconds: float | None = None,
     tell: Callable[[Event], object] | None = None,
 ) -> list[tuple[Dataset, Dataset]]:
-    """The pairs of neighbours on which a claim seems to be broken most, worst first.
+    """The pairs of neighbours on which a claim seems to be violated most, worst first.
 
-    Where the claim seems to be refuted, it is one pair: the smallest to which Hypothesis could shrink it. Audit what is
-    found on fresh runs: an audit with the same seed draws them in phases of their own. Without a key the search is a
-    function of its arguments. With one, kept pairs are tried first, and where none of them refutes the search is the
-    one that it would be in an empty database, and they are compared with its best: what it kept itself changes nothing.
+    If the claim seems refuted, this is a single pair: the smallest to which Hypothesis could shrink it. Audit the
+    result on fresh samples: an audit with the same seed draws them in separate phases. Without a key the search is a
+    function of its arguments. With a key, stored pairs are tried first. If none of them refutes, the search runs as
+    with an empty database, and its best pairs are compared with the stored ones; pairs that it stored itself change
+    nothing.
 
     Args:
-        f: the mechanism or function, or the name of one.
-        data: a strategy of pairs, as `neighbours` makes them, or of records, whose neighbours under the relation are
+        f: the mechanism or function, or its name.
+        data: a strategy of pairs, as returned by `neighbours`, or of records, whose neighbours under the relation are
             then drawn.
-        relation: of the pairs.
-        claim: what to refute; under that relation.
-        seed: of the search and of its runs.
-        runs: those that the audit may spend, a side and pair. The estimates may cost as many or a little more, the
-            bets as many, the shrink as many, and the comparison of the best a share.
-        examples: pairs to estimate, at most.
-        key: where Hypothesis's example database (of the current profile) keeps the worst pairs, and finds those with
-            which the search begins; None to keep nothing. `database_key` makes one.
-        size: records of a dataset, at most, where `data` is of records.
-        seconds: time limit, after which the best so far are returned.
-        call_seconds: how long one call of a function may take before that is its outcome.
-        tell: is called with the events of the search: that it begins, and after every pair how far it is.
+        relation: the relation of the pairs.
+        claim: the claim to refute, under that relation.
+        seed: the seed of the search and of its samples.
+        runs: the audit's samples per dataset and pair. The estimates may use as many or slightly more, the tests as
+            many, shrinking as many, and the final comparison a fraction.
+        examples: the largest number of pairs to estimate.
+        key: the key under which Hypothesis's example database (of the current profile) stores the worst pairs, and
+            from which the search starts; None to store nothing. `database_key` makes one.
+        size: the largest number of records of a dataset, if `data` is a strategy of records.
+        seconds: time limit, after which the best pairs so far are returned.
+        call_seconds: time limit of one call of a function; exceeding it is an outcome.
+        tell: called with the events of the search: its start, and the progress after every pair.
 
     Raises:
-        UsageError and its kinds: a function of another form, an unknown name, a strategy that gives no pair.
+        UsageError and its subclasses: an invalid function, an unknown name, a strategy that yields no pair.
     """
     whole("examples", examples, least=1)
     whole("seed", seed, least=0)
@@ -123,12 +124,12 @@ def find_pairs(
     if database is None or key is None:
         smallest = _smallest(pairs, search, quiet_settings(examples, None, PHASES), seed)
         return _confirmed(search, smallest) or search.best(smallest)
-    # with answers of their own, so that pairs of other days do not steer the search
+    # with separate answers, so that pairs from earlier searches do not steer this one
     again = _Search(objective, examples, tell)
     kept = _Under(key, database, again)
     try:
-        if found := _confirmed(again, _smallest_kept(pairs, again, quiet_settings(examples, kept, KEPT_PHASES), seed)):
-            return found
+        if chosen := _confirmed(again, _smallest_kept(pairs, again, quiet_settings(examples, kept, KEPT_PHASES), seed)):
+            return chosen
         kept.search, kept.reads = search, False
         smallest = _smallest(pairs, search, quiet_settings(examples, kept, PHASES), seed)
     finally:
@@ -138,13 +139,13 @@ def find_pairs(
 
 
 def database_key(f: Mechanism | Callable[..., Any] | str, claim: Claim, *, where: str = "") -> bytes:
-    """Where the example database keeps the pairs of a function and a claim.
+    """The key under which the example database stores the pairs of a function and a claim.
 
-    The name of the function counts and not its text: a mended function meets the pair that refuted it first. What has
-    no name of its own, a lambda or a function inside another, goes by its text as well.
+    The key depends on the function's name, not its source code: after a fix, the pair that refuted it is tried first.
+    For functions without a unique name (lambdas and nested functions) it depends on the source code as well.
 
     Args:
-        where: who searches, a test for instance: what others keep is none of its business.
+        where: the caller of the search, for example a test: callers do not share their pairs.
     """
     name = f if isinstance(f, str) else repr(f) if isinstance(f, Mechanism) else _named(f)
     return hashlib.sha256(f"dpaudit pairs\n{where}\n{name}\n{claim}".encode()).digest()
@@ -155,19 +156,19 @@ def _confirmed(search: _Search, smallest: Pair | None) -> list[tuple[Dataset, Da
 
 
 def _comparable(drawn: Neighbours) -> Pair:
-    """The pair with records that compare as records do."""
+    """The pair with records that compare correctly."""
     return Pair(as_dataset(drawn.left), as_dataset(drawn.right))
 
 
 def _plain(pair: Pair) -> tuple[Dataset, Dataset]:
-    """The pair as mechanisms are to see it."""
+    """The pair as mechanisms see it."""
     return plain_records(pair.left), plain_records(pair.right)
 
 
 class _Search:
-    """The condition that Hypothesis looks for, and all that was learned on the way to it.
+    """The condition that Hypothesis searches for, and everything learned during the search.
 
-    A pair is asked about once, so that its answer never changes.
+    Every pair is evaluated only once, so that its answer never changes.
     """
 
     def __init__(
@@ -180,37 +181,37 @@ class _Search:
         self.answers: dict[Pair, bool] = {}
         self.refuting: list[Pair] = []
         self.enough = learning_runs(job.runs)
-        """Samples of each dataset that a test may take; once one has refuted the claim, twice what it took."""
+        """Most samples per dataset in a test; once a test has refuted the claim, twice the number it used."""
         self.left = {"tests": job.runs, "shrink": job.runs}
         self.timed_out = False
         self.latest = -math.inf
-        """The estimate of the pair that was asked about last."""
+        """The estimate of the last evaluated pair."""
 
     def __call__(self, pair: Pair) -> bool:
         """Whether the claim seems to be refuted on the pair."""
         if pair not in self.answers:
             self.answers[pair] = not self.timed_out and self._ask(pair)
-            self._told(len(self.answers), self.examples, "shrinking the pair" if self.refuting else "pairs")
+            self._report(len(self.answers), self.examples, "shrinking the pair" if self.refuting else "pairs")
         self.latest = self.heights.get(pair, -math.inf)
         if self.latest > -math.inf:
             hypothesis.target(self.latest, label="estimated epsilon")
         return self.answers[pair]
 
     def confirmed(self, pair: Pair) -> bool:
-        """Whether other runs refute the claim on a pair, too: the same answer in every search with this seed."""
+        """Whether other samples also refute the claim on a pair: the same answer in every search with this seed."""
         tried = self._test(pair, CONFIRMED, learning_runs(self.job.runs))
         return tried is not None and tried.refuted
 
     def best(self, smallest: Pair | None, *, beside: _Search | None = None) -> list[tuple[Dataset, Dataset]]:
-        """The worst pairs by runs that did not choose them; one of two directions.
+        """The worst pairs by samples not used to choose them; each pair in only one direction.
 
         Args:
-            smallest: comes first, whatever was estimated.
+            smallest: always comes first.
             beside: another search, whose pairs are compared with these.
         """
         once: dict[frozenset[Dataset], Pair] = {}
         first = [smallest] if smallest is not None else []
-        # what this search knows has its place already, so that pairs that it kept itself before change nothing
+        # skip pairs that this search already knows, so that pairs stored by itself change nothing
         others = beside.heights if beside is not None else {}
         heights = {**self.heights, **{pair: height for pair, height in others.items() if pair not in self.answers}}
         estimated = sorted(heights, key=lambda pair: (-heights[pair], size_of(pair)))
@@ -221,16 +222,16 @@ class _Search:
             scores = {}
             for pair in ranked[:number]:
                 scores[pair] = self._estimate(pair, self.least * effort, RACES + 10 * effort)
-                self._told(len(scores), number, "comparing the worst pairs")
+                self._report(len(scores), number, "comparing the worst pairs")
             if self.timed_out:
                 break
-            # with the same streams, equal ones are equal to the digit
+            # with the same streams, equal pairs have exactly equal estimates
             ranked = sorted(scores, key=lambda pair: (-scores[pair], size_of(pair)))
         return [_plain(pair) for pair in ranked[:TESTS_OF_FOUND_PAIRS]]
 
-    def _told(self, done: int, of: int, what: str) -> None:
+    def _report(self, done: int, of: int, what: str) -> None:
         if self.tell is not None:
-            # a shrink may ask for more pairs than the search
+            # shrinking may evaluate more pairs than the search
             self.tell(Progress(min(done, of), of, f"searching, {what} ({done:,})", None))
 
     def _ask(self, pair: Pair) -> bool:
@@ -238,7 +239,7 @@ class _Search:
             return self._refuted(pair, "shrink")
         highest = max(self.heights.values(), default=-math.inf)
         height = self.heights[pair] = self._estimate(pair, self.least, ESTIMATES)
-        # the first pair may be one that an earlier search has kept
+        # the first pair may be one stored by an earlier search
         promising = len(self.heights) == 1 or (height > self.job.claim.epsilon and height > highest)
         return promising and self._refuted(pair, "tests")
 
@@ -256,7 +257,7 @@ class _Search:
         return tried.refuted
 
     def _test(self, pair: Pair, use: int, runs: int) -> Tried | None:
-        """None where the mechanism fails, or the time is over."""
+        """Test the claim on a pair; None if the mechanism fails, or the time is over."""
         try:
             return self.objective.test(
                 pair, runs, index=use, phase=SEARCH, alpha=ERROR, stop_early=True, growth=GROWTH
@@ -268,7 +269,7 @@ class _Search:
             return None
 
     def _estimate(self, pair: Pair, runs: int, use: int) -> float:
-        """−∞ where the mechanism fails: it may ask for other datasets."""
+        """Estimate ε on a pair; −∞ if the mechanism fails, as it may require other datasets."""
         try:
             return self.objective.estimate(pair, runs, index=use).height
         except TimeLimitError:
@@ -279,7 +280,7 @@ class _Search:
 
 
 class _RefutedError(Exception):
-    """What makes a pair a failing example."""
+    """Marks a pair as a failing example."""
 
 
 def _smallest(
@@ -288,10 +289,10 @@ def _smallest(
     settings: hypothesis.settings,
     seed: int,
 ) -> Pair | None:
-    """The pair to which Hypothesis shrinks those that refute; None where there is none.
+    """The pair to which Hypothesis shrinks refuting pairs; None if none refutes.
 
     Raises:
-        UsageError: the strategy gives no pair of the relation.
+        UsageError: the strategy yields no pair of the relation.
     """
     last: list[Pair] = []
 
@@ -301,7 +302,7 @@ def _smallest(
             last[:] = [pair]
             raise _RefutedError
 
-    # in this order: a seed that is set last leaves the database out
+    # in this order: setting the seed last would disable the database
     searched = settings(hypothesis.seed(seed)(hypothesis.given(pairs)(test)))
     try:
         searched()
@@ -315,7 +316,7 @@ def _smallest(
 def _smallest_kept(
     pairs: SearchStrategy[Any], search: _Search, settings: hypothesis.settings, seed: int
 ) -> Pair | None:
-    """The same of the pairs that were kept; None also where nothing was, or nothing that the strategy still gives."""
+    """The same for stored pairs; None also if there are none, or none that the strategy can still generate."""
     try:
         return _smallest(pairs, search, settings, seed)
     except (SkipTest, UsageError):
@@ -323,23 +324,23 @@ def _smallest_kept(
 
 
 class _Under(ExampleDatabase):
-    """A database in which what belongs to one search is kept apart by a key of ours.
+    """A database that separates searches by dpaudit's own key.
 
-    Hypothesis's own keys come from the text of its test, which is the same in all searches. It keeps pairs that are
-    either simpler or worse than the others, more of them than it tries again; so the worst of them are chosen here.
+    Hypothesis's keys come from the source code of its test, which is the same in all searches. Hypothesis stores pairs
+    that are either simpler or worse than the others, more of them than it retries; so this class selects the worst.
     """
 
     def __init__(self, key: bytes, inner: ExampleDatabase, search: _Search) -> None:
         super().__init__()
         self._key, self._inner = key, inner
         self.search = search
-        """Whose pairs are kept."""
+        """The search whose pairs are stored."""
         self.reads = True
-        """Whether what is kept is given back."""
+        """Whether `fetch` returns stored pairs."""
         self._heights: dict[bytes, dict[bytes, float]] = {}
 
     def save(self, key: bytes, value: bytes) -> None:
-        # what is kept is kept as soon as it was asked about
+        # a pair is saved right after its evaluation
         self._heights.setdefault(key, {})[value] = self.search.latest
         self._inner.save(self._ours(key), value)
 
@@ -350,7 +351,7 @@ class _Under(ExampleDatabase):
         self._inner.delete(self._ours(key), value)
 
     def forget_all_but(self, number: int) -> None:
-        """Keep the worst of every kind."""
+        """Keep only the worst pairs of every kind."""
         for key, heights in self._heights.items():
             here = sorted(self.fetch(key), key=lambda value: (-heights.get(value, -math.inf), value))
             for value in here[number:]:
@@ -363,7 +364,7 @@ class _Under(ExampleDatabase):
 
 
 def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> SearchStrategy[Any]:
-    """The strategy itself where it gives pairs, else neighbours of its records."""
+    """The strategy itself if it yields pairs, else neighbours of its records."""
     try:
         example = hypothesis.find(
             data, lambda value: True, settings=quiet_settings(10, None, PHASES), random=Random(0)
@@ -372,7 +373,7 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
         raise UsageError(_EMPTY.format(relation.name)) from None
     if isinstance(example, Neighbours):
         if size is not None:
-            raise UsageError("The strategy of pairs says how many records they have; leave size out.")
+            raise UsageError("The strategy of pairs determines the number of records; omit size.")
         return data.filter(lambda drawn: usable(_comparable(drawn), relation))
     records = with_some(data, exceptional_records(data))
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
@@ -397,4 +398,4 @@ def _named(f: Callable[..., Any]) -> str:
         return name
 
 
-_EMPTY = "The strategy gives no two different datasets that are {} neighbours; do its filters let any through?"
+_EMPTY = "The strategy yields no two different datasets that are {} neighbours; check its filters."

@@ -113,10 +113,10 @@ f.reproducible = False
 @pytest.mark.parametrize(
     ("before", "after", "code", "sentence"),
     [
-        ("random()", "random()", 1, "Not reproduced: f draws its randomness itself, so that the numbers differ; the "
+        ("random()", "random()", 1, "Not reproduced: f draws its randomness itself, so the numbers differ; the "
          "verdict is fail again."),
         ("random()", "gauss(0, 1000)", 4, "NOT reproduced: the verdict was fail and is pass; f draws its randomness "
-         "itself, so that no two audits of it have the same runs."),
+         "itself, so no two audits have the same samples."),
     ],
 )  # fmt: skip
 def test_replay_compares_the_verdict(

@@ -78,7 +78,7 @@ def hostile() -> Result:
     from dpaudit.results.json_form import to_object
 
     kinds = [example_results.fail(), example_results.infinite(), example_results.crashed(), example_results.leaks()]
-    plain = replace(example_results.result(*kinds), utility=[example_results.broken_promise()])
+    plain = replace(example_results.result(*kinds), utility=[example_results.broken_guarantee()])
     drawn = of_sample(1, drawn=True).audits
     value = to_object(replace(plain, audits=[*plain.audits, *drawn]))
     # audits first: which string is where decides how wide tables are

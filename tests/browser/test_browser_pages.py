@@ -98,7 +98,7 @@ def test_all_is_there_without_a_script(opened: Callable[..., Any], name: str) ->
             assert " ".join(visible(shown).split()) in " ".join(text.split())
     plots = sum(getattr(audit, f"{kind}_plot") is not None for audit in result.audits for kind in KINDS)
     panels = sum(len(audit.drawing.panels) for audit in result.every if audit.drawing is not None)
-    assert page.locator("svg.figure").count() == plots + panels + (result.contest is not None)
+    assert page.locator("svg.figure").count() == plots + panels + (result.comparison is not None)
     # folds open by hand
     fold = page.locator("details.fold > summary")
     if fold.count():

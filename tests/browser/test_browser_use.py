@@ -47,7 +47,7 @@ def page(opened: Callable[..., Any]) -> Page:
 def test_every_column_sorts_both_ways(page: Page) -> None:
     headers = page.locator("#overview-table thead th")
     names = headers.all_text_contents()
-    assert names == ["Audit", "Case", "Claim (ε, δ)", "Certified ε", "Exact ε", "Verdict", "Expected"]
+    assert names == ["Audit", "Case", "Claim (ε, δ)", "Lower bound on ε", "Exact ε", "Verdict", "Expected"]
     before = page.locator("#overview-table tbody tr").count()
     for column in range(len(names)):
         button = headers.nth(column).locator("button")
@@ -250,9 +250,9 @@ def test_claim_exact_and_certified_stand_in_one_profile(opened: Callable[..., An
     titles = [figures.nth(i).locator("title").text_content() for i in range(figures.count())]
     assert titles == [
         *("Privacy profile", "Trade-off curve", "Privacy loss", "Output on both datasets"),
-        *("Evidence against the claim", "Certified lower bound against runs"),
+        *("Evidence against the claim", "Lower confidence bound on ε against samples"),
     ]
     said = figures.nth(0).locator("text").all_text_contents()
-    assert {"claim", "exact", "certified ≥"} <= set(said)
-    assert "Filled: where counting stopped (500,000 runs a side)" in str(figures.nth(5).text_content())
-    assert "refuted after 13,750 runs a side" in str(figures.nth(4).text_content())
+    assert {"claim", "exact", "lower bound"} <= set(said)
+    assert "Filled: where counting stopped (500,000 samples per dataset)" in str(figures.nth(5).text_content())
+    assert "refuted after 13,750 samples per dataset" in str(figures.nth(4).text_content())

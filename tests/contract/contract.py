@@ -24,7 +24,7 @@ from scipy import stats
 from dpaudit.adversary.pairs.pair import Pair, every_pair
 from dpaudit.errors import DpauditError, NotEnumerableError, ParameterError
 from dpaudit.evidence.symmetries import declared, moved
-from dpaudit.interpret import Law, LawCache, Outputs, ball_law, first_difference, law, ledger, sample
+from dpaudit.interpret import Law, LawCache, Outputs, first_difference, interval_law, law, ledger, sample
 from dpaudit.language import ADD_REMOVE_ONE, Claim, Mechanism, Trial
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Case, Plan
@@ -247,12 +247,12 @@ def check_utility(subject: Subject) -> None:
 
 
 def check_sample_sizes(subject: Subject) -> None:
-    """Printed sample sizes are whole numbers with a formula, a promise and a place."""
+    """Printed sample sizes are whole numbers with a formula, a guarantee and a place."""
     for mechanism in subject.mechanisms:
         for size in mechanism.sample_sizes:
             assert isinstance(size.records, int), f"{mechanism!r}: {size}"
             assert size.records >= 0, f"{mechanism!r}: {size}"
-            assert all(text.strip() for text in (size.formula, size.promise, size.place)), f"{mechanism!r}: {size}"
+            assert all(text.strip() for text in (size.formula, size.guarantee, size.place)), f"{mechanism!r}: {size}"
 
 
 def check_parameters(subject: Subject) -> None:
@@ -399,12 +399,12 @@ def holding(mechanism: Mechanism, domain: tuple[Any, ...]) -> set[str]:
     records = next(n for n in range(4, -1, -1) if math.comb(len(domain) + n, n) <= DATASETS or n <= 1)
     for dataset in ADD_REMOVE_ONE.scope(domain, records, ordered=False):
         try:
-            before = ball_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict()
+            before = interval_law(mechanism, dataset, cache=cache, path_limit=PATHS).as_dict()
         except DpauditError:
             continue  # so few records, or these, are not for it
         for symmetry, image_of in zip(action.symmetries, action.records, strict=True):
             image = moved(dataset, image_of)
-            after = ball_law(mechanism, image, cache=cache, path_limit=PATHS).as_dict()
+            after = interval_law(mechanism, image, cache=cache, path_limit=PATHS).as_dict()
             wrong = first_difference(before, after, symmetry)
             assert wrong is None, f"{mechanism!r}: {symmetry.name} does not hold from {dataset!r} to {image!r}: {wrong}"
             names.add(symmetry.name)

@@ -25,10 +25,10 @@ DECLARING = [
 ]
 OTHERS = "exchange of records that are "
 EXPECTED: dict[str, set[str]] = {
-    "ADist": {f"{OTHERS}no solution"},
-    "ADistCorrected": {f"{OTHERS}no solution"},
-    "ChoosingMechanism": {"relabelling", f"{OTHERS}no solution"},
-    "ExponentialMechanism": {"relabelling", f"{OTHERS}no solution"},
+    "ADist": {f"{OTHERS}not solutions"},
+    "ADistCorrected": {f"{OTHERS}not solutions"},
+    "ChoosingMechanism": {"relabelling", f"{OTHERS}not solutions"},
+    "ExponentialMechanism": {"relabelling", f"{OTHERS}not solutions"},
     "GroupPrivacy": {f"{OTHERS}not counted"},
     "InteriorPointByMedian": {"reflection"},
     "InteriorPointByMedianCorrected": {"reflection"},

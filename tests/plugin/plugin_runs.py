@@ -13,7 +13,7 @@ import dpaudit.pytest_plugin.auditor
 import dpaudit.pytest_plugin.reports
 import dpaudit.strategies  # noqa: F401
 
-# exactly 1-DP, and twice as much; 600 runs a side are enough for both verdicts
+# exactly 1-DP, and twice as much; 600 samples per dataset are enough for both verdicts
 SUITE = """
 import numpy as np
 import pytest

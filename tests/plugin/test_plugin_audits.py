@@ -20,10 +20,10 @@ def test_noisy_count(dp_audit):
     first = runs(broken + five_lines)
     assert first.outcomes == {"failed": 1}
     # the claim, what is certified, a pair that was shrunk to one record each, the event, and the same again
-    shown = ("1-DP under replace-one", "certified ε ≥ 1.", "left  [‹", "(1 record)", "event   output", "again   pytest")
+    shown = ("1-DP under replace-one", "ε ≥ 1.", "D     [‹", "(1 record)", "event   output", "again   pytest")
     assert all(said in first.text for said in shown)
-    mended = broken.replace("0.5", "1.0")
-    second = runs(mended + five_lines)
+    corrected = broken.replace("0.5", "1.0")
+    second = runs(corrected + five_lines)
     assert second.outcomes == {"passed": 1}
     assert [audit["phrase"] for audit in second.audits] == ["PASS · not refuted"]
 
@@ -46,7 +46,7 @@ def test_a_refuted_claim_is_a_failed_assertion(runs: Runs) -> None:
     ran = runs(
         """
 def test_it(dp_audit):
-    with pytest.raises(AssertionError, match="certified ε ≥ "):
+    with pytest.raises(AssertionError, match="ε ≥ "):
         dp_audit(respond_loudly, epsilon=1.0, pair=PAIR)
 """,
         FEW,
@@ -94,16 +94,16 @@ def test_it(dp_audit):
 
 MISTAKES = {
     "dp_audit(respond, pair=PAIR)": "What does respond claim? Give epsilon",
-    "dp_audit(respond, epsilon=1.0)": "On which datasets should respond be tried? Give pair=",
+    "dp_audit(respond, epsilon=1.0)": "Which datasets should respond be tested on? Give pair=",
     "dp_audit(respond, epsilon=1.0, pairs=PAIR)": "dp_audit has no argument 'pairs'; did you mean pair?",
     "dp_audit(respond, epsilon=1.0, wood=PAIR)": "dp_audit has no argument 'wood'; it takes epsilon, delta,",
-    "dp_audit(respond, epsilon=1.0, pair=PAIR, seed=1)": "dp_audit takes no seed: it is the session's: --dp-seed",
+    "dp_audit(respond, epsilon=1.0, pair=PAIR, seed=1)": "dp_audit takes no seed: it is set for the session: --dp-seed",
     "dp_audit(respond, epsilon=1.0, pair=[0, 1, 1])": "pair must be two datasets, such as",
-    "dp_audit(respond, epsilon=1.0, pair=([0, 1], [1, 0]))": "name their relation with relation.",
+    "dp_audit(respond, epsilon=1.0, pair=([0, 1], [1, 0]))": "set their relation with relation.",
     "dp_audit(respond, epsilon=-1.0, pair=PAIR)": "epsilon must be",
     "dp_audit(respond, epsilon=1.0, relation='replace', pair=PAIR)": "replace",
     "dp_audit(respond, epsilon=1.0, data=5)": "data is a description such as",
-    "dp_audit(respond, epsilon=1.0, pair=PAIR, size=3)": "size says how many records found pairs have; it goes with",
+    "dp_audit(respond, epsilon=1.0, pair=PAIR, size=3)": "size sets the number of records of found pairs; it needs",
     "dp_audit(lambda rows: 0, epsilon=1.0, pair=PAIR)": "dpaudit calls it as f(dataset, rng)",
     "dp_audit('NoSuchThing')": "There is no algorithm called 'NoSuchThing'.",
 }

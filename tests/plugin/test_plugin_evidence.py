@@ -21,12 +21,12 @@ from plugin_runs import Ran, Runs
 from dpaudit.errors import UsageError
 from dpaudit.pytest_plugin import evidence
 from dpaudit.pytest_plugin.evidence import KEPT, Evidence, Row
-from dpaudit.pytest_plugin.record import Night, Record
+from dpaudit.pytest_plugin.record import Record, SessionEvidence
 
 RECORD = Record(
     test="test_a.py::test_one", call=1, name="f", verdict="pass", phrase="PASS · not refuted", claim="(1.0, 0)",
     bound="≥ 0.5", epsilon_lower=0.5, runs=100, alpha=1e-4, seed=7, replay="abc", again="pytest", items=3,
-    night=Night("k", "f against 1-DP", 7, 0.25, 0.5),
+    session=SessionEvidence("k", "f against 1-DP", 7, 0.25, 0.5),
 )
 # exactly 1-DP, and 0.8 is claimed: a night of so few runs shows little
 WEAK = """
@@ -49,38 +49,38 @@ def logs(ran: Ran) -> tuple[float, float]:
     """ln of the e-value of the night's own runs, and of all nights."""
     (audit,) = ran.audits
     (value,) = json.loads(audit["result"])["audits"]
-    return value["sequential"]["log_e"] - value["sequential"]["carried"], value["sequential"]["log_e"]
+    return value["sequential"]["log_e"] - value["sequential"]["prior"], value["sequential"]["log_e"]
 
 
 @pytest.mark.slow
 def test_nights_multiply_until_they_refute(runs: Runs) -> None:
-    nights: list[Ran] = []
-    while len(nights) < 25 and (not nights or nights[-1].outcomes == {"passed": 1}):
-        nights.append(runs(None if nights else WEAK, CARRY, "--dp-report=out"))
-        assert f"night {len(nights)} of nights.json" in nights[-1].text
-    own = [logs(ran)[0] for ran in nights]
-    totals = [logs(ran)[1] for ran in nights]
-    assert len(nights) > 2, "one night shows too little"
-    assert nights[-1].outcomes == {"failed": 1}, "all of them together do not"
-    assert "on top of earlier results" in nights[-1].text
+    sessions: list[Ran] = []
+    while len(sessions) < 25 and (not sessions or sessions[-1].outcomes == {"passed": 1}):
+        sessions.append(runs(None if sessions else WEAK, CARRY, "--dp-report=out"))
+        assert f"session {len(sessions)} of nights.json" in sessions[-1].text
+    own = [logs(ran)[0] for ran in sessions]
+    totals = [logs(ran)[1] for ran in sessions]
+    assert len(sessions) > 2, "one night shows too little"
+    assert sessions[-1].outcomes == {"failed": 1}, "all of them together do not"
+    assert "in addition to earlier results" in sessions[-1].text
     assert totals == pytest.approx(np.cumsum(own)), "whatever a night showed is in the product"
-    assert [row[0] for row in rows(runs)] == list(range(1, len(nights) + 1)), "the night that failed is written too"
-    assert len({row[1] for row in rows(runs)}) == len(nights), "every night has runs of its own"
+    assert [row[0] for row in rows(runs)] == list(range(1, len(sessions) + 1)), "the night that failed is written too"
+    assert len({row[1] for row in rows(runs)}) == len(sessions), "every night has runs of its own"
 
     # it stays refuted until the text changes
     assert runs(None, CARRY).outcomes == {"failed": 1}
     # and a night can be made again, from what there was before it; the file is left as it is
     before = (runs.folder / "nights.json").read_text()
-    (again,) = set(re.findall(r"E  +again   (pytest .*)", nights[-1].text))
-    assert again.endswith(f"{CARRY} --dp-night={len(nights)}")
+    (again,) = set(re.findall(r"E  +again   (pytest .*)", sessions[-1].text))
+    assert again.endswith(f"{CARRY} --dp-session={len(sessions)}")
     made_again = runs(None, *shlex.split(again)[1:])
-    assert made_again.numbers == nights[-1].numbers
+    assert made_again.numbers == sessions[-1].numbers
     assert (runs.folder / "nights.json").read_text() == before
 
-    mended = runs(WEAK.replace("dp_audit(respond)", "dp_audit(respond, epsilon=1.0)"), CARRY)
-    assert mended.outcomes == {"passed": 1}, "another claim begins anew"
+    corrected = runs(WEAK.replace("dp_audit(respond)", "dp_audit(respond, epsilon=1.0)"), CARRY)
+    assert corrected.outcomes == {"passed": 1}, "another claim begins anew"
     keys = json.loads((runs.folder / "nights.json").read_text())["tests"]["test_suite.py::test_weak"]
-    assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, len(nights) + 1]
+    assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, len(sessions) + 1]
 
 
 @pytest.mark.slow
@@ -108,15 +108,15 @@ def test_under_xdist_the_same_file(runs: Runs) -> None:
 def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
     runs(WEAK, CARRY)
     path = runs.folder / "nights.json"
-    (night, seed, log_e, _, alpha) = rows(runs)[0]
+    (session, seed, log_e, _, alpha) = rows(runs)[0]
     value = json.loads(path.read_text())
     (keys,) = value["tests"].values()
     # the product reached a million on its way, and fell again
-    next(iter(keys.values()))["rows"] = [[night, seed, log_e, math.log(1e6), alpha]]
+    next(iter(keys.values()))["rows"] = [[session, seed, log_e, math.log(1e6), alpha]]
     path.write_text(json.dumps(value))
     ran = runs(None, CARRY)
     assert ran.outcomes == {"failed": 1}
-    assert "The claim was refuted on night 1, when the e-value of all nights reached 1.0e+06" in ran.text
+    assert "The claim was refuted in session 1, when the accumulated e-value reached 1.0e+06" in ran.text
     assert ran.audits[0]["verdict"] == "fail"
 
 
@@ -134,15 +134,15 @@ def test_a_run_of_few_tests_spends_no_more_than_one_of_all(runs: Runs) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "is not a whole evidence file"),
-        ("[]", "is not a whole evidence file"),
-        ('{"format_version": "1.0", "nights": -1, "items": 1, "tests": {}}', "is not a whole evidence file"),
+        ("{", "is not a complete evidence file"),
+        ("[]", "is not a complete evidence file"),
+        ('{"format_version": "2.0", "sessions": -1, "items": 1, "tests": {}}', "is not a complete evidence file"),
         (
-            '{"format_version": "1.0", "nights": 1, "items": 1, "tests": {"a": {"k": {"about": "", "rows": '
+            '{"format_version": "2.0", "sessions": 1, "items": 1, "tests": {"a": {"k": {"about": "", "rows": '
             '[[1, 2, NaN, 0]]}}}}',
-            "is not a whole evidence file",
+            "is not a complete evidence file",
         ),
-        ('{"format_version": "2.0"}', "is of format 2.0, and this dpaudit reads 1.1"),
+        ('{"format_version": "1.1"}', "is of format 1.1, and this dpaudit reads 2.0"),
         ("\udcff", "it is not UTF-8 text"),
     ],
 )
@@ -157,9 +157,9 @@ def test_a_file_that_is_none_is_refused_before_anything_runs(runs: Runs, text: s
 
 
 def test_a_night_that_there_was_not(runs: Runs) -> None:
-    ran = runs(WEAK, CARRY, "--dp-night=3")
+    ran = runs(WEAK, CARRY, "--dp-session=3")
     assert ran.code == pytest.ExitCode.USAGE_ERROR
-    assert "holds 0 nights; there is no --dp-night=3 to make again." in ran.text
+    assert "has 0 sessions; there is no --dp-session=3 to repeat." in ran.text
 
 
 def test_evidence_that_cannot_be_written_is_no_success(runs: Runs) -> None:
@@ -188,17 +188,17 @@ def test_it(dp_audit):
         "--dp-report=out",
     )
     assert ran.outcomes == {"passed": 1}
-    assert ran.audits[0]["night"] is None
+    assert ran.audits[0]["session"] is None
     (audit,) = json.loads(ran.audits[0]["result"])["audits"]
     assert audit["notes"][-1] == (
-        "No evidence is carried from night to night here: what the function computes cannot be known, as it holds an "
+        "Evidence does not accumulate across sessions here: it is unknown what the function computes, as it holds an "
         "object of _thread.lock, whose content is not known."
     )
 
 
 @pytest.mark.slow
 def test_certificates_of_later_nights_are_paid_from_what_the_first_left(runs: Runs) -> None:
-    ran = [runs(None if night else WEAK, CARRY, "--dp-report=out") for night in range(3)]
+    ran = [runs(None if session else WEAK, CARRY, "--dp-report=out") for session in range(3)]
     audits = [json.loads(one.audits[0]["result"])["audits"][0] for one in ran]
     share = ran[0].audits[0]["alpha"]
     assert [audit["sequential"]["alpha"] / share for audit in audits] == pytest.approx([0.55] * 3)
@@ -211,61 +211,51 @@ def test_certificates_of_later_nights_are_paid_from_what_the_first_left(runs: Ru
     assert audit["sequential"]["alpha"] / share == pytest.approx(0.55)
 
 
-def test_rows_of_format_1_0_have_no_share(tmp_path: Path) -> None:
-    path = tmp_path / "nights.json"
-    path.write_text(
-        '{"format_version": "1.0", "nights": 1, "items": 1, '
-        '"tests": {"a": {"k": {"about": "", "rows": [[1, 2, 0.5, 1]]}}}}'
-    )
-    carried = evidence.read(path).carried("a", "k", night=2)
-    assert carried is not None
-    assert (carried.log_e, carried.alpha) == (0.5, 1.0)
-
-
 # --- the file ---
 
 
 def test_written_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "below" / "nights.json"
-    first = evidence.read(path).after([RECORD, replace(RECORD, test="test_ü.py::test[a b]", night=None)])
+    first = evidence.read(path).after([RECORD, replace(RECORD, test="test_ü.py::test[a b]", session=None)])
     first.write()
     assert evidence.read(path) == first
     assert [p.name for p in path.parent.iterdir()] == ["nights.json"], "nothing is left beside it"
-    later = replace(RECORD, items=9, night=Night("k", "f against 1-DP", 8, -1.5, 0.5))
+    later = replace(RECORD, items=9, session=SessionEvidence("k", "f against 1-DP", 8, -1.5, 0.5))
     second = first.after([later, later])
     second.write()
     assert evidence.read(path) == second
-    assert (second.nights, second.items) == (2, 9)
-    assert second.entries[RECORD.test]["k"][1] == [Row(1, 7, 0.25, 0.5), Row(2, 8, -1.5, 0.5)], "the same runs once"
+    assert (second.sessions, second.items) == (2, 9)
+    rows = [Row(1, 7, 0.25, 0.5, 1.0), Row(2, 8, -1.5, 0.5, 1.0)]
+    assert second.entries[RECORD.test]["k"][1] == rows, "the same samples once"
     assert len(path.read_text().splitlines()) == len(first._text().splitlines()) + 1, "a line a night"
 
 
 def test_carried_is_what_was_before(tmp_path: Path) -> None:
     file = Evidence(tmp_path / "e").after([RECORD])
-    file = file.after([replace(RECORD, night=Night("k", "", 8, -1.0, 0.25))])
-    carried = file.carried(RECORD.test, "k", night=3)
-    assert carried is not None
-    assert (carried.log_e, carried.seeds, carried.log_peak, carried.peaked) == (-0.75, (7, 8), 0.5, 1)
-    earlier = file.carried(RECORD.test, "k", night=2)
+    file = file.after([replace(RECORD, session=SessionEvidence("k", "", 8, -1.0, 0.25))])
+    prior = file.prior(RECORD.test, "k", session=3)
+    assert prior is not None
+    assert (prior.log_e, prior.seeds, prior.log_peak, prior.peaked) == (-0.75, (7, 8), 0.5, 1)
+    earlier = file.prior(RECORD.test, "k", session=2)
     assert earlier is not None
     assert earlier.seeds == (7,)
-    assert file.carried(RECORD.test, "k", night=1) is None
-    assert file.carried(RECORD.test, "other", night=3) is None
-    assert file.carried("another test", "k", night=3) is None
+    assert file.prior(RECORD.test, "k", session=1) is None
+    assert file.prior(RECORD.test, "other", session=3) is None
+    assert file.prior("another test", "k", session=3) is None
 
 
 def test_what_nobody_adds_to_is_dropped_in_time(tmp_path: Path) -> None:
     file = Evidence(tmp_path / "e").after([RECORD])
     other = replace(RECORD, test="test_b.py::test_two")
     for seed in range(KEPT - 1):
-        file = file.after([replace(other, night=Night("k", "", seed, 0.0, 0.0))])
+        file = file.after([replace(other, session=SessionEvidence("k", "", seed, 0.0, 0.0))])
     assert RECORD.test in file.entries
-    file = file.after([replace(other, night=Night("k", "", KEPT, 0.0, 0.0))])
+    file = file.after([replace(other, session=SessionEvidence("k", "", KEPT, 0.0, 0.0))])
     assert list(file.entries) == [other.test]
 
 
 def test_infinite_logarithms_stay_numbers(tmp_path: Path) -> None:
-    file = Evidence(tmp_path / "e").after([replace(RECORD, night=Night("k", "", 1, -math.inf, math.inf))])
+    file = Evidence(tmp_path / "e").after([replace(RECORD, session=SessionEvidence("k", "", 1, -math.inf, math.inf))])
     file.write()
     assert evidence.read(tmp_path / "e") == file
 

@@ -118,7 +118,7 @@ def test_a_report_that_would_overwrite_other_pages_is_said(runs: Runs) -> None:
 
 def test_the_mark_and_the_options_explain_themselves(runs: Runs) -> None:
     marks = runs(None, "--markers").text
-    assert "@pytest.mark.dp(epsilon, delta, relation, pair, data, …): what dp_audit claims" in marks
+    assert "@pytest.mark.dp(epsilon, delta, relation, pair, data, …): defaults of dp_audit" in marks
     assert all(key in marks for key in KEYWORDS)
     shown = runs(None, "--help").text
     for option in ("--dp-seed", "--dp-alpha", "--dp-runs", "--dp-time", "--dp-items", "--dp-report", "--dp-evidence"):
@@ -163,7 +163,7 @@ def test_a_row_is_two_lines_where_there_is_little(width: int) -> None:
 
 
 def test_leaks_of_doubles_are_said_where_they_do_not_count() -> None:
-    said = "dp: floating point leaks in 1 of them, which counts with bits=True alone"
+    said = "dp: 1 with a floating-point vulnerability, which counts only with bits=True"
     assert said in table(RECORD, replace(FAILED, leaks=True), width=80)
     assert said not in table(RECORD, FAILED, width=80)
 
@@ -200,4 +200,4 @@ def test_pairs_and_data_replace_one_another() -> None:
 
 def test_what_passes_from_workers_is_plain() -> None:
     assert Record.from_plain(json.loads(json.dumps(RECORD.to_plain()))) == RECORD
-    assert Record.from_plain(replace(RECORD, night=None).to_plain()).night is None
+    assert Record.from_plain(replace(RECORD, session=None).to_plain()).session is None

@@ -52,7 +52,9 @@ def test_what_a_test_may_err_with_is_never_exceeded_by_its_audits() -> None:
 
 def test_seeds_differ_between_tests_and_not_between_machines() -> None:
     assert audit_seed(0, "tests/test_count.py::test_noisy", 1, 0) == 2957914549
-    seeds = {audit_seed(s, name, call, night) for s in (0, 1) for name in "ab" for call in (1, 2) for night in (0, 1)}
+    seeds = {
+        audit_seed(s, name, call, session) for s in (0, 1) for name in "ab" for call in (1, 2) for session in (0, 1)
+    }
     assert len(seeds) == 16
 
 
@@ -141,7 +143,7 @@ def test_settings_of_the_project_and_options_over_them(runs: Runs) -> None:
         (("--dp-runs=0",), "--dp-runs must be a whole number of at least 1, not 0."),
         (("--dp-time=nan",), "--dp-time must be a positive number of seconds, not nan."),
         (("--dp-items=3",), "--dp-items=3 shares α over fewer; raise it to at least 4."),
-        (("--dp-night=1",), "name the file with --dp-evidence."),
+        (("--dp-session=1",), "name the file with --dp-evidence."),
     ],
 )
 def test_options_that_cannot_be(runs: Runs, options: tuple[str, ...], said: str) -> None:

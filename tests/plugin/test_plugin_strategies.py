@@ -59,7 +59,7 @@ def test_of_groups(dp_audit):
     )
     assert [audit["verdict"] for audit in ran.audits] == ["pass", "fail"]
     assert ran.text.count("(0 records)") == 1, "the pair is shrunk"
-    assert "The strategy gives no two different datasets that are replace-one neighbours" in ran.text
+    assert "The strategy yields no two different datasets that are replace-one neighbours" in ran.text
     assert "leave groups out and give relation='replace-one:2'" in ran.text
 
 

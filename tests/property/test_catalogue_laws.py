@@ -15,7 +15,7 @@ from scipy import stats
 
 from dpaudit import strategies as dst
 from dpaudit.errors import DpauditError, NotEnumerableError
-from dpaudit.interpret import ball_law, law, sample
+from dpaudit.interpret import interval_law, law, sample
 from dpaudit.language import Mechanism
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Scope
@@ -86,8 +86,10 @@ def test_laws_sum_to_one_and_the_interpreters_agree(name: str) -> None:
             assume(False)
         assert math.fsum(exact.values()) == pytest.approx(1, abs=1e-9)
         assert min(exact.values()) >= 0
-        balls = ball_law(mechanism, dataset, path_limit=3_000).as_dict()
-        assert all(float(balls[value].mid()) == pytest.approx(p, rel=1e-9, abs=1e-12) for value, p in exact.items())
+        enclosures = interval_law(mechanism, dataset, path_limit=3_000).as_dict()
+        assert all(
+            float(enclosures[value].mid()) == pytest.approx(p, rel=1e-9, abs=1e-12) for value, p in exact.items()
+        )
         counts = sample(mechanism, dataset, RUNS, seed=seed).counts
         assert sum(counts.values()) == RUNS
         assert all(exact.get(value, 0) > 0 for value in counts)

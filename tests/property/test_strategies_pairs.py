@@ -195,13 +195,13 @@ def test_unique_records_and_records_of_ones_own(unique: Any, lists: Any) -> None
     ("make", "error", "says"),
     [
         (lambda: dst.neighbours("swap-one", "booleans()"), UnknownNameError, "no relation called 'swap-one'"),
-        (lambda: dst.neighbours("replace-one", "integers(0)"), DatasetError, "describes no data"),
+        (lambda: dst.neighbours("replace-one", "integers(0)"), DatasetError, "is not a description of data"),
         (lambda: dst.neighbours("replace-one", "booleans()", max_size=0), ParameterError, "raise max_size"),
         (lambda: dst.neighbours("replace-one", "booleans()", min_size=3, max_size=2), ParameterError, "max_size"),
-        (lambda: dst.neighbours("replace-one", "just(1)"), ParameterError, "is one record"),
+        (lambda: dst.neighbours("replace-one", "just(1)"), ParameterError, "has only one record"),
         (lambda: dst.neighbours("add-remove-one", "just(1)", min_size=2, max_size=2), ParameterError, "raise it"),
         (lambda: dst.neighbours("replace-one", "booleans()", groups=0), ParameterError, "size of a group"),
-        (lambda: dst.neighbours("answers-l1", "integers(0, 1)", ordered=False), ParameterError, "order counts"),
+        (lambda: dst.neighbours("answers-l1", "integers(0, 1)", ordered=False), ParameterError, "order matters"),
         (lambda: dst.neighbours("replace-one", 3), ParameterError, "a Hypothesis strategy or a description"),  # type: ignore[arg-type]
         (lambda: dst.datasets("booleans()", min_size=-1), ParameterError, "min_size"),
     ],
@@ -215,8 +215,8 @@ def test_what_cannot_be_is_refused_at_once(make: Any, error: Any, says: str) -> 
 @pytest.mark.parametrize(
     ("relation", "records", "says"),
     [
-        ("answers-linf", st.text(), "made of numbers"),
-        ("answers-l1", st.booleans(), "made of numbers"),
+        ("answers-linf", st.text(), "consist of numbers"),
+        ("answers-l1", st.booleans(), "consist of numbers"),
         ("private-rows", st.integers(), r"is \(x, y, 'priv'\)"),
         ("replace-one", st.builds(dict), "not an object"),
     ],

@@ -111,7 +111,7 @@ def test_refused_at_once(make: Any, error: Any, says: str) -> None:
 
 
 def test_parameters_that_are_all_refused_say_so() -> None:
-    with pytest.raises(ParameterError, match=r"refused all of \d+ drawn parameters, the last because: weight must be"):
+    with pytest.raises(ParameterError, match=r"rejected all \d+ drawn parameters, the last because: weight must be"):
         hypothesis.find(
             dst.mechanism_params(Fussy), lambda params: True, settings=settings(ONE, max_examples=500)
         )

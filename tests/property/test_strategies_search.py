@@ -280,7 +280,7 @@ def test_catalogue_names_and_mechanisms() -> None:
         (st.nothing(), {}, "no two different datasets that are replace-one neighbours"),
         (st.integers(0, 1).filter(lambda record: False), {}, "no two different datasets"),
         (dst.neighbours(ADD_REMOVE_ONE, "booleans()"), {}, "no two different datasets that are replace-one neighbours"),
-        (dst.neighbours(REPLACE_ONE, "booleans()"), {"size": 3}, "leave size out"),
+        (dst.neighbours(REPLACE_ONE, "booleans()"), {"size": 3}, "omit size"),
         (st.integers(0, 1), {"examples": 0}, "examples must be at least 1"),
         (st.integers(0, 1), {"seed": -1}, "seed must be at least 0"),
     ],

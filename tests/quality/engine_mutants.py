@@ -125,7 +125,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "S4",
         "a decision pays for its confidence set",
         "dpaudit/stats/score_test.py",
-        ("    level = alpha - spent\n    return supremum"),
+        ("    level = alpha - berger_boos\n    return supremum"),
         ("    level = alpha\n    return supremum"),
         ("unit/test_score_test.py::test_the_error_of_the_confidence_set_is_paid_for",),
     ),
@@ -150,15 +150,15 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S7",
-        "the stake of a batch is a function of earlier samples",
-        "dpaudit/stats/betting.py",
+        "the alternative of a batch is a function of earlier samples",
+        "dpaudit/stats/martingale.py",
         "plug_in(past[0], past[1], past[2], past[3],",
         "plug_in(past[0] + x, past[1] + n, past[2] + y, past[3] + m,",
         ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
     ),
     Mutant(
         "S8",
-        "a stake weighs each dataset by its own number of samples",
+        "an alternative weighs each dataset by its own number of samples",
         "dpaudit/stats/eprocess.py",
         "step = ratio * n / m  #",
         "step = ratio  #",
@@ -176,7 +176,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "S10",
         "a bound pays for its confidence set",
         "dpaudit/stats/score_test.py",
-        ("    level = alpha - spent\n    # Above"),
+        ("    level = alpha - berger_boos\n    # Above"),
         ("    level = alpha\n    # Above"),
         (
             "unit/test_score_test.py::test_epsilon_lower_covers_by_enumeration",
@@ -283,7 +283,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S23",
         "the average of two processes is one, the average of their peaks is not",
-        "dpaudit/stats/betting.py",
+        "dpaudit/stats/martingale.py",
         "self._both.update((self._signals.log_values, self._plug_in.log_values))",
         "self._both.update((self._signals.log_peaks, self._plug_in.log_peaks))",
         ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
@@ -308,8 +308,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "S26",
         "e-values that are not numbers are refused",
         "dpaudit/stats/eprocess.py",
-        "if not (found < np.inf).all():  # false for NaN too",
-        "if (found == np.inf).any():",
+        "if not (evidence < np.inf).all():  # false for NaN too",
+        "if (evidence == np.inf).any():",
         ("unit/test_eprocess.py::test_bad_input_of_the_processes",),
     ),
     Mutant(
@@ -399,7 +399,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S37",
-        "what so many samples can certify at most depends on delta",
+        "what so many samples can show at most depends on delta",
         "dpaudit/stats/power.py",
         "math.log1p(-delta) - math.log(-math.expm1(exponent))",
         "-math.log(-math.expm1(exponent))",
@@ -425,31 +425,31 @@ MUTANTS: tuple[Mutant, ...] = (
         "L1",
         "arithmetic of intervals is rounded outward",
         "dpaudit/stats/enclosed.py",
-        "found = does(a.interval, b.interval)",
-        "found = does(a.interval.mid(), b.interval.mid())",
+        "interval = does(a.interval, b.interval)",
+        "interval = does(a.interval.mid(), b.interval.mid())",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
     ),
     Mutant(
         "L2",
         "operands of an interval keep their order",
         "dpaudit/stats/enclosed.py",
-        "found = does(a.interval, b.interval)",
-        "found = does(self.interval, there.interval)",
+        "interval = does(a.interval, b.interval)",
+        "interval = does(self.interval, there.interval)",
         ("soundness/test_enclosed.py::test_arithmetic_contains_the_exact_value",),
     ),
     Mutant(
         "L3",
         "functions of an interval hold for all of it",
         "dpaudit/stats/enclosed.py",
-        "found = does(x.interval)",
-        "found = does(x.interval.mid())",
+        "interval = does(x.interval)",
+        "interval = does(x.interval.mid())",
         ("soundness/test_enclosed.py::test_functions_contain_the_exact_value",),
     ),
     Mutant(
         "L4",
         "intervals that overlap are not compared without a note",
         "dpaudit/stats/enclosed.py",
-        '        self.roundings.note("a comparison of two numbers that are too close to each other")\n',
+        '        self.roundings.note("a comparison of two numbers that are too close to distinguish")\n',
         "",
         ("soundness/test_enclosed.py::test_what_intervals_leave_open_is_noted",),
     ),
@@ -544,12 +544,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I4",
         "claims are taken for groups of the size in which a pair differs",
-        "dpaudit/interpret/spending.py",
+        "dpaudit/interpret/loss_breakdown.py",
         "claim is None or claim.relation.size > 1 else claim.group(group)",
         "claim is None or claim.relation.size > 1 else claim",
         (
-            "unit/test_spending_report.py",
-            "unit/test_spending.py",
+            "unit/test_loss_breakdown_report.py",
+            "unit/test_loss_breakdown.py",
         ),
     ),
     Mutant(
@@ -583,7 +583,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "I8",
         "a part without a claim is not free",
         "dpaudit/interpret/ledger.py",
-        "if not known or len(known) < len(spent) or",
+        "if not known or len(known) < len(claims) or",
         "if not known or",
         ("unit/test_ledger.py::test_an_unmarked_draw_is_not_accounted_for",),
     ),
@@ -599,8 +599,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "I10",
         "of two runs the ledger shows the dearer one",
         "dpaudit/interpret/ledger.py",
-        "return self if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else other",
-        "return other if (spent[0].epsilon, spent[0].delta) >= (spent[1].epsilon, spent[1].delta) else self",
+        "return self if (losses[0].epsilon, losses[0].delta) >= (losses[1].epsilon, losses[1].delta) else other",
+        "return other if (losses[0].epsilon, losses[0].delta) >= (losses[1].epsilon, losses[1].delta) else self",
         ("unit/test_ledger.py::test_the_dearest_run_counts",),
     ),
     Mutant(
@@ -625,31 +625,31 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/interpret/law.py",
         "key: Hashable = (arithmetic, mechanism, dataset,",
         "key: Hashable = (mechanism, dataset,",
-        ("unit/test_balls.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls",),
+        ("unit/test_enclosures.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls",),
     ),
     Mutant(
         "I14",
         "an event that is closed contains its end",
-        "dpaudit/interpret/balls.py",
+        "dpaudit/interpret/enclosures.py",
         "return side + _at(event.noise, event.t) if event.closed else side",
         "return side",
-        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I15",
         "the mass beyond a bound of clipped noise is on the bound",
-        "dpaudit/interpret/balls.py",
+        "dpaudit/interpret/enclosures.py",
         "return _above(noise.base, t) + _at(noise.base, t)",
         "return _above(noise.base, t)",
-        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I16",
         "balls of a softmax use the coefficient as it is given",
-        "dpaudit/interpret/balls.py",
-        "weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}",
-        "weights = {score: ((ball(score) - top) * coefficient / 2).exp() for score in set(scores)}",
-        ("unit/test_balls.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        "dpaudit/interpret/enclosures.py",
+        "weights = {score: ((to_interval(score) - top) * coefficient).exp() for score in set(scores)}",
+        "weights = {score: ((to_interval(score) - top) * coefficient / 2).exp() for score in set(scores)}",
+        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I17",
@@ -713,10 +713,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "I24",
         "the loss along a path is from D to D′",
-        "dpaudit/interpret/spending.py",
+        "dpaudit/interpret/loss_breakdown.py",
         "return math.log(p[at]) - math.log(q[at]) if q[at] > 0 else math.inf",
         "return math.log(q[at]) - math.log(p[at]) if q[at] > 0 else math.inf",
-        ("unit/test_spending.py::test_two_counts_composed",),
+        ("unit/test_loss_breakdown.py::test_two_counts_composed",),
     ),
     Mutant(
         "I25",
@@ -818,8 +818,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A1",
         "interim analyses share their part of alpha",
         "dpaudit/plans/alpha_shares.py",
-        "self.looks / tests / (LOOKS - 1)",
-        "self.looks / tests",
+        "self.analyses / tests / (INTERIM_ANALYSES - 1)",
+        "self.analyses / tests",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
     ),
     Mutant(
@@ -842,8 +842,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A4",
         "an event is tested on samples that have not taught it",
         "dpaudit/evidence/sequential.py",
-        ("                _bet(track, sides, job)\n                track.learner.add(*sides)\n"),
-        ("                track.learner.add(*sides)\n                _bet(track, sides, job)\n"),
+        ("                _multiply(track, sides, job)\n                track.learner.add(*sides)\n"),
+        ("                track.learner.add(*sides)\n                _multiply(track, sides, job)\n"),
         ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
@@ -882,8 +882,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A8",
         "an interim analysis has its own share of alpha, not that of the last one",
         "dpaudit/evidence/sampled.py",
-        "alpha = state.shares.at_look(look, tests)",
-        "alpha = state.shares.at_look(LOOKS - 1, tests)",
+        "alpha = state.shares.at_analysis(analysis, tests)",
+        "alpha = state.shares.at_analysis(INTERIM_ANALYSES - 1, tests)",
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
     ),
     Mutant(
@@ -898,8 +898,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A10",
         "a direction is named for the dataset on which the event is more likely",
         "dpaudit/evidence/sampled.py",
-        "direction=RIGHT_LEFT if witness.reverse else LEFT_RIGHT",
-        "direction=LEFT_RIGHT if witness.reverse else RIGHT_LEFT",
+        "direction=RIGHT_LEFT if learned.reverse else LEFT_RIGHT",
+        "direction=LEFT_RIGHT if learned.reverse else RIGHT_LEFT",
         ("soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
     ),
     Mutant(
@@ -938,9 +938,9 @@ MUTANTS: tuple[Mutant, ...] = (
         "A15",
         "evidence that several audits carry over counts once",
         "dpaudit/engine/prior_evidence.py",
-        "_cut(known.log_e + log_e - carried)",
+        "_cut(known.log_e + log_e - prior)",
         "_cut(known.log_e + log_e)",
-        ("unit/test_carry.py::test_what_was_carried_to_two_cases_counts_once",),
+        ("unit/test_prior_evidence.py::test_what_was_carried_to_two_cases_counts_once",),
     ),
     Mutant(
         "A16",
@@ -970,8 +970,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A19",
         "certificates of several pairs share the error",
         "dpaudit/plans/alpha_shares.py",
-        "return self.final / tests if look == LOOKS - 1",
-        "return self.final if look == LOOKS - 1",
+        "self.final / tests if analysis == INTERIM_ANALYSES - 1",
+        "self.final if analysis == INTERIM_ANALYSES - 1",
         ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
     ),
     Mutant(
@@ -986,8 +986,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A21",
         "evidence of earlier results says nothing about larger epsilons",
         "dpaudit/evidence/sequential.py",
-        "mean[: self.at + 1] += self.carried.log_e",
-        "mean += self.carried.log_e",
+        "mean[: self.at + 1] += self.prior.log_e",
+        "mean += self.prior.log_e",
         ("soundness/test_stakes.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
     ),
     Mutant(
@@ -996,15 +996,15 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         (
             "        if track.runs:\n"
-            "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
-            "            stake(track.bits_process, track.bits_witness, sides)\n"
+            "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
+            "            update_martingale(track.bits_process, track.learned_bits, sides)\n"
             "        track.bits.add(*sides)\n"
         ),
         (
             "        track.bits.add(*sides)\n"
             "        if track.runs:\n"
-            "            track.bits_witness = track.bits.grow(epsilon=epsilon, delta=delta)\n"
-            "            stake(track.bits_process, track.bits_witness, sides)\n"
+            "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
+            "            update_martingale(track.bits_process, track.learned_bits, sides)\n"
         ),
         ("soundness/test_stakes.py::test_bit_patterns_are_bet_on_before_they_teach",),
     ),
@@ -1028,7 +1028,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "A25",
         "a test counts on the dataset where its event is more likely",
         "dpaudit/evidence/sequential.py",
-        "top, bottom = reversed(sides) if witness.reverse else sides",
+        "top, bottom = reversed(sides) if learned.reverse else sides",
         "top, bottom = sides",
         (
             "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
@@ -1039,8 +1039,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A26",
         "hits are counted by dataset",
         "dpaudit/evidence/sampled.py",
-        "numerator, denominator = (1, 0) if witness.reverse else (0, 1)",
-        "numerator, denominator = (0, 0) if witness.reverse else (0, 1)",
+        "numerator, denominator = (1, 0) if learned.reverse else (0, 1)",
+        "numerator, denominator = (0, 0) if learned.reverse else (0, 1)",
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
     ),
     Mutant(
@@ -1049,8 +1049,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sampled.py",
         "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
         (
-            "hits, done, shown = [witness.y, witness.x] if witness.reverse else [witness.x, witness.y], "
-            "witness.n, [Tally(), Tally()]"
+            "hits, done, shown = [learned.y, learned.x] if learned.reverse else [learned.x, learned.y], "
+            "learned.n, [Tally(), Tally()]"
         ),
         ("soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",),
     ),
@@ -1080,12 +1080,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A30",
-        "the stake of a certifying batch is a function of earlier samples",
+        "the alternative of a counted batch is a function of earlier samples",
         "dpaudit/evidence/sampled.py",
-        "x, y = stake(process, seen, sides)",
+        "x, y = update_martingale(process, seen, sides)",
         (
-            "x, y = stake(process, _with(seen, *(witness.event.count(s) for s in (sides[::-1] if "
-            "witness.reverse else sides)), sides[0].runs), sides)"
+            "x, y = update_martingale(process, _with(seen, *(learned.event.count(s) for s in (sides[::-1] if "
+            "learned.reverse else sides)), sides[0].runs), sides)"
         ),
         ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
@@ -1178,7 +1178,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A41",
         "a sweep without its last pair proves nothing",
-        "dpaudit/evidence/by_law.py",
+        "dpaudit/evidence/exact_evidence.py",
         "if not swept.complete:",
         "if not swept.complete and swept.worst is None:",
         ("soundness/test_exact_evidence.py::test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved",),
@@ -1186,7 +1186,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "A42",
         "a scope that exceeds the claim is refuted",
-        "dpaudit/evidence/by_law.py",
+        "dpaudit/evidence/exact_evidence.py",
         "refutes = exceeds(worst, job.claim)",
         "refutes = False",
         ("unit/test_verify.py::test_a_claim_that_fails_shows_its_smallest_pair",),
@@ -1213,7 +1213,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/engine/prior_evidence.py",
         "if seed in evidence.seeds:",
         "if False:",
-        ("unit/test_carry.py::test_the_same_runs_twice_are_refused",),
+        ("unit/test_prior_evidence.py::test_the_same_runs_twice_are_refused",),
     ),
     Mutant(
         "A46",
@@ -1221,7 +1221,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/engine/prior_evidence.py",
         "claim = [float(job.claim.epsilon).hex(), float(job.claim.delta).hex(), job.claim.relation.name]",
         "claim = [float(job.claim.epsilon).hex(), 0.0, job.claim.relation.name]",
-        ("unit/test_carry.py::test_what_an_e_value_is_about",),
+        ("unit/test_prior_evidence.py::test_what_an_e_value_is_about",),
     ),
     Mutant(
         "A47",
@@ -1280,7 +1280,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/engine/prior_evidence.py",
         "limit = [] if seconds is None else [seconds]",
         "limit: list[float] = []",
-        ("unit/test_carry.py::test_what_an_e_value_is_about",),
+        ("unit/test_prior_evidence.py::test_what_an_e_value_is_about",),
     ),
     Mutant(
         "A54",
@@ -1401,26 +1401,26 @@ MUTANTS: tuple[Mutant, ...] = (
         "E3",
         "every range of whole numbers of an event holds its members",
         "dpaudit/adversary/events/event.py",
-        "return at >= 0 and value in self.spans[at]",
-        "return at > 0 and value in self.spans[at]",
+        "return at >= 0 and value in self.ranges[at]",
+        "return at > 0 and value in self.ranges[at]",
         (
             "unit/test_event.py",
-            "unit/test_span_laws.py",
+            "unit/test_range_laws.py",
         ),
     ),
     Mutant(
         "E4",
         "a linear score has its bias",
         "dpaudit/outputs/columns.py",
-        "found, size = np.full(len(columns), self.bias)",
-        "found, size = np.full(len(columns), 0.0)",
+        "scores, size = np.full(len(columns), self.bias)",
+        "scores, size = np.full(len(columns), 0.0)",
         ("unit/test_features.py::test_what_does_not_fit_has_no_score",),
     ),
     Mutant(
         "E5",
         "an output that cannot be read has no score",
         "dpaudit/outputs/columns.py",
-        ("        found[unread] = np.nan\n"),
+        ("        scores[unread] = np.nan\n"),
         "",
         ("unit/test_classifiers.py::test_trees_score_nothing_that_was_not_read",),
     ),
@@ -1519,8 +1519,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "E17",
         "shrunk shares are between 0 and 1 of their own dataset",
         "dpaudit/adversary/events/empirical_bayes.py",
-        "return order, Foreseen(left / sizes[0], right / sizes[1], error)",
-        "return order, Foreseen(left / sizes[1], right / sizes[0], error)",
+        "return order, Prediction(left / sizes[0], right / sizes[1], error)",
+        "return order, Prediction(left / sizes[1], right / sizes[0], error)",
         ("unit/test_shrinkage.py",),
     ),
     Mutant(
@@ -1607,7 +1607,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "E28",
         "what doubles round in sums and differences is no event",
         "dpaudit/outputs/columns.py",
-        "    return np.where(np.isfinite(found), found, values)",
+        "    return np.where(np.isfinite(rounded), rounded, values)",
         "    return values",
         ("soundness/test_rounding.py::test_private_functions_whose_numbers_are_related",),
     ),
@@ -1623,8 +1623,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "E30",
         "a learned score is read to so many bits",
         "dpaudit/outputs/columns.py",
-        "        return coarse(found, size)",
-        "        return found",
+        "        return coarse(scores, size)",
+        "        return scores",
         ("soundness/test_rounding.py::test_columns_that_are_constant_in_the_reals",),
     ),
     Mutant(
@@ -1815,10 +1815,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "M12",
         "LearnPoints outputs a uniform point after ⊥",
         "algorithms/dpaudit_algorithms/pac/learn_points.py",
-        "        j = yield self.chooser.on(S)  # steps 1 and 2, mended\n"
+        "        j = yield self.chooser.on(S)  # steps 1 and 2, corrected\n"
         "        if j is BOTTOM:\n"
         "            return Uniform(range(self.domain))",
-        "        j = yield self.chooser.on(S)  # steps 1 and 2, mended\n"
+        "        j = yield self.chooser.on(S)  # steps 1 and 2, corrected\n"
         "        if j is BOTTOM:\n"
         "            return Uniform(range(1, self.domain))",
         ("unit/test_learn_points.py::test_law_mixes_the_random_concept",),

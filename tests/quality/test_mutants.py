@@ -1,4 +1,4 @@
-"""Small mistakes in correct algorithms are refuted by exact laws, on datasets of at most four records.
+"""Small mistakes in correct algorithms are refuted by exact, on datasets of at most four records.
 
 Every original is proved on the same scopes first. A mistake that the claim's slack swallows is no violation and is not
 here: the choosing mechanism spends at most 3ε/4, RecConcave (3N − 2)ε of 3Nε, RecPrefix (2N − 1)ε of 2Nε and
@@ -308,5 +308,5 @@ def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant
 
 
 def verified(mechanism: Mechanism, size: int, data: str) -> Audit:
-    (audit,) = orchestrator.run(Request((mechanism,), data=data, every=VerifyMode(None, size))).audits
+    (audit,) = orchestrator.run(Request((mechanism,), data=data, verify=VerifyMode(None, size))).audits
     return audit

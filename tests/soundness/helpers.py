@@ -38,9 +38,9 @@ def learned_events(left: Sequence[Any], right: Sequence[Any], *, seed: int = 0) 
     for bits in (False, True):
         learner = Learner(bits=bits, seed=seed)
         learner.add(outputs_of(left), outputs_of(right))
-        learner.settle()
+        learner.refit()
         for epsilon, delta in ((0.0, 0.0), (1.0, 0.0), (0.5, 0.1)):
-            yield learner.grow(epsilon=epsilon, delta=delta).event
+            yield learner.choose_event(epsilon=epsilon, delta=delta).event
             yield learner.certify(epsilon=epsilon, delta=delta, runs=1_000, alpha=0.05, thorough=False).event
         yield learner.certify(epsilon=1.0, delta=0.0, runs=1_000, alpha=0.05).event
         for scale in learner._scales:
@@ -55,7 +55,7 @@ def families(events: Sequence[Event]) -> set[str]:
     for event in events:
         if event.axis is not None:
             found.add(f"{type(event.axis).__name__} of {type(event.axis.encoder).__name__}")
-        found |= {name for name in ("atoms", "spans") if getattr(event, name)}
+        found |= {name for name in ("atoms", "ranges") if getattr(event, name)}
     return found
 
 

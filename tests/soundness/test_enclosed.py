@@ -27,9 +27,9 @@ from dpaudit.evidence.density import losses_of
 from dpaudit.evidence.exact import compare, enclosed, evidence
 from dpaudit.evidence.law_cache import KeptLaws, Part
 from dpaudit.evidence.success import exactly
-from dpaudit.interpret import LawCache, ball_law, ball_laws
+from dpaudit.interpret import LawCache, interval_law, interval_laws
 from dpaudit.interpret.parameters import exact_mechanism
-from dpaudit.language import Claim, Laplace, Mechanism, Multiset, Program, Span, Trial
+from dpaudit.language import Claim, IntegerRange, Laplace, Mechanism, Multiset, Program, Trial
 from dpaudit.language.distributions import Bernoulli, Gaussian
 from dpaudit.plans import registry
 from dpaudit.report import wording
@@ -86,13 +86,13 @@ def rec_concave(pieces: list[Piece], T: int, r: Fraction, alpha: Fraction, epsil
     return found
 
 
-def spans_of(pieces: list[Piece], end: int) -> list[tuple[int, int, Fraction]]:
+def ranges_of(pieces: list[Piece], end: int) -> list[tuple[int, int, Fraction]]:
     stops = [start for start, _ in pieces[1:]] + [end + 1]
     return [(start, stop, height) for (start, height), stop in zip(pieces, stops, strict=True)]
 
 
 def softmax(pieces: list[Piece], ranges: list[tuple[int, int]], epsilon: Any, T: int) -> list[Any]:
-    counts = [sum(max(0, min(e, b) - max(s, a)) for a, b in ranges) for s, e, _ in spans_of(pieces, T)]
+    counts = [sum(max(0, min(e, b) - max(s, a)) for a, b in ranges) for s, e, _ in ranges_of(pieces, T)]
     top = max(height for (_, height), n in zip(pieces, counts, strict=True) if n)
     weights = [n * (epsilon / 2 * exact(height - top)).exp() for (_, height), n in zip(pieces, counts, strict=True)]
     total = sum(weights, arb(0))
@@ -100,20 +100,20 @@ def softmax(pieces: list[Piece], ranges: list[tuple[int, int]], epsilon: Any, T:
 
 
 def best_window(pieces: list[Piece], end: int, length: int) -> Fraction:
-    spans = spans_of(pieces, end)
-    at = {s for s, _, _ in spans} | {e - length for _, e, _ in spans}
-    return max(min(h for s, e, h in spans if s < a + length and e > a) for a in at if 0 <= a <= end + 1 - length)
+    ranges = ranges_of(pieces, end)
+    at = {s for s, _, _ in ranges} | {e - length for _, e, _ in ranges}
+    return max(min(h for s, e, h in ranges if s < a + length and e > a) for a in at if 0 <= a <= end + 1 - length)
 
 
 def two_best(pieces: list[Piece], end: int, first: int, size: int) -> list[Piece]:
-    spans = spans_of(pieces, end)
+    ranges = ranges_of(pieces, end)
     number = max(0, -(-(end + 1 - first) // size))
-    near = {(x - first) // size + d for s, e, _ in spans for x in (s, e - 1) for d in (-1, 0, 1, 2)}
+    near = {(x - first) // size + d for s, e, _ in ranges for x in (s, e - 1) for d in (-1, 0, 1, 2)}
     scored = []
     for i in sorted(near):
         if 0 <= i < number:
             a, b = first + i * size, min(first + (i + 1) * size, end + 1)
-            scored.append((a, max(h for s, e, h in spans if s < b and e > a)))
+            scored.append((a, max(h for s, e, h in ranges if s < b and e > a)))
     return sorted(scored, key=lambda one: -one[1])[:2]
 
 
@@ -133,8 +133,8 @@ def test_the_interval_of_finding_4_contains_the_value_of_a_calculation_apart(n: 
     mechanism = LearnThresholds(2**33 + 1, N=3)
     laws = []
     # the ends of the law's spans, so that events are fine enough to be the best ones
-    spans = [value for value in ball_law(mechanism, pair.left).values if isinstance(value, Span)]
-    starts = sorted({0, *(end for span in spans for end in (span.start, span.stop) if end <= 2**33)})
+    ranges = [value for value in interval_law(mechanism, pair.left).values if isinstance(value, IntegerRange)]
+    starts = sorted({0, *(end for range_ in ranges for end in (range_.start, range_.stop) if end <= 2**33)})
     with ctx.workprec(DIGITS):
         for dataset in (pair.left, pair.right):
             steps = Consistency(2**33 + 1)(dataset).steps
@@ -243,7 +243,7 @@ def test_what_intervals_leave_open_is_noted() -> None:
     root = language.sqrt(two)
     assert (root * root - two).exact is None
     _ = root * root == two
-    assert run.notes == ["a comparison of two numbers that are too close to each other"]
+    assert run.notes == ["a comparison of two numbers that are too close to distinguish"]
     assert language.log(Enclosed(Fraction(1, 8), run), 2).exact == -3
     assert language.log(two) - language.log(two) == 0
     assert len(run.notes) == 1
@@ -283,7 +283,7 @@ def test_parameters_are_decimals() -> None:
     met = enclose(0.1, run)
     assert met is not None
     assert met.exact == Fraction(0.1) != Fraction(1, 10)
-    assert run.notes == ["the double 0.1, which the program holds or has computed"]
+    assert run.notes == ["the double 0.1, which the program contains or has computed"]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -494,8 +494,8 @@ def test_a_program_that_rounds_is_not_certain(mechanism: Mechanism) -> None:
     left, right = Multiset.of((0, 0, 0)), Multiset.of((0, 0, 0, 0))
     # twice, from the same caches: the note does not get lost
     for _ in range(2):
-        assert ball_law(mechanism, left).rounded
-        assert ball_laws(mechanism, left, right).rounded
+        assert interval_law(mechanism, left).rounded
+        assert interval_laws(mechanism, left, right).rounded
     pair = Pair(left, right)
     found, _ = evidence(compare(mechanism, pair, LawCache()), pair, Claim(5.0))
     bounds = enclosed(found, compare(mechanism, pair, LawCache()), mechanism, pair, Claim(5.0)).bounds
@@ -504,7 +504,7 @@ def test_a_program_that_rounds_is_not_certain(mechanism: Mechanism) -> None:
 
 
 def test_a_program_that_does_not_round_is_certain() -> None:
-    law = ball_law(Clean(), Multiset.of((0, 0, 0)))
+    law = interval_law(Clean(), Multiset.of((0, 0, 0)))
     assert law.rounded == ()
     below = law.as_dict()[True]
     with ctx.workprec(DIGITS):
@@ -552,10 +552,10 @@ def test_caches_do_not_lose_what_was_rounded(mechanism: Mechanism) -> None:
     # in doubles first: what they leave in a cache is not taken for exact
     compare(mechanism, Pair(data, Multiset.of((0,))), LawCache())
     for _ in range(3):
-        assert ball_law(mechanism, data).rounded
+        assert interval_law(mechanism, data).rounded
     shared = LawCache()
-    assert ball_law(mechanism, data, cache=shared).rounded
-    assert ball_law(mechanism, data, cache=shared).rounded
+    assert interval_law(mechanism, data, cache=shared).rounded
+    assert interval_law(mechanism, data, cache=shared).rounded
 
 
 def test_a_cache_of_the_language_computes_anew_for_exact_numbers() -> None:
@@ -652,7 +652,7 @@ def test_only_a_program_that_rounds_nothing_is_proved_and_files_say_so() -> None
         assert not loaded.proof.certain
 
 
-@pytest.mark.parametrize("notes", [(), ("the double 0.1, which a draw was given",)])
+@pytest.mark.parametrize("notes", [(), ("the double 0.1, which was passed to a draw",)])
 def test_the_cache_of_output_distributions_keeps_what_was_rounded(
     notes: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -744,7 +744,7 @@ def test_what_calls_itself_certain_uses_no_double_of_its_parameters(name: str) -
             if looked == CERTAIN[name] or not case.exact:
                 break
             with no_doubles():
-                laws = ball_laws(case.mechanism, pair.left, pair.right)
+                laws = interval_laws(case.mechanism, pair.left, pair.right)
             assert laws.rounded == (), case.label
             looked += 1
     assert looked
@@ -779,7 +779,7 @@ def test_intervals_of_a_bernoulli_are_of_the_decimal() -> None:
         def run(self, S: Any) -> Any:
             return Bernoulli(self.p if len(S) else 2 * self.p)
 
-    laws = ball_laws(Coin(), Multiset.of(()), Multiset.of((0,)))
+    laws = interval_laws(Coin(), Multiset.of(()), Multiset.of((0,)))
     assert laws.rounded == ()
     found = max(epsilon_at(laws.left, laws.right, 0).high, epsilon_at(laws.right, laws.left, 0).high)
     assert found == pytest.approx(math.log(2), abs=1e-15)

@@ -30,7 +30,7 @@ from dpaudit.engine.prior_evidence import evidence_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence import sequential
 from dpaudit.plans import alpha_shares
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects import code_key as code_key_module
 from dpaudit.subjects.code_key import NoKeyError, code_key
 
@@ -397,7 +397,7 @@ def test_old_evidence_is_not_held_against_a_corrected_function(
     write(tmp_path, variant, AFTER)
     code, out, err = typed("--seed", "2", "--evidence", "nights.json")
     assert code == 2
-    assert "Nothing in nights.json can be carried over" in err
+    assert "nights.json has no evidence about this audit" in err
     assert "FAIL" not in out
 
 
@@ -479,7 +479,7 @@ def test_evidence_of_what_has_no_key_is_not_carried_and_that_is_said() -> None:
             return rng.random(size) < 0.5 + 0.2 * data[0]
 
     first = dpaudit.audit(f, epsilon=1.0, pair=PAIR, runs=200, seed=1)
-    with pytest.raises(UsageError, match=r"What f computes cannot be known here, as it holds .* _thread\.lock"):
+    with pytest.raises(UsageError, match=r"It is unknown what f computes, as it holds .* _thread\.lock"):
         dpaudit.audit(f, epsilon=1.0, pair=PAIR, runs=200, seed=2, evidence=first)
 
 
@@ -527,13 +527,13 @@ def test_a_class_whose_objects_were_pickled_or_copied_is_the_same_mechanism() ->
 def test_all_that_nights_spend_is_alpha(certify: bool, bits: bool) -> None:
     """The e-process once, the rest of every night by itself: 10,000 nights come to α less what is left."""
     first = alpha_shares.shares(1.0, certify=certify, bits=bits)
-    spent = first.sequential + first.bits + first.looks + first.final
-    for night in range(2, 10_001):
-        parts = alpha_shares.shares(1.0, certify=certify, bits=bits, night=night, carried=first.sequential)
+    spent = first.sequential + first.bits + first.analyses + first.final
+    for session in range(2, 10_001):
+        parts = alpha_shares.shares(1.0, certify=certify, bits=bits, session=session, prior=first.sequential)
         assert parts.sequential == first.sequential, "it is the same e-process"
-        spent += parts.above + parts.bits + parts.looks + parts.final
+        spent += parts.above + parts.bits + parts.analyses + parts.final
     assert 0.999 < spent < 1
-    assert sum(alpha_shares.of_night(1.0, night) for night in range(1, 10_001)) == pytest.approx(1 - 1e-6)
+    assert sum(alpha_shares.of_session(1.0, session) for session in range(1, 10_001)) == pytest.approx(1 - 1e-6)
 
 
 @pytest.mark.slow
@@ -550,8 +550,8 @@ def test_the_share_of_the_e_process_never_grows() -> None:
 def test_a_chain_of_audits_pays_for_certificates_by_its_nights() -> None:
     last: Any = None
     alphas = []
-    for night in range(1, 6):
-        last = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=night, evidence=last)
+    for session in range(1, 6):
+        last = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=session, evidence=last)
         alphas.append(max(counts.alpha for counts in last.audit.sampled) / 0.001)
     assert alphas == pytest.approx([0.3, *(0.3 * 0.01 / (k * (k - 1)) for k in range(2, 6))])
 
@@ -577,21 +577,21 @@ def test_levels_are_in_order_so_that_a_product_over_nights_is_one_process() -> N
     rng = np.random.default_rng(3)
     disordered = 0
     for _ in range(30):
-        bets = Bets(epsilons, 0.0, at=at)
+        martingales = Martingale(epsilons, 0.0, at=at)
         unused: Any = None
-        track = sequential.Track(0, unused, unused, bets, unused, Bets(epsilons, 0.0, at=at))
+        track = sequential.Track(0, unused, unused, martingales, unused, Martingale(epsilons, 0.0, at=at))
         shares = alpha_shares.shares(0.05, certify=False, bits=False)
         state = sequential.Sequential([track], shares, False, None, epsilons, at, np.zeros(len(epsilons)))
         x = y = n = 0
         for _ in range(12):
             hits = int(rng.binomial(20, 0.7)), int(rng.binomial(20, 0.3))
             if n:
-                bets.bet(hits[0], 20, hits[1], 20, past=(x, n, y, n))
+                martingales.update(hits[0], 20, hits[1], 20, past=(x, n, y, n))
             x, y, n = x + hits[0], y + hits[1], n + 20
             values = state._values()
             assert (np.diff(values) <= 0).all()
-            assert (values <= bets.log_values).all()
-            disordered += bool((np.diff(bets.log_values) > 0).any())
+            assert (values <= martingales.log_values).all()
+            disordered += bool((np.diff(martingales.log_values) > 0).any())
     assert disordered, "of themselves they are not in order"
 
 
@@ -620,14 +620,14 @@ def test_a_night_that_ends_before_its_first_sample_keeps_what_there_was(monkeypa
     before, after = first.audit.sequential, second.audit.sequential
     assert before is not None
     assert after is not None
-    assert (after.log_e, after.carried, after.key) == (before.log_e, before.log_e, before.key)
+    assert (after.log_e, after.prior, after.key) == (before.log_e, before.log_e, before.key)
     assert after.seeds == [1, 2]
     assert second.to_json()
     assert second._repr_html_()
     monkeypatch.setitem(globals(), "BROKEN_TONIGHT", [])
     third = dpaudit.audit(Sometimes(), epsilon=1.0, pair=PAIR, runs=200, seed=3, evidence=second)
     assert third.audit.sequential is not None
-    assert third.audit.sequential.carried == before.log_e
+    assert third.audit.sequential.prior == before.log_e
     assert max(counts.alpha for counts in third.audit.sampled) == pytest.approx(0.3 * 0.01 / 6 * 0.001)
 
 
@@ -637,9 +637,9 @@ def test_an_e_value_of_nothing_is_carried_too() -> None:
     (audit,) = first.audits
     assert audit.sequential is not None
     lost = replace(first, audits=[replace(audit, sequential=replace(audit.sequential, log_e=-math.inf))])
-    (carried,) = evidence_of(lost, where="lost", seed=2).values()
-    assert carried.log_e < -1e8, "forgetting it would begin anew"
-    assert carried.night == 2
+    (prior,) = evidence_of(lost, where="lost", seed=2).values()
+    assert prior.log_e < -1e8, "forgetting it would begin anew"
+    assert prior.session == 2
 
 
 @pytest.mark.slow
@@ -647,5 +647,5 @@ def test_two_histories_are_not_multiplied() -> None:
     one = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=1)
     two = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=2, evidence=one)
     merged = replace(two, audits=[*two.audits, *one.audits])
-    with pytest.raises(UsageError, match="holds two different histories of respond against"):
+    with pytest.raises(UsageError, match="has two different histories of respond against"):
         evidence_of(merged, where="merged.json", seed=3)

@@ -107,7 +107,7 @@ def test_a_scope_of_which_some_pairs_were_not_compared_is_not_proved(
 ) -> None:
     """Without the last dataset the laws of some pairs are there, and keep the claim; without many of them none are."""
     monkeypatch.setattr(law_table, "_LATEST", {})
-    request = Request((Slow(most),), data="sampled_from([0, 1])", every=VerifyMode(None, 9))
+    request = Request((Slow(most),), data="sampled_from([0, 1])", verify=VerifyMode(None, 9))
     (found,) = orchestrator.run(request).audits
     assert found.verdict is verdict
     assert (found.proof is not None) == (verdict is Verdict.PASS)

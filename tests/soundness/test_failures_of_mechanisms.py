@@ -14,7 +14,7 @@ from numpy.random import SeedSequence
 
 import dpaudit
 from dpaudit.errors import DatasetError, MechanismError, NotEnumerableError
-from dpaudit.interpret import LawCache, ball_law, law, ledger, sample
+from dpaudit.interpret import LawCache, interval_law, law, ledger, sample
 from dpaudit.interpret.released import released
 from dpaudit.language import BOTTOM, Bernoulli, Categorical, Claim, Laplace, Mechanism
 from dpaudit.language.symmetry import Symmetry
@@ -95,7 +95,7 @@ KINDS = ("text", "part", "last part", "then", "then after a failure", "then on t
 def test_the_exact_output_distribution(kind: str) -> None:
     found = law(Odd(kind=kind), (1,)).as_dict()
     assert found == pytest.approx({0: 0.4375, 1: 0.4375, VALUE: 0.125})
-    enclosed = ball_law(Odd(kind=kind), (1,)).as_dict()
+    enclosed = interval_law(Odd(kind=kind), (1,)).as_dict()
     assert enclosed.keys() == found.keys()
     assert enclosed[VALUE].contains(0.125)
     assert law(Odd(kind=kind), (0,)).as_dict() == pytest.approx({0: 0.5, 1: 0.5})
@@ -148,7 +148,7 @@ class Catches(Mechanism):
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_catching_a_part_s_failure_is_refused(goes_on: bool) -> None:
     for reading in (lambda m: law(m, ()), lambda m: sample(m, (), 10), lambda m: ledger(m, ())):
-        with pytest.raises(MechanismError, match=r"^Catches catches ValueError of a sub-mechanism \(draw 1\)"):
+        with pytest.raises(MechanismError, match=r"^Catches catches the ValueError of a sub-mechanism \(draw 1\)"):
             reading(Catches(goes_on))
 
 
@@ -190,7 +190,7 @@ def test_raising_on_one_dataset_alone_is_refuted(black_box: bool) -> None:
     assert audit.verdict is Verdict.FAIL
     assert audit.event is not None
     assert "raises ValueError" in audit.event.description
-    notes = [note for note in audit.notes if note.startswith("A failure is an outcome")]
+    notes = [note for note in audit.notes if note.startswith("A failure counts as an output")]
     if black_box:
         (note,) = notes
         assert " times on D and 0 of " in note

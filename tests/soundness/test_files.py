@@ -33,7 +33,7 @@ from dpaudit.evidence import law_cache, law_table
 from dpaudit.evidence.law_cache import KeptLaws, Part
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
 from dpaudit.language import BOTTOM, Categorical, Claim, Mechanism, exp
-from dpaudit.outputs.spans import Span
+from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.plans.plan import Scope
 from dpaudit.plans.request import Request
 from dpaudit.report import files
@@ -360,7 +360,7 @@ def test_laws_that_are_signed_but_are_not_the_programs(home: Path, monkeypatch: 
         kept.keep(_private(3))
     assert len(KeptLaws(file.stem, SIZES).parts) == 3
     found = swept()
-    assert "its probabilities are not those of this program" in found.cache
+    assert "its probabilities differ from those of this program" in found.cache
     assert found.worst is not None
     assert exceeds(found.worst, Claim(1.0))
 
@@ -442,7 +442,7 @@ class Own:
 def test_outcomes_come_back_as_they_were(home: Path) -> None:
     values: list[Any] = [
         *(None, True, 1, -1, 2**5000, 1.5, -0.0, 5e-324, float("inf"), "", "x\ud800", "1", b"", b"\xff", (), BOTTOM),
-        *((1, (2.0, "a", None)), frozenset({1, (2,)}), Span(3, 2**70), (BOTTOM, (True, 0))),
+        *((1, (2.0, "a", None)), frozenset({1, (2,)}), IntegerRange(3, 2**70), (BOTTOM, (True, 0))),
     ]
     for value in values:
         part = Part((value, "other"), ("", "list"), np.array([[0.25, 0.75]]), np.array([[0.25, 0.75]]))
@@ -555,10 +555,10 @@ def test_a_changed_function_begins_anew_and_the_old_evidence_goes(typed: Typed) 
 @pytest.mark.slow
 def test_two_runs_on_one_file_at_the_same_time_lose_nothing() -> None:
     """The file is read again when it is written: what another run has added since stays."""
-    def night(seed: int) -> Result:
+    def session(seed: int) -> Result:
         return orchestrator.run(Request((bit,), seed=seed, epsilon=0.85, pair=((1,), (0,)), runs=400))
 
-    one, two = night(1), night(2)
+    one, two = session(1), session(2)
     both = with_earlier(two, one)
     assert [audit.sequential.seeds for audit in both.audits if audit.sequential is not None] == [[2], [1]]
     assert with_earlier(both, one).audits == both.audits, "an audit is kept once"
@@ -664,7 +664,7 @@ LIES: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
     ("refuted", _set("verdict", to="inconclusive"), "verdict: inconclusive, but its counts refute"),
     ("refuted", _set("sampled", 0, "epsilon_lower_clopper_pearson", to=lambda e: e + 0.01), "is above the"),
     ("refuted", _set("sampled", 0, "epsilon_lower", to=lambda e: e + 0.2), "is above what"),
-    ("refuted", _set("sampled", 0, "alpha", to=0.3), "confidence: 0.999, but its tests spend"),
+    ("refuted", _set("sampled", 0, "alpha", to=0.3), "confidence: 0.999, but its tests use"),
     ("refuted", _set("epsilon_lower", to=lambda e: e + 0.01), "epsilon_lower: "),
     ("refuted", _set("sequential", "log_peak", to=1.0), "log_peak: 1.0 is below log_e"),
     ("kept", _set("verdict", to="fail"), "verdict: fail, but nothing in its evidence refutes"),

@@ -15,7 +15,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 import dpaudit
 from dpaudit.errors import NotEnumerableError
 from dpaudit.evidence import law_table, symmetries
-from dpaudit.interpret import LawCache, Tally, ball_law, sample
+from dpaudit.interpret import LawCache, Tally, interval_law, sample
 from dpaudit.interpret.released import released
 from dpaudit.language import Bernoulli, Claim, Laplace, Mechanism, Symmetry
 from dpaudit.outputs.failures import raised
@@ -343,7 +343,7 @@ class Returns(Mechanism):
 @pytest.mark.parametrize("which", EXACT)
 def test_types_in_exact_output_distributions(which: str) -> None:
     for data in ((0,), (1,)):
-        here, of_part = (ball_law(Returns(which, how), data, cache=LawCache("x")).forms for how in ("data", "part"))
+        here, of_part = (interval_law(Returns(which, how), data, cache=LawCache("x")).forms for how in ("data", "part"))
         assert here == of_part
     for how in ("data", "part", "more often"):
         assert audited(Returns(which, how), None).verdict is Verdict.INCONCLUSIVE
@@ -408,7 +408,7 @@ class Largest(Mechanism):
 
 def test_types_of_exact_numbers_are_not_compared() -> None:
     exact, doubles = (
-        [ball_law(Largest(), data, cache=LawCache(why)).forms for data in ((0,), (1,))] for why in ("", "asked for")
+        [interval_law(Largest(), data, cache=LawCache(why)).forms for data in ((0,), (1,))] for why in ("", "asked for")
     )
     assert exact[0] != exact[1]
     assert doubles[0] == doubles[1]

@@ -11,7 +11,7 @@ import pytest
 
 from dpaudit.adversary import Event
 from dpaudit.adversary.events.blocks import FOLDS, Block, Sample
-from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.adversary.events.optimistic_bound import discounted, evidence
 from dpaudit.adversary.events.scales import count, cut
 from dpaudit.interpret import Outputs, sample
@@ -38,7 +38,7 @@ class Noisy(Mechanism):
         return Laplace(bit, 1.0)
 
 
-def learned(kind: str, top: int) -> tuple[Learner, list[Outputs], list[Outputs]]:
+def trained(kind: str, top: int) -> tuple[Learner, list[Outputs], list[Outputs]]:
     """A learner that has seen all batches, and these, on the left (where the bit is `top`) and on the right."""
     learner, sides = Learner(seed=3), ([], [])
     batches: tuple[list[Outputs], list[Outputs]] = sides
@@ -46,28 +46,28 @@ def learned(kind: str, top: int) -> tuple[Learner, list[Outputs], list[Outputs]]
         for side, bit in enumerate((top, 1 - top)):
             batches[side].append(sample(Noisy(kind), (bit,), size, seed=np.random.SeedSequence([number, bit])))
         learner.add(batches[0][-1], batches[1][-1])
-        learner.grow(epsilon=0.5, delta=0.0)
+        learner.choose_event(epsilon=0.5, delta=0.0)
     return learner, *batches
 
 
-def counted(witness: Witness, left: list[Outputs], right: list[Outputs]) -> tuple[int, int, int, int]:
+def counted(learned: LearnedEvent, left: list[Outputs], right: list[Outputs]) -> tuple[int, int, int, int]:
     """Hits and samples where the event is more likely, and on the other dataset."""
-    top, bottom = (right, left) if witness.reverse else (left, right)
-    x, y = (sum(witness.event.count(outputs) for outputs in side) for side in (top, bottom))
+    top, bottom = (right, left) if learned.reverse else (left, right)
+    x, y = (sum(learned.event.count(outputs) for outputs in side) for side in (top, bottom))
     return x, sum(outputs.runs for outputs in top), y, sum(outputs.runs for outputs in bottom)
 
 
 @pytest.mark.parametrize("top", [0, 1])
 @pytest.mark.parametrize("kind", ["real", "whole", "response", "sometimes ⊥"])
 def test_learned_counts_are_those_of_the_event(kind: str, top: int) -> None:
-    learner, left, right = learned(kind, top)
-    witness = learner.certify(epsilon=0.0, delta=0.0, runs=10_000, alpha=0.05, thorough=False)
-    assert witness.family in ("half-line", "atoms")
-    assert (witness.x, witness.n, witness.y, witness.m) == counted(witness, left, right)
-    assert witness.n == witness.m == sum(BATCHES)
+    learner, left, right = trained(kind, top)
+    learned = learner.certify(epsilon=0.0, delta=0.0, runs=10_000, alpha=0.05, thorough=False)
+    assert learned.family in ("half-line", "atoms")
+    assert (learned.x, learned.n, learned.y, learned.m) == counted(learned, left, right)
+    assert learned.n == learned.m == sum(BATCHES)
     # the direction is the one in which it is more likely
-    assert witness.x > 1.1 * witness.y
-    assert (witness.p, witness.q) == ((witness.x + 0.5) / (witness.n + 1), (witness.y + 0.5) / (witness.m + 1))
+    assert learned.x > 1.1 * learned.y
+    assert (learned.p, learned.q) == ((learned.x + 0.5) / (learned.n + 1), (learned.y + 0.5) / (learned.m + 1))
 
 
 def test_cells_hold_the_outputs_that_have_a_score_and_no_others() -> None:
@@ -89,7 +89,7 @@ def test_cells_hold_the_outputs_that_have_a_score_and_no_others() -> None:
 
 @pytest.mark.parametrize("kind", ["real", "whole", "response"])
 def test_swapping_the_datasets_swaps_the_direction_alone(kind: str) -> None:
-    one, other = (learned(kind, top)[0].grow(epsilon=0.1, delta=0.0) for top in (0, 1))
+    one, other = (trained(kind, top)[0].choose_event(epsilon=0.1, delta=0.0) for top in (0, 1))
     if kind == "response":
         # folds are drawn for one dataset after the other, which the event of a single outcome does not feel
         assert (one.event, one.x, one.n, one.y, one.m) == (other.event, other.x, other.n, other.y, other.m)

@@ -22,7 +22,7 @@ from numpy.random import Generator
 
 import dpaudit
 from dpaudit.errors import OutputError
-from dpaudit.interpret import LawCache, NotOnExact, ball_law, of_one_kind
+from dpaudit.interpret import LawCache, NotOnExact, interval_law, of_one_kind
 from dpaudit.interpret.law import COMPARED
 from dpaudit.language import Bernoulli, Claim, Mechanism
 from dpaudit.outputs.canonical import Kinds, canonical, shown
@@ -110,7 +110,7 @@ def test_what_is_not_read_is_inconclusive(kind: str) -> None:
     for scale in (1.0, 0.1):
         found = audited(UNREAD[kind], scale)
         assert found.verdict is Verdict.INCONCLUSIVE
-        assert "does not read" in found.reason
+        assert "cannot read" in found.reason
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.03, Verdict.INCONCLUSIVE), (0.003, Verdict.PASS)])
@@ -171,7 +171,7 @@ def test_equal_values_that_can_be_told_apart_are_no_pass(one: Any, other: Any) -
         kinds = Kinds()
         kinds.see(canonical(pair[0]))
         kinds.see(canonical(pair[0]))
-        with pytest.raises(OutputError, match="an attacker can tell"):
+        with pytest.raises(OutputError, match="an attacker can distinguish"):
             kinds.see(canonical(pair[1]))
 
     def f(data: Any, rng: Generator) -> Any:
@@ -234,7 +234,7 @@ class Typed(Mechanism):
 def test_equal_values_that_can_be_told_apart_are_not_proved(values: tuple[Any, Any]) -> None:
     found = dpaudit.verify(Typed(values=values), domain=2, size=1, progress=False)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "an attacker can tell" in found.reason
+    assert "an attacker can distinguish" in found.reason
     found = dpaudit.audit(Typed(values=values), pair=([1], [0]), runs=2_000, progress=False)
     assert found.verdict is not Verdict.PASS
     assert dpaudit.verify(Typed(values=(2, 2)), domain=2, size=1, progress=False).verdict is Verdict.PASS
@@ -301,15 +301,15 @@ def test_a_program_that_behaves_differently_on_exact_numbers(how: str) -> None:
 def test_a_program_that_fails_late_on_exact_numbers() -> None:
     """The first distributions agree with those on doubles; a failure is compared whenever it comes."""
     each = [(0,) * (RECORDS - ones) + (1,) * ones for ones in range(RECORDS + 1)]
-    laws = of_one_kind(lambda cache: [ball_law(Late(), dataset, cache=cache) for dataset in each])
+    laws = of_one_kind(lambda cache: [interval_law(Late(), dataset, cache=cache) for dataset in each])
     # and then none of them is on exact numbers
     assert {value for one in laws for value in one.values} == {False, True}
     assert all(one.rounded for one in laws)
     cache = LawCache()
     for dataset in each[:-1]:
-        assert not ball_law(Late(), dataset, cache=cache).rounded
+        assert not interval_law(Late(), dataset, cache=cache).rounded
     with pytest.raises(NotOnExact):
-        ball_law(Late(), each[-1], cache=cache)
+        interval_law(Late(), each[-1], cache=cache)
     for jobs in (1, 2):
         found = dpaudit.verify(Late(), domain=2, size=RECORDS, jobs=jobs, progress=False)
         assert found.verdict is Verdict.PASS
@@ -336,5 +336,5 @@ def test_seldom_words_beside_noise(words: int, verdict: Verdict) -> None:
         return float(rng.laplace()), f"word{int(rng.integers(words))}" if seldom else "usual"
 
     found = dpaudit.audit(f, epsilon=1.5, pair=([1], [0]), runs=200, alpha=0.05, progress=False, min_power=100.0)
-    hidden = "hardly two" in found.reason
+    hidden = "almost all different" in found.reason
     assert hidden == (verdict is Verdict.INCONCLUSIVE), found.reason

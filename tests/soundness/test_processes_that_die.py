@@ -220,7 +220,7 @@ def test_an_import_that_does_not_end(folder: Path, stubborn: bool) -> None:
     if stubborn:
         said = "The import of h.py did not react to the time limit, so dpaudit's process was killed."
     else:
-        said = "The time limit ran out before any audit could begin; nothing was run."
+        said = "The time limit ran out before the first audit; nothing was run."
     assert (ran.stderr, ran.returncode) == (f"dpaudit: {said}\n", 4 if stubborn else 3)
 
 

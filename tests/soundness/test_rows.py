@@ -98,7 +98,7 @@ def always_three(data: Any, rng: Generator) -> float:
 def test_4_constant_outputs(f: Any, value: str) -> None:
     found, audit = verdict(f)
     assert found is Verdict.INCONCLUSIVE
-    assert f"samples was {value}. Nothing was tested. Is a `return` missing" in audit.reason
+    assert f"samples were {value}. Nothing was tested. Is a `return` missing" in audit.reason
 
 
 def test_4_a_function_may_say_that_it_is_constant() -> None:
@@ -146,7 +146,7 @@ def test_5_samples_that_are_not_independent(f: Any) -> None:
     STORES.clear()
     found, audit = verdict(f)
     assert found is Verdict.INCONCLUSIVE
-    assert "no bound on ε holds" in audit.reason
+    assert "no bound on ε is valid" in audit.reason
     assert (audit.epsilon_lower, audit.sampled, audit.sequential) == (None, [], None)
 
 

@@ -225,7 +225,7 @@ def test_samples_that_can_certify_the_claim_at_most_refute_nothing() -> None:
     found = audit(response, epsilon=most, **how)
     assert [(one.n, one.alpha) for one in found.sampled] == [(counts.n, counts.alpha)]
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "can certify at most" in found.reason
+    assert "can show at most" in found.reason
 
 
 @pytest.mark.parametrize("certify", [False, True])
@@ -236,19 +236,21 @@ def test_bounds_and_p_values_are_those_of_the_counts(certify: bool) -> None:
     assert counts.epsilon_lower == score_test.epsilon_lower(x, n, y, m, **how)
     assert counts.epsilon_lower_clopper_pearson == clopper_pearson.epsilon_lower(x, n, y, m, **how)
     shares = alpha_shares.shares(ALPHA, certify=certify, bits=False)
-    assert counts.alpha in [shares.at_look(look, 1) for look in range(alpha_shares.LOOKS)]
+    assert counts.alpha in [shares.at_analysis(look, 1) for look in range(alpha_shares.INTERIM_ANALYSES)]
 
 
 def test_a_certificate_that_is_cut_short_is_that_of_the_last_interim_analysis() -> None:
     """Where time runs out between two analyses, the samples since the last one are not looked at."""
-    sizes = {alpha_shares.LOOKS: 0}
+    sizes = {alpha_shares.INTERIM_ANALYSES: 0}
     budget = 40_000 - alpha_shares.learning_runs(40_000)
-    looks = [-(-budget // 2 ** (alpha_shares.LOOKS - 1 - look)) for look in range(alpha_shares.LOOKS)]
+    looks = [
+        -(-budget // 2 ** (alpha_shares.INTERIM_ANALYSES - 1 - look)) for look in range(alpha_shares.INTERIM_ANALYSES)
+    ]
 
     def slow(dataset: Any, rng: Generator, size: int) -> Any:
-        sizes[alpha_shares.LOOKS] += size
+        sizes[alpha_shares.INTERIM_ANALYSES] += size
         # half-way between the fifth and the sixth analysis
-        if sizes[alpha_shares.LOOKS] > 2 * (alpha_shares.learning_runs(40_000) + 0.75 * looks[5]):
+        if sizes[alpha_shares.INTERIM_ANALYSES] > 2 * (alpha_shares.learning_runs(40_000) + 0.75 * looks[5]):
             raise TimeLimitError("The time limit ran out")
         return response(dataset, rng, size)
 
@@ -303,7 +305,7 @@ def test_the_error_of_every_analysis_is_its_share(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(clopper_pearson, "epsilon_lower", noted)
     found = audit(response, epsilon=2.0, pairs=(PAIR, ((0,), (1,))))
     shares = alpha_shares.shares(ALPHA, certify=False, bits=False)
-    per_pair = [shares.at_look(look, 2) for look in range(alpha_shares.LOOKS)]
+    per_pair = [shares.at_analysis(look, 2) for look in range(alpha_shares.INTERIM_ANALYSES)]
     # seven analyses of one pair have the same error, so that they are noted as one
     assert spent == [per_pair[0], per_pair[-1]] * 2
     assert [counts.alpha for counts in found.sampled] == [per_pair[-1]] * 2

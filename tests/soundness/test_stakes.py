@@ -18,9 +18,9 @@ from dpaudit.engine import orchestrator
 from dpaudit.evidence.sequential import Sequential
 from dpaudit.interpret import Outputs
 from dpaudit.plans import alpha_shares
-from dpaudit.plans.request import Carried, Request
+from dpaudit.plans.request import PriorEvidence, Request
 from dpaudit.results.model import Audit, Verdict
-from dpaudit.stats.betting import Bets
+from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.target import FunctionTarget
 
 PAIR = ((0,), (1,))
@@ -52,13 +52,13 @@ def test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim(
     size = 6
 
     def value(x: int, y: int) -> tuple[float, float]:
-        bets, past = Bets(np.array([epsilon]), delta, at=0), np.zeros(4, dtype=int)
+        martingales, past = Martingale(np.array([epsilon]), delta, at=0), np.zeros(4, dtype=int)
         for batch in history:
-            bets.bet(*batch, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
+            martingales.update(*batch, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
             past += batch
-        before = float(bets.log_values[0])
-        bets.bet(x, size, y, size, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
-        return before, float(bets.log_values[0])
+        before = float(martingales.log_values[0])
+        martingales.update(x, size, y, size, past=(int(past[0]), int(past[1]), int(past[2]), int(past[3])))
+        return before, float(martingales.log_values[0])
 
     values = np.array([[value(x, y) for y in range(size + 1)] for x in range(size + 1)])
     factor = np.exp(values[..., 1] - values[..., 0])
@@ -83,14 +83,14 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
     """
     seen: list[tuple[Any, ...]] = []
     counted: list[Event] = []
-    bet, count, runs = Bets.bet, Event.count, FunctionTarget.runs
+    bet, count, runs = Martingale.update, Event.count, FunctionTarget.runs
     batch = iter(range(10**9))
 
     def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
         other = tuple(dataset) == (1,) and next(batch) == changed
         return runs(self, (2,) if other else dataset, size, seed)
 
-    def watched(self: Bets, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
+    def watched(self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
         seen.append((past, tuple(counted), (x, y), (n, m)))
         counted.clear()
         bet(self, x, n, y, m, past=past)
@@ -100,7 +100,7 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
         return count(self, outputs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Bets, "bet", watched)
+        patch.setattr(Martingale, "update", watched)
         patch.setattr(Event, "count", noted)
         patch.setattr(FunctionTarget, "runs", drawn)
         audit(response, epsilon=2.0)
@@ -125,10 +125,10 @@ def test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do(
 
 def test_a_stake_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = 0
-    bets = staked(monkeypatch)
-    assert len(bets) > 30
-    first = bets[0][0][1]
-    for (_, n, _, m), _, _, (fresh, fresh_too) in bets:
+    martingales = staked(monkeypatch)
+    assert len(martingales) > 30
+    first = martingales[0][0][1]
+    for (_, n, _, m), _, _, (fresh, fresh_too) in martingales:
         # the first batch only teaches
         assert (n, m) == (first + drawn, first + drawn)
         assert fresh == fresh_too
@@ -139,13 +139,13 @@ def test_a_stake_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.
 def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with a floating-point leak: both e-processes of a batch have the same past."""
     past: list[tuple[int, int]] = []
-    bet = Bets.bet
+    bet = Martingale.update
 
-    def watched(self: Bets, x: int, n: int, y: int, m: int, **more: Any) -> None:
+    def watched(self: Martingale, x: int, n: int, y: int, m: int, **more: Any) -> None:
         past.append((more["past"][1], n))
         bet(self, x, n, y, m, **more)
 
-    monkeypatch.setattr(Bets, "bet", watched)
+    monkeypatch.setattr(Martingale, "update", watched)
     audit(lambda data, rng, size: data[0] + rng.laplace(0, 1, size), epsilon=3.0, runs=400)
     learning = alpha_shares.learning_runs(400)
     pairs = [both for both in past if both[0] < learning]
@@ -160,8 +160,8 @@ def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("bits", [False, True])
 def test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
     parts = alpha_shares.shares(ALPHA, certify=certify, bits=bits)
-    looks = sum(tests * parts.at_look(look, tests) for look in range(alpha_shares.LOOKS))
-    assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.looks, parts.final))
+    looks = sum(tests * parts.at_analysis(look, tests) for look in range(alpha_shares.INTERIM_ANALYSES))
+    assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.analyses, parts.final))
     assert 0.98 * ALPHA <= parts.sequential + parts.bits + looks <= ALPHA * (1 + 1e-12)
     # where the bits count, the first e-process has them in it
     assert (parts.bits == 0) == bits
@@ -182,7 +182,7 @@ GRID = np.array([0.0, 0.5, 1.0])
 
 
 def sequential(
-    values: list[list[float]], bits: list[float] | None = None, *, carried: float | None = None
+    values: list[list[float]], bits: list[float] | None = None, *, prior: float | None = None
 ) -> Sequential:
     """The state of a case in which every pair's e-process has these logarithms."""
 
@@ -195,7 +195,7 @@ def sequential(
         for logs, peak in zip(values, bits or [0.0] * len(values), strict=True)
     ]
     shares = alpha_shares.shares(ALPHA, certify=False, bits=False)
-    before = None if carried is None else Carried(carried, (1,))
+    before = None if prior is None else PriorEvidence(prior, (1,))
     start: NDArray[np.float64] = np.zeros(3)
     return Sequential(tracks, shares, False, before, GRID, 1, start)
 
@@ -221,18 +221,18 @@ def test_a_claim_is_refuted_where_the_bound_reaches_it() -> None:
     """A peak at the claimed ε alone, with none at a smaller one, gives no bound, so it refutes nothing either."""
     high = 20.0
     state = sequential([[0.0, high, 0.0]])
-    state.look()
+    state.interim_analysis()
     assert state.epsilon_lower == 0.0
     assert not state.refuted
     state = sequential([[high, high, 0.0]])
-    state.look()
+    state.interim_analysis()
     assert state.epsilon_lower == 0.5
     assert state.refuted
 
 
 def test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons() -> None:
-    state = sequential([[1.0, 1.0, 1.0]], carried=20.0)
-    state.look()
+    state = sequential([[1.0, 1.0, 1.0]], prior=20.0)
+    state.interim_analysis()
     assert state.log_e == pytest.approx(21.0)
     assert state.epsilon_lower == 0.5, "nothing is known about ε above the claim that was tested"
 

@@ -90,9 +90,9 @@ def test_evidence_over_nights_does_not_refute_a_claim_that_holds() -> None:
     failed = 0
     for chain in range(4):
         evidence = None
-        for night in range(6):
+        for session in range(6):
             evidence = dpaudit.audit(
-                Dressed("bool"), epsilon=RESPONSE.epsilon, pair=PAIR, runs=60, alpha=0.05, seed=10 * chain + night,
+                Dressed("bool"), epsilon=RESPONSE.epsilon, pair=PAIR, runs=60, alpha=0.05, seed=10 * chain + session,
                 evidence=evidence, black_box=True, progress=False,
             )
             if evidence.verdict == "fail":

@@ -132,8 +132,8 @@ def responses(dataset: Any, rng: Generator, size: int) -> Any:
     return np.where(rng.random(size) < E / (1 + E), dataset[0], 1 - dataset[0])
 
 
-_GIVEN = Pair(*PAIR, "one bit", "hand-made")
-_MIDDLE = Pair((1, 0, 2), (1, 2, 2), "the middle one", "hand-made")
+_GIVEN = Pair(*PAIR, "one bit", "specified")
+_MIDDLE = Pair((1, 0, 2), (1, 2, 2), "the middle one", "specified")
 
 RESPONSE = Plan(
     "Response",

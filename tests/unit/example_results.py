@@ -27,12 +27,12 @@ from dpaudit.results.model import (
     FloatingPoint,
     LedgerRow,
     Location,
+    LossBreakdown,
     PairRecord,
     Proof,
     Result,
     SampledEvidence,
     SequentialEvidence,
-    Spending,
     Timings,
     UtilityAudit,
     UtilityRecord,
@@ -117,7 +117,7 @@ def _loss(claim: ClaimRecord, true_epsilon: float, *, infinite: float = 0.0) -> 
 
 
 def _sequential(
-    *, log10_e: float, runs: int, refuted_at: int | None = None, bound: float = 0.0, carried: float = 0.0
+    *, log10_e: float, runs: int, refuted_at: int | None = None, bound: float = 0.0, prior: float = 0.0
 ) -> SequentialEvidence:
     """An e-process; the numbers with log10 in their name are exponents of 10."""
     return SequentialEvidence(
@@ -127,9 +127,9 @@ def _sequential(
         refuted_at=refuted_at,
         runs=runs,
         epsilon_lower=bound,
-        carried=carried * math.log(10),
+        prior=prior * math.log(10),
         key="9a4be3f08c2d7711",
-        seeds=[20250711] if carried == 0 else [1, 2, 20250711],
+        seeds=[20250711] if prior == 0 else [1, 2, 20250711],
     )
 
 
@@ -152,7 +152,7 @@ def _evidence_plot(evidence: SequentialEvidence, *, start: float = 0.0) -> Evide
 def fail() -> Audit:
     """FAIL, sampled and exact: noisy max that also reports the score."""
     pair = PairRecord(
-        "all queries move together", "hand-made", 1, [0] * 400 + [1, 1, 1], [0] * 400 + [1, 1, 0]
+        "all queries move together", "specified", 1, [0] * 400 + [1, 1, 1], [0] * 400 + [1, 1, 0]
     )
     event = EventRecord("output in {4, 5, 6}", {"kind": "set", "outputs": [4, 5, 6]})
     other = PairRecord("one heavy query", "random", 1, [3, 1, 4, 1, 5], [3, 1, 4, 1, 6])
@@ -182,7 +182,7 @@ def fail() -> Audit:
         ],
         verdict=Verdict.FAIL,
         evidence=EvidenceKind.SAMPLED,
-        reason="The event is too likely on left for the claim: p-value 1.2e-47 against a share of 0.00025.",
+        reason="The event is too likely under D for the claim: p-value 1.2e-47 against a share of 0.00025.",
         reason_code="sampled_refutation",
         reason_values={"epsilon_lower": 1.3741, "claimed_epsilon": 1.0, "refuted_at": None, "bits": False},
         claim=claim,
@@ -215,7 +215,7 @@ def fail() -> Audit:
             _row(1, "ADist", (0.5, 1e-06), (0.5, 0.0), (0.9779, 0.0305), "3", 0.9779),
             _row(2, "Laplace(1, 2.0) ≥ 3", (0.5, 0.0), None, (0.9779, 0.0305), "True", 0.9779),
         ],
-        spending=Spending(pair, "left/right", 0.8731),
+        loss_breakdown=LossBreakdown(pair, "left/right", 0.8731),
         notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
         sequential=sequential,
         evidence_plot=_evidence_plot(sequential),
@@ -254,7 +254,7 @@ def proved() -> Audit:
         deviations=[],
         verdict=Verdict.PASS,
         evidence=EvidenceKind.EXHAUSTIVE,
-        reason="The exact law of every one of the 36 neighbouring pairs obeys the claim.",
+        reason="The exact output distributions of all 36 neighbouring pairs satisfy the claim.",
         reason_code="proved",
         reason_values={"scope": "36 pairs", "symmetries": ["reflection"], "rounded": False},
         claim=claim,
@@ -410,7 +410,7 @@ def infinite() -> Audit:
         deviations=[],
         verdict=Verdict.FAIL,
         evidence=EvidenceKind.EXACT,
-        reason="The event has probability 0 on right: no ε is enough at δ = 0.",
+        reason="The event has probability 0 under D′: no ε is enough at δ = 0.",
         claim=claim,
         epsilon_lower=None,
         epsilon_lower_clopper_pearson=None,
@@ -464,7 +464,7 @@ def chained() -> Audit:
         mechanism="GroupPrivacyMisprinted(epsilon=1.0, delta=0.02, start=0.0)",
         title="Group privacy with a factor left out",
         source="Example and Writer 2016, Theorem 3.7, misprinted",
-        reason="The exact laws of related pairs need no finite ε at δ = 0.04 (claimed 2).",
+        reason="The exact output distributions of related pairs need no finite ε at δ = 0.04 (claimed 2).",
         claim=stated,
         delta_exact=0.0743656,
         pair=ends,
@@ -536,7 +536,7 @@ def density() -> Audit:
         mechanism="TwoCounts(epsilon=1.0)",
         title="Two noisy counts",
         source="mine.py",
-        reason="The exact laws of related pairs need ε ≥ 1.59753 at δ = 0.1 (claimed 1).",
+        reason="The exact output distributions of related pairs need ε ≥ 1.59753 at δ = 0.1 (claimed 1).",
         claim=claim,
         epsilon_exact=1.5975413,
         delta_exact=0.241836,
@@ -566,7 +566,7 @@ def huge_multiset() -> Audit:
         source="Example, Author and Writer 2014, Thm 7.8",
         mechanism="RecPrefix(size=1024, epsilon=1.0, delta=1e-09)",
         evidence=EvidenceKind.EXACT,
-        reason="The exact law of the one pair tried obeys the claim.",
+        reason="The exact output distributions of the one pair tried satisfy the claim.",
         claim=ClaimRecord(1.0, 1e-09, "add/remove-one", 2, "(1, 1e-09)-DP for groups of 2, Thm 7.8"),
         epsilon_exact=0.99996,
         delta_exact=9.1e-10,
@@ -583,7 +583,7 @@ def crashed() -> Audit:
     return replace(
         not_refuted(),
         verdict=Verdict.INCONCLUSIVE,
-        reason="noisy_mean raised ZeroDivisionError on the right dataset; mend it and run again.",
+        reason="noisy_mean raised ZeroDivisionError on D′; fix it and run again.",
         crashed=True,
         epsilon_lower=None,
         epsilon_lower_clopper_pearson=None,
@@ -633,7 +633,7 @@ def bits_counted() -> Audit:
     return replace(
         audit,
         verdict=Verdict.FAIL,
-        reason="Runs certify ε ≥ 0.613 at δ = 1e-05 (claimed 0.5), by the bit patterns of its doubles.",
+        reason="The samples show ε ≥ 0.613 at δ = 1e-05 (claimed 0.5), by the low-order bits of its outputs.",
         expected="fail",
         epsilon_lower=0.6138,
         epsilon_lower_clopper_pearson=0.3321,
@@ -651,13 +651,13 @@ def bits_counted() -> Audit:
     )
 
 
-def carried() -> Audit:
+def prior() -> Audit:
     """FAIL by the e-process alone, on top of earlier results; the time ran out before anything was counted."""
-    sequential = _sequential(log10_e=3.512, runs=2_310, refuted_at=2_310, bound=0.5124, carried=2.1749)
+    sequential = _sequential(log10_e=3.512, runs=2_310, refuted_at=2_310, bound=0.5124, prior=2.1749)
     return replace(
         not_refuted(),
         verdict=Verdict.FAIL,
-        reason="Runs certify ε ≥ 0.512; the e-process refuted the claim on top of earlier results.",
+        reason="The samples show ε ≥ 0.512; the e-process refuted the claim in addition to earlier results.",
         epsilon_lower=0.5124,
         epsilon_lower_clopper_pearson=None,
         detectable_epsilon=None,
@@ -675,7 +675,7 @@ def carried() -> Audit:
     )
 
 
-def broken_promise() -> UtilityAudit:
+def broken_guarantee() -> UtilityAudit:
     """Exactly broken on one kind of inputs, kept on another."""
     attempts = [
         Attempt("drawn from {1, 64}", 0.9999999, 0.99999989, 0.99999991, 20_000, 20_000, 0.99958, 1.0, 0.0005),
@@ -691,7 +691,10 @@ def broken_promise() -> UtilityAudit:
         deviations=["The domain is finite."],
         verdict=Verdict.FAIL,
         evidence=EvidenceKind.EXACT,
-        reason="Success has probability 0.5 exactly, and at least 0.55373968 is promised. Inputs: six records <1>.",
+        reason=(
+            "The probability of success is exactly 0.5, and the guarantee is at least 0.55373968. "
+            "Inputs: six records <1>."
+        ),
         reason_code="guarantee_exactly_broken",
         reason_values={"probability": 0.5, "at_most": False},
         claim=UtilityRecord(goal, 0.55373968, False, "a lecture", f"{goal} with probability at least 0.55373968"),
@@ -705,19 +708,21 @@ def broken_promise() -> UtilityAudit:
     )
 
 
-def certified_promise() -> UtilityAudit:
+def certified_guarantee() -> UtilityAudit:
     """Success at most so likely, certified by runs; five kinds of inputs."""
     attempts = [
         Attempt(f"D_2 with ε = 0.{i}", None, None, None, 100 * i, 1000, 0.08 * i - 0.02, 0.11 * i + 0.04, 0.0001)
         for i in range(1, 6)
     ]
     return replace(
-        broken_promise(),
+        broken_guarantee(),
         name="Private",
         case="hard distribution",
         verdict=Verdict.PASS,
         evidence=EvidenceKind.SAMPLED,
-        reason="Success is certified to keep the promise on all 5 kinds of inputs tried, with confidence 99.9 %.",
+        reason=(
+            "The probability of success satisfies the guarantee on all 5 kinds of inputs tried, with 99.9 % confidence."
+        ),
         claim=UtilityRecord("a good point", 0.7, True, "Lemma 7.6", "a good point with probability at most 0.7"),
         attempts=attempts,
         worst=4,
@@ -774,7 +779,7 @@ def hostile() -> Result:
         title=NASTY,
         notes=[NASTY],
     )
-    promise = replace(broken_promise(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
+    promise = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
     return replace(result(changed, replace(changed, case="")), utility=[promise], command=f"dpaudit check {NASTY}")
 
 
@@ -788,10 +793,10 @@ def every() -> dict[str, Result]:
         "density": result(density()),
         "chained": result(chained()),
         "estimated": result(estimated()),
-        **{make.__name__: result(make()) for make in (leaks, bits_counted, carried)},
+        **{make.__name__: result(make()) for make in (leaks, bits_counted, prior)},
         "several": result(*(make() for make in singles)),
         "floats": result(leaks(), bits_counted()),
         "none": result(),
-        "utility_alone": replace(result(), utility=[broken_promise()]),
-        "utility": replace(result(fail(), proved()), utility=[broken_promise(), certified_promise()]),
+        "utility_alone": replace(result(), utility=[broken_guarantee()]),
+        "utility": replace(result(fail(), proved()), utility=[broken_guarantee(), certified_guarantee()]),
     }

@@ -1,6 +1,6 @@
 """Some cases of the catalogue, audited with few runs: real results for tests that need many audits, or large ones.
 
-They cover PASS proved and not refuted, FAIL, a FAIL on purpose, INCONCLUSIVE, promises of utility, a worst pair,
+They cover PASS proved and not refuted, FAIL, a FAIL on purpose, INCONCLUSIVE, utility guarantees, a worst pair,
 drawings, and ledgers; apart from them LearnHalf with 200 records, whose page is the largest of the catalogue.
 """
 
@@ -14,7 +14,7 @@ from unittest import mock
 from dpaudit.engine.orchestrator import run
 from dpaudit.plans import registry
 from dpaudit.plans.plan import Plan
-from dpaudit.plans.request import Request, Versus, WorstCaseMode
+from dpaudit.plans.request import ComparisonSpec, Request, WorstCaseMode
 from dpaudit.results.model import Result
 
 RUNS = 1_000
@@ -26,7 +26,7 @@ CASES = {
     "Subsampled": ["pure", "one of two rows", "A_dist as printed", "an inner mechanism of ε = 4 that claims 1"],
     "DigitGuessing": ["depth, D_1"],
     "AHighH": ["k = 3, the first angle"],
-    "PrivateMultiplicativeWeights": ["no noise on what is compared"],
+    "PrivateMultiplicativeWeights": ["no noise on the compared values"],
     "LearnHalf": [
         "default", "public points on a line", "three dimensions", "a public record is replaced",
         "private records have label 0, every pair of 2 records of a 2 × 2 grid",
@@ -46,7 +46,7 @@ GUARANTEES = {
 def sample_audits() -> Result:
     """The audits of `CASES` and `GUARANTEES`, and of a search for a worst pair."""
     audited = _audited(CASES, GUARANTEES)
-    worst = run(Request(("ADistCorrected",), seek=WorstCaseMode(domain=2, records=6)))
+    worst = run(Request(("ADistCorrected",), worst_case=WorstCaseMode(domain=2, records=6)))
     return replace(audited, audits=[*audited.audits, *worst.audits])
 
 
@@ -59,8 +59,8 @@ def largest_audit() -> Result:
 @cache
 def sample_comparison() -> Result:
     """The comparison of algorithms for interior points, at two sizes."""
-    versus = Versus("interior-points", sizes=(10, 300), parameters=(("size", 16),))
-    return run(Request(("interior-points",), runs=100, versus=versus))
+    comparison = ComparisonSpec("interior-points", sizes=(10, 300), parameters=(("size", 16),))
+    return run(Request(("interior-points",), runs=100, comparison=comparison))
 
 
 def _audited(cases: Mapping[str, Sequence[str]], guarantees: Mapping[str, Sequence[str]]) -> Result:

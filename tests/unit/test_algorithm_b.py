@@ -197,13 +197,13 @@ def test_with_base_two_it_closes_where_the_theorem_says_anything() -> None:
 
 def test_the_sizes_that_are_shown() -> None:
     mechanism = revealing(0.1, 0.02, FAIR)
-    printed, half, mended = (size.records for size in mechanism.sample_sizes)
+    printed, half, corrected = (size.records for size in mechanism.sample_sizes)
     assert printed == math.ceil(100 * math.log(10)) == 231
     # ε/δ = 5: room is 0.5 − (e^{0.2} − 1) − 0.1 with 1/2, and (1 − 0.8^5)·1 − … without
     room = 0.4 - math.expm1(0.2)
     assert half == math.floor(2 * math.log(10) / (0.1 * room)) + 1 == 258
-    assert mended == math.floor(2 * math.log(10) / (0.1 * (room + 0.5 - 0.8**5))) + 1
-    assert mended < printed < half
+    assert corrected == math.floor(2 * math.log(10) / (0.1 * (room + 0.5 - 0.8**5))) + 1
+    assert corrected < printed < half
     assert revealing(0.34, 0.05, FAIR).sample_sizes == () == revealing(0.2, 0.05, FAIR).sample_sizes
 
 

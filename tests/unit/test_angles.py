@@ -34,12 +34,12 @@ def turned(sine: Fraction, i: int) -> tuple[Fraction, Fraction]:
     return c * PYTHAGOREAN[sine] - s * sine, s * PYTHAGOREAN[sine] + c * sine
 
 
-def ball_angle(sine: Fraction, i: int) -> arb:
+def angle_interval(sine: Fraction, i: int) -> arb:
     """iγ, in a ball."""
     return i * arb(fmpq(sine.numerator, sine.denominator)).asin()
 
 
-def ball_sign(value: arb) -> int | None:
+def sign_interval(value: arb) -> int | None:
     """The sign of every number in the ball; None where it holds 0."""
     return 1 if value > 0 else -1 if value < 0 else None
 
@@ -56,7 +56,7 @@ def test_signs_of_surds(a: int, b: int, root: int) -> None:
     # a² against b²·root, by fractions; and by balls where the root is no square
     value = arb(a) + arb(b) * arb(root).sqrt()
     exact = math.isqrt(root) ** 2 == root
-    expected = sign(a + b * math.isqrt(root)) if exact else ball_sign(value)
+    expected = sign(a + b * math.isqrt(root)) if exact else sign_interval(value)
     assert Surd(a, b, root).sign == (0 if a == b == 0 else expected)
 
 
@@ -84,7 +84,7 @@ def test_vectors_in_fractions(sine: Fraction) -> None:
 def test_size(sine: Fraction) -> None:
     # ⌊2π/γ⌋ + 1; where γ divides 2π, that is where sin γ is 1 or 1/2, by hand
     by_hand = {Fraction(1): 5, Fraction(1, 2): 13}
-    ratio = 2 * arb.pi() / ball_angle(sine, 1)
+    ratio = 2 * arb.pi() / angle_interval(sine, 1)
     expected = by_hand[sine] if sine in by_hand else int(ratio.floor().unique_fmpz()) + 1
     assert AngleGrid(sine).size == len(AngleGrid(sine)) == expected
 
@@ -111,9 +111,9 @@ def test_sides_in_fractions(sine: Fraction, i: int, a: int, b: int) -> None:
 def test_sides_in_three_dimensions_by_balls(sine: Fraction, data: st.DataObject, a: int, b: int, c: int) -> None:
     grid = AngleGrid(sine)
     i, j = (data.draw(st.integers(0, grid.size - 1)) for _ in range(2))
-    u, v = ball_angle(sine, i), ball_angle(sine, j)
+    u, v = angle_interval(sine, i), angle_interval(sine, j)
     value = u.cos() * a + u.sin() * (v.cos() * b + v.sin() * c)
-    expected = ball_sign(value)
+    expected = sign_interval(value)
     found = grid.side((i, j), (a, b, c))
     assert found == grid._exact_side((i, j), (a, b, c))
     # a ball of 300 bits that holds 0 is a tie, whose sign is known by no ball
@@ -126,8 +126,8 @@ def test_all_sides_of_all_points(sine: Fraction) -> None:
     for x in product(range(-3, 4), repeat=2):
         sides = grid.sides(x).tolist()
         for i in range(grid.size):
-            angle = ball_angle(sine, i)
-            expected = ball_sign(angle.cos() * x[0] + angle.sin() * x[1])
+            angle = angle_interval(sine, i)
+            expected = sign_interval(angle.cos() * x[0] + angle.sin() * x[1])
             assert sides[i] == (0 if expected is None else expected), (x, i)
 
 
@@ -159,7 +159,7 @@ def test_place_of_every_grid_point(sine: Fraction) -> None:
         if x[1] < 0:
             phi += 2 * arb.pi()
         assert exact == _on_grid(sine, j, x), (x, j)
-        below, above = phi - ball_angle(sine, j), ball_angle(sine, j + 1) - phi
+        below, above = phi - angle_interval(sine, j), angle_interval(sine, j + 1) - phi
         assert exact or below > 0, (x, j)
         assert above > 0, (x, j)
 

@@ -100,7 +100,7 @@ def test_evidence_that_cannot_be_carried_over(typed: Typed) -> None:
     Path("without.json").write_text(json.dumps(result), encoding="utf-8")
     said = typed(f"check u.py:fair {ASKED} --seed 1 --evidence without.json")
     assert said.code == 2
-    assert "without.json holds no e-values to carry over" in said.sentence
+    assert "without.json has no e-values" in said.sentence
 
 
 @pytest.mark.usefixtures("files")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.adversary.events.bits import Bits, lowest_set_bit
 from dpaudit.adversary.events.blocks import FOLDS
-from dpaudit.adversary.events.candidates import UNREACHED, Candidates, Offers, half_lines
+from dpaudit.adversary.events.candidates import UNREACHED, Candidates, Offers, threshold_events
 from dpaudit.adversary.events.learner import Learner
 from dpaudit.adversary.events.optimistic_bound import rarity
 from dpaudit.adversary.events.scales import Scale
@@ -52,10 +52,10 @@ def separation(left: Doubles, right: Doubles, fresh: tuple[Doubles, Doubles]) ->
     """Difference of an event's shares on fresh runs, in the direction it was learned for."""
     learner = Learner(bits=True, seed=0)
     learner.add(Outputs({}, (left,)), Outputs({}, (right,)))
-    witness = learner.grow(epsilon=0.1, delta=0.0)
-    assert witness.family == "bits"
-    shares = [witness.event.count(Outputs({}, (side,))) / len(side) for side in fresh]
-    return shares[1] - shares[0] if witness.reverse else shares[0] - shares[1]
+    learned = learner.choose_event(epsilon=0.1, delta=0.0)
+    assert learned.family == "bits"
+    shares = [learned.event.count(Outputs({}, (side,))) / len(side) for side in fresh]
+    return shares[1] - shares[0] if learned.reverse else shares[0] - shares[1]
 
 
 @pytest.mark.parametrize(("scale", "runs", "least"), [(1.0, 300, 0.2), (10.0, 1_500, 0.02)])
@@ -68,7 +68,7 @@ def test_textbook_laplace_noise_leaks(scale: float, runs: int, least: float) -> 
 
 
 def test_nothing_is_found_on_a_grid() -> None:
-    """The fresh difference of 20,000 runs a side lies within 0.03 but for 1e-9 if the event knows nothing."""
+    """The fresh difference of 20,000 samples per dataset lies within 0.03 but for 1e-9 if the event knows nothing."""
     rng = default_rng(6)
 
     def draw(size: int) -> NDArray[np.float64]:
@@ -86,9 +86,9 @@ def runs_to_choose(centers: tuple[float, float], finest: int, *, most: int) -> i
     while done < most:
         learner.add(*(Outputs({}, (rng.laplace(center, 10.0, size),)) for center in centers))
         done, size = done + size, max(1, (done + size) // 4)
-        witness = learner.grow(epsilon=0.1, delta=0.0)
-        chosen = (witness.event.count(Outputs({}, (inside,))), witness.event.count(Outputs({}, (outside,))))
-        if not witness.reverse and chosen == (2, 0):
+        learned = learner.choose_event(epsilon=0.1, delta=0.0)
+        chosen = (learned.event.count(Outputs({}, (inside,))), learned.event.count(Outputs({}, (outside,))))
+        if not learned.reverse and chosen == (2, 0):
             return done
     return most
 
@@ -109,7 +109,7 @@ def test_prices_on_a_stepped_scale() -> None:
         "bits", axis, (axis,) * FOLDS, edges, hits, 0.5, both=True, binned=False, unscored=False, stepped=True
     )
     found = Candidates()
-    half_lines(found, scale)
+    threshold_events(found, scale)
     offered = zip(found.left, found.right, found.reverse, found.cost, found.most_rare, strict=True)
     below = {bool(reverse[0]): (cost, rare) for x, _, reverse, cost, rare in offered if x.tolist() == [1, 2, 2, 8]}
     cost, rare = below[False]

@@ -23,7 +23,7 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Multiset
 from dpaudit.options import OPTIONS
 from dpaudit.plans.command import command_line
-from dpaudit.plans.request import Carried, Request, VerifyMode, Versus, WorstCaseMode
+from dpaudit.plans.request import ComparisonSpec, PriorEvidence, Request, VerifyMode, WorstCaseMode
 from dpaudit.results.datasets import as_dataset
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -90,10 +90,10 @@ def test_round_trip(wanted: Request) -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"every": VerifyMode(None, 3, 2, True, False)},
-        {"seek": WorstCaseMode(8, 5, None, True, True, 77, True)},
-        {"versus": Versus("interior-points", (10, 100), (("epsilon", 0.5), ("sizes", (1, 2))))},
-        {"carried": {"ab": Carried(-math.inf, (0, 7), "f against ε = 1", 0.1)}, "carried_from": "e.json"},
+        {"verify": VerifyMode(None, 3, 2, True, False)},
+        {"worst_case": WorstCaseMode(8, 5, None, True, True, 77, True)},
+        {"comparison": ComparisonSpec("interior-points", (10, 100), (("epsilon", 0.5), ("sizes", (1, 2))))},
+        {"prior": {"ab": PriorEvidence(-math.inf, (0, 7), "f against ε = 1", 0.1)}, "prior_from": "e.json"},
         {"min_power": math.inf, "parameters": {"most": math.inf, "nested": ((1, "a"), [None])}},
         {"spelled": frozenset({"alpha", "bits"}), "only": "utility", "certify": True, "jobs": 3},
     ],
@@ -109,16 +109,16 @@ def test_every_part_of_a_request_is_written_and_read(more: dict[str, Any]) -> No
     [
         (
             "dpaudit verify A --domain 3 --size 2 --groups 1 --ordered --no-symmetries --epsilon 0.5 --time 9.0",
-            Request(("A",), epsilon=0.5, seconds=9.0, every=VerifyMode(3, 2, 1, True, False)),
+            Request(("A",), epsilon=0.5, seconds=9.0, verify=VerifyMode(3, 2, 1, True, False)),
         ),
-        ("dpaudit verify A --size 4 --groups 3", Request(("A",), every=VerifyMode(None, 4, 3))),
+        ("dpaudit verify A --size 4 --groups 3", Request(("A",), verify=VerifyMode(None, 4, 3))),
         (
             "dpaudit worst A --size 5 --case x --scores --realised --pairs 7 --delta 0.1 --seed 3",
-            Request(("A",), seed=3, delta=0.1, seek=WorstCaseMode(None, 5, "x", True, True, 7)),
+            Request(("A",), seed=3, delta=0.1, worst_case=WorstCaseMode(None, 5, "x", True, True, 7)),
         ),
         (
             "dpaudit compare A --n 10,20 --param epsilon=0.5 --runs 9 --alpha 0.01 --seed 0",
-            Request(("A",), runs=9, alpha=0.01, versus=Versus("A", (10, 20), (("epsilon", 0.5),))),
+            Request(("A",), runs=9, alpha=0.01, comparison=ComparisonSpec("A", (10, 20), (("epsilon", 0.5),))),
         ),
         (
             "dpaudit check A --alpha 0.001 --bits --min-power inf --black-box --seed 0",
@@ -147,10 +147,10 @@ def test_the_functions_take_the_options_of_the_table() -> None:
 
 def test_a_request_that_cannot_be_written_or_read() -> None:
     for held in (Request((response,), pair=PAIR), Request(("A",), claim=Claim(1.0))):
-        with pytest.raises(UsageError, match="cannot be written down; name them"):
+        with pytest.raises(UsageError, match="cannot be serialised; name them"):
             held.to_json()
     for text in ("", "[]", "{}", Request(("A",)).to_json().replace('"pairs": []', '"pairs": [1]')):
-        with pytest.raises(UsageError, match=r"^This is no request that dpaudit wrote \(.*\)\.$"):
+        with pytest.raises(UsageError, match=r"^This is not a request written by dpaudit \(.*\)\.$"):
             Request.from_json(text)
 
 

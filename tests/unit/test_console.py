@@ -124,7 +124,7 @@ def test_an_encoding_without_greek() -> None:
     console = Console(file=file, width=80, color_system=None)
     _run(EXAMPLES["several"], console, _console())
     file.flush()
-    assert b"certified epsilon >= 1.37 at delta = 1e-06 (claim 1.0)" in buffer.getvalue()
+    assert b"epsilon >= 1.37 at delta = 1e-06 with 99.9 % confidence (claim 1.0)" in buffer.getvalue()
 
 
 def test_bounds_are_rounded_to_the_side_on_which_they_are_true() -> None:
@@ -133,8 +133,8 @@ def test_bounds_are_rounded_to_the_side_on_which_they_are_true() -> None:
     )
     out = _console()
     _run(example_results.result(audit), out, _console())
-    assert "certified ε ≥ 1.0004 at δ = 1e-06 (claim 1.0), confidence 99.916 %" in _text(out)
-    assert "have been seen: ε = 1.01" in _text(out)
+    assert "ε ≥ 1.0004 at δ = 1e-06 with 99.916 % confidence (claim 1.0)" in _text(out)
+    assert "a violation of ε ≥ 1.01" in _text(out)
 
 
 ROWS = [
@@ -186,23 +186,23 @@ def test_a_pass_with_a_leak_says_so_wherever_it_says_pass() -> None:
     _run(EXAMPLES["floats"], quiet, _console(), quiet=True)
     _run(EXAMPLES["floats"], whole, _console())
     assert _text(quiet).splitlines() == [
-        "PASS · not refuted  LaplaceTextbook · counts 0 and 1  its floating point: leaks",
+        "PASS · not refuted  LaplaceTextbook · counts 0 and 1  floating-point vulnerability",
         "FAIL  LaplaceTextbook · counts 0 and 1",
     ]
-    assert "confidence 99.9 %; not a proof; its floating point: leaks\n" in _text(whole)
-    assert "\nfloating point leaks, not counted: LaplaceTextbook · counts 0 and 1\n" in _text(whole)
-    assert _text(whole).count("the option bits lets it count") == 1
-    assert _text(whole).count("it counts in the verdict") == 1
+    assert "(claim 0.5); not a proof; floating-point vulnerability\n" in _text(whole)
+    assert "\nfloating-point vulnerability, not counted: LaplaceTextbook · counts 0 and 1\n" in _text(whole)
+    assert _text(whole).count("with the option bits this counts") == 1
+    assert _text(whole).count("this counts in the verdict") == 1
 
 
 @pytest.mark.parametrize(
     ("bound", "says"),
     [
-        (1.35, "by Clopper–Pearson alone: ε ≥ 1.35\n"),
-        (1.00001, "by Clopper–Pearson alone: ε ≥ 1.00001\n"),
-        (1.0, "by Clopper–Pearson alone: ε ≥ 1, which alone does not refute the claim\n"),
-        (0.99996, "by Clopper–Pearson alone: ε ≥ 0.999, which alone does not refute the claim\n"),
-        (None, "by Clopper–Pearson alone: no bound, as no event was counted on fresh runs\n"),
+        (1.35, "Clopper–Pearson alone: ε ≥ 1.35\n"),
+        (1.00001, "Clopper–Pearson alone: ε ≥ 1.00001\n"),
+        (1.0, "Clopper–Pearson alone: ε ≥ 1, which does not refute the claim by itself\n"),
+        (0.99996, "Clopper–Pearson alone: ε ≥ 0.999, which does not refute the claim by itself\n"),
+        (None, "Clopper–Pearson alone: no bound, as no event was counted on fresh samples\n"),
     ],
 )
 def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, says: str) -> None:
@@ -215,13 +215,13 @@ def test_a_fail_by_runs_shows_the_clopper_pearson_bound(bound: float | None, say
 @pytest.mark.parametrize(
     ("last", "peak", "refuted_at", "says"),
     [
-        (7.3399, 7.3399, 1_800, "10^7.3 against the claim; refuted after 1,800 runs a side"),
-        (3.3467, 3.3467, None, "10^3.3 against the claim after 5,000 runs a side; 10^3.35 refutes"),
-        (3.3468, 3.3468, 1_800, "10^3.346 against the claim; refuted after 1,800 runs a side"),
-        (2.0, 3.5, 1_800, "10^2.0 against the claim; refuted at 10^3.5 after 1,800 runs a side"),
-        (0.0, 0.0, None, "1 against the claim after 5,000 runs a side; 10^3.35 refutes"),
-        (-0.04, 0.0, None, "10^-0.1 against the claim after 5,000 runs a side; 10^3.35 refutes"),
-        (2_345.67, 2_345.67, 40, "10^2345.6 against the claim; refuted after 40 runs a side"),
+        (7.3399, 7.3399, 1_800, "10^7.3 against the claim; refuted after 1,800 samples per dataset"),
+        (3.3467, 3.3467, None, "10^3.3 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
+        (3.3468, 3.3468, 1_800, "10^3.346 against the claim; refuted after 1,800 samples per dataset"),
+        (2.0, 3.5, 1_800, "10^2.0 against the claim; refuted at 10^3.5 after 1,800 samples per dataset"),
+        (0.0, 0.0, None, "1 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
+        (-0.04, 0.0, None, "10^-0.1 against the claim after 5,000 samples per dataset; 10^3.35 refutes"),
+        (2_345.67, 2_345.67, 40, "10^2345.6 against the claim; refuted after 40 samples per dataset"),
     ],
 )
 def test_e_values_are_rounded_down(last: float, peak: float, refuted_at: int | None, says: str) -> None:
@@ -238,14 +238,14 @@ def test_e_values_are_rounded_down(last: float, peak: float, refuted_at: int | N
 
 
 def test_carried_evidence_names_the_seeds() -> None:
-    audit = example_results.carried()
+    audit = example_results.prior()
     assert audit.sequential is not None
     text = wording.evidence_sentence(audit)
     assert text is not None
-    assert "of which 10^2.1 from earlier results (seeds in all: 1, 2, 20250711)" in text
+    assert "10^2.1 of it from earlier results (seeds in all: 1, 2, 20250711)" in text
     many = replace(audit, sequential=replace(audit.sequential, seeds=list(range(9))))
     unrefuted = replace(audit, sequential=replace(audit.sequential, refuted_at=None))
-    assert "20250711), after 2,310 runs a side; 10^3.35 refutes" in (wording.evidence_sentence(unrefuted) or "")
+    assert "20250711), after 2,310 samples per dataset; 10^3.35 refutes" in (wording.evidence_sentence(unrefuted) or "")
     assert "(seeds in all: 0, 1, 2, 3, 4, 5 and 3 more)" in (wording.evidence_sentence(many) or "")
 
 

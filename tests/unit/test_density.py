@@ -187,8 +187,8 @@ def test_what_is_refused_is_sampled_with_a_reason() -> None:
     found = audit(Folded())
     assert found.evidence is EvidenceKind.SAMPLED
     (note,) = found.notes
-    assert note.startswith("No exact law: The draw 1 of Folded is Laplace")
-    assert "No closed form either: Folded bends a draw" in note
+    assert note.startswith("Not computed exactly: The draw 1 of Folded is Laplace")
+    assert "No closed form either: Folded applies a nonlinear operation to a draw" in note
 
 
 @dataclass(frozen=True)

@@ -380,5 +380,5 @@ def test_products() -> None:
 
 
 def test_a_continuation_is_unfolded_and_never_drawn() -> None:
-    with pytest.raises(TypeError, match="unfolded"):
+    with pytest.raises(TypeError, match="cannot be drawn directly"):
         Uniform((0, 1)).then(lambda v: v).draw(np.random.default_rng(0), 1)

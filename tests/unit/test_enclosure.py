@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.stats import hockey_stick
-from dpaudit.stats.arb import ball
+from dpaudit.stats.arb import to_interval
 from dpaudit.stats.enclosure import PRECISION, delta_at, epsilon_at, outward
 
 DIGITS = Context(prec=50)
@@ -46,7 +46,7 @@ def test_epsilon_contains_brute_force_over_all_events(
     pair: tuple[list[Fraction], list[Fraction]], delta: float
 ) -> None:
     p, q = pair
-    found = epsilon_at([ball(x) for x in p], [ball(x) for x in q], delta)
+    found = epsilon_at([to_interval(x) for x in p], [to_interval(x) for x in q], delta)
     ratio = exact_ratio(p, q, Fraction(delta))
     if ratio is None:
         assert found.low == math.inf
@@ -61,7 +61,7 @@ def test_delta_contains_the_sum(pair: tuple[list[Fraction], list[Fraction]], eps
     p, q = pair
     ratio = Fraction(DIGITS.exp(Decimal(epsilon)))
     exact = sum((max(Fraction(0), a - ratio * b) for a, b in zip(p, q, strict=True)), Fraction(0))
-    found = outward(delta_at([ball(x) for x in p], [ball(x) for x in q], epsilon))
+    found = outward(delta_at([to_interval(x) for x in p], [to_interval(x) for x in q], epsilon))
     # e^ε is rounded at its fiftieth digit
     assert found.low - 1e-40 <= exact <= found.high + 1e-40
     assert found.high - found.low < 1e-14
@@ -69,7 +69,10 @@ def test_delta_contains_the_sum(pair: tuple[list[Fraction], list[Fraction]], eps
 
 def test_an_attained_claim_is_enclosed() -> None:
     """Randomised response at odds of 3 : 1 needs ln 3, by one outcome or the other."""
-    p, q = [ball(Fraction(3, 4)), ball(Fraction(1, 4))], [ball(Fraction(1, 4)), ball(Fraction(3, 4))]
+    p, q = (
+        [to_interval(Fraction(3, 4)), to_interval(Fraction(1, 4))],
+        [to_interval(Fraction(1, 4)), to_interval(Fraction(3, 4))],
+    )
     found = epsilon_at(p, q, 0.0)
     assert found.low <= math.log(3) <= found.high
     assert math.log(3) in found
@@ -78,7 +81,7 @@ def test_an_attained_claim_is_enclosed() -> None:
 
 @pytest.mark.parametrize("delta", [0.5, 0.7])
 def test_mass_that_the_other_side_lacks(delta: float) -> None:
-    p, q = [ball(0.5), ball(0.5)], [ball(0), ball(1)]
+    p, q = [to_interval(0.5), to_interval(0.5)], [to_interval(0), to_interval(1)]
     found = epsilon_at(p, q, delta)
     assert found.high == 0.0
     assert epsilon_at(p, q, 0.25).low == math.inf

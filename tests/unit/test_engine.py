@@ -16,7 +16,7 @@ from numpy.random import Generator, SeedSequence
 from dpaudit.adversary import Pair
 from dpaudit.engine import orchestrator
 from dpaudit.errors import MechanismError, UsageError
-from dpaudit.evidence import by_law, law_table, sampled, sampling
+from dpaudit.evidence import exact_evidence, law_table, sampled, sampling
 from dpaudit.language import Categorical, Claim, Mechanism, Multiset
 from dpaudit.plans import alpha_shares, registry
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS
@@ -134,11 +134,14 @@ def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
             continue
         assert audit.sequential is not None
         parts = alpha_shares.shares(0.01, certify=False, bits=False)
-        spent = parts.sequential + parts.bits + parts.looks + parts.final
-        assert spent == pytest.approx(alpha_shares.of_night(0.01, 1)), "one of three tests has a third of it"
+        spent = parts.sequential + parts.bits + parts.analyses + parts.final
+        assert spent == pytest.approx(alpha_shares.of_session(0.01, 1)), "one of three tests has a third of it"
         assert audit.sequential.alpha == pytest.approx(parts.sequential)
         (evidence,) = audit.sampled
-        assert evidence.alpha in (pytest.approx(parts.final), pytest.approx(parts.looks / (alpha_shares.LOOKS - 1)))
+        assert evidence.alpha in (
+            pytest.approx(parts.final),
+            pytest.approx(parts.analyses / (alpha_shares.INTERIM_ANALYSES - 1)),
+        )
     assert all(audit.confidence == 0.97 for audit in found)
 
 
@@ -157,11 +160,13 @@ def test_shares_add_up(bits: bool, certify: bool) -> None:
     parts = alpha_shares.shares(0.04, certify=certify, bits=bits)
     # levels above the claim have the same e-process as the claim on the first night
     assert parts.above == parts.sequential
-    assert parts.sequential + parts.bits + parts.looks + parts.final == pytest.approx(alpha_shares.of_night(0.04, 1))
+    assert parts.sequential + parts.bits + parts.analyses + parts.final == pytest.approx(
+        alpha_shares.of_session(0.04, 1)
+    )
     assert min(vars(parts).values()) >= 0
     for tests in (1, 3):
-        looks = math.fsum(tests * parts.at_look(look, tests) for look in range(alpha_shares.LOOKS))
-        assert looks == pytest.approx(parts.looks + parts.final)
+        looks = math.fsum(tests * parts.at_analysis(look, tests) for look in range(alpha_shares.INTERIM_ANALYSES))
+        assert looks == pytest.approx(parts.analyses + parts.final)
     assert (parts.bits == 0) is bits
 
 
@@ -278,7 +283,7 @@ def test_an_exhausted_scope_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.evidence is EvidenceKind.EXHAUSTIVE
     # 6 multisets of 2 records, of whose 15 pairs 9 share a record
     assert found.scope == "all 9 replace-one pairs of multisets of 2 records from {0, 1, 2}"
-    assert 1 <= len(found.exact) <= by_law.SHOWN_EXHAUSTIVE
+    assert 1 <= len(found.exact) <= exact_evidence.SHOWN_EXHAUSTIVE
     assert found.proof is not None
     assert (found.proof.datasets, found.proof.pairs) == (6, 9)
     assert found.runs == 0
@@ -352,8 +357,8 @@ def test_no_law_is_a_note_where_runs_decide() -> None:
     assert found.evidence is EvidenceKind.SAMPLED
     assert found.verdict is Verdict.PASS
     (note,) = found.notes
-    assert note.startswith("No exact law: ")
-    assert "Folded bends a draw" in note
+    assert note.startswith("Not computed exactly: ")
+    assert "Folded applies a nonlinear operation to a draw" in note
 
 
 def test_no_law_is_the_reason_where_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,7 +412,7 @@ def test_only_whole_looks_before_a_crash_are_counted() -> None:
         return np.zeros(size, dtype=int)
 
     runs = 20_000
-    sizes = {size for _, size in sampled._looks(runs - alpha_shares.learning_runs(runs), certify=False)}
+    sizes = {size for _, size in sampled._analyses(runs - alpha_shares.learning_runs(runs), certify=False)}
     crashed = 0
     for seed in range(20):
         found = audit(crashes_in_the_end, epsilon=1.0, seed=seed, runs=runs)

@@ -282,7 +282,7 @@ def test_one_signal_is_a_likelihood_ratio_against_its_projection() -> None:
 def paths(
     p: float, q: float, epsilon: float | Floats, delta: float, *, number: int, runs: int, growth: float, seed: int
 ) -> Iterator[tuple[int, Floats]]:
-    """(runs a side so far, log values of shape (2, number, grid)) of `number` paths after every batch.
+    """(samples per dataset so far, log values of shape (2, number, grid)) of `number` paths after every batch.
 
     The first is what `EProcess` has with `plug_in`, the second what `SignalMixture` has: all paths at once.
     """
@@ -305,7 +305,7 @@ def paths(
     [(0.4, 0.1, 0.0), (1e-3, 1.0, 1e-5), (0.005, 5.0, 0.0), (1e-5, 0.5, 1e-4)],
 )
 def test_share_of_paths_that_ever_reject_a_true_claim(q: float, epsilon: float, delta: float) -> None:
-    """2,000 paths of 100,000 runs a side, the claim held with equality.
+    """2,000 paths of 100,000 samples per dataset, the claim held with equality.
 
     Two kinds and two levels: the test errs with probability below 4e-6 if the true shares are alpha.
     """

@@ -108,7 +108,7 @@ DEGENERATE = {
     "refuted at an unknown point": _evidence(EvidencePlot([10, 20], [0.0, 5.0], 3.3), refuted_at=15),
     "no curve": _tradeoff(TradeoffPlot([0.0, 1.0], [1.0, 0.0], None, None)),
     "nothing hidden": _tradeoff(TradeoffPlot([0.0, 1.0], [0.0, 0.0], [0.0, 0.0], None)),
-    "nothing certified": _tradeoff(
+    "no lower bound on ε": _tradeoff(
         TradeoffPlot([0.0, 1.0], [1.0, 0.0], [1.0, 0.0], CertifiedTest(0.1, 0.0, 1.0, 0.0, 1.0))
     ),
     "certified alone": _tradeoff(
@@ -166,20 +166,20 @@ def test_colours_are_of_the_page_and_nothing_is_fetched(name: str) -> None:
 
 def test_text_is_text_and_every_line_is_named() -> None:
     text = ALL["fail profile"]("p")
-    for label in ("claim", "exact", "certified ≥"):
+    for label in ("claim", "exact", "lower bound"):
         assert f">{label}</text>" in text
-    assert all(f">{label}</text>" in ALL["fail output"]("p") for label in ("left", "right", "event"))
+    assert all(f">{label}</text>" in ALL["fail output"]("p") for label in ("D", "D′", "event"))
 
 
 def test_a_trade_off_curve_is_hatched_where_the_claim_is_broken() -> None:
     text = html.unescape(ALL["fail tradeoff"]("p"))
     assert "fill: url(#" in text or "fill:url(#" in text
-    assert "the pair lies below the claim's curve by up to 0.259." in text
-    for label in ("claim", "exact", "certified ≤", "limits of the event"):
+    assert "the pair's curve is below the claim's by up to 0.259." in text
+    for label in ("claim", "exact", "upper bound", "limits of the event"):
         assert f">{label}</text>" in text
     whole = ALL["proved tradeoff"]("p")
     assert "url(#" not in re.sub("clip-path=.*?[ >]", "", whole)
-    assert "nothing lies below the claim's curve." in html.unescape(whole)
+    assert "no point is below the claim's curve." in html.unescape(whole)
     assert ">certified" not in whole
 
 
@@ -187,8 +187,8 @@ def test_infinite_losses_stand_apart_and_beyond_is_not_delta() -> None:
     text = ALL["infinite loss"]("p")
     assert ">∞</text>" in text
     assert ">∞</text>" not in ALL["fail loss"]("p")
-    assert "exceeds the claimed ε = 1.0 with probability 0.801 on left and 0.801 on right" in ALL["fail loss"]("p")
-    assert "δ needed at that ε: 0.259 and 0.259; an infinite loss has probability 0 and 0." in ALL["fail loss"]("p")
+    assert "exceeds the claimed ε = 1.0 with probability 0.801 under D and 0.801 under D′" in ALL["fail loss"]("p")
+    assert "δ at that ε: 0.259 and 0.259; an infinite loss has probability 0 and 0." in ALL["fail loss"]("p")
     # 1e-9 is not seen beside a half but on a logarithmic axis
     assert ">10⁻⁸</text>" in ALL["a loss too rare to see"]("p")
 
@@ -212,7 +212,8 @@ def test_evidence_names_its_lines_and_tells_the_rest_in_words() -> None:
     assert ">evidence</text>" in text
     assert ">refutes</text>" in text
     assert (
-        "E-value 10^161.3 after 600,000 runs a side; 10^3.35 refutes the claim; refuted after 13,750 runs a side."
+        "E-value 10^161.3 after 600,000 samples per dataset; 10^3.35 refutes the claim; refuted after 13,750 samples "
+        "per dataset."
         in text
     )
     assert "; not refuted." in ALL["leaks evidence"]("p")

@@ -35,8 +35,8 @@ def test_its_first_two_commands_find_the_bug(typed: Typed) -> None:
     assert broken.out.startswith("FAIL  broken · found pairs\n")
     assert "(1 record)" in broken.out
     # α = 0.001 is its chance of a false alarm, and the seed is fixed
-    mended = typed(*[word.replace("broken", "mended") for word in words[1:]], "--runs", "5000")
-    assert mended.code == 0
+    corrected = typed(*[word.replace("broken", "fixed") for word in words[1:]], "--runs", "5000")
+    assert corrected.code == 0
 
 
 def test_every_command_of_the_welcome_parses() -> None:
@@ -55,7 +55,7 @@ def test_the_example_overwrites_nothing(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "noisy_count.py").write_text("mine", encoding="utf-8")
     said = typed("example")
     assert said.code == 2
-    assert said.sentence == "noisy_count.py is there already and stays as it is; name another file."
+    assert said.sentence == "noisy_count.py already exists and is not overwritten; name another file."
     assert (tmp_path / "noisy_count.py").read_text(encoding="utf-8") == "mine"
     assert typed("example other.py").code == 0
     assert (tmp_path / "other.py").read_text(encoding="utf-8") == EXAMPLE
@@ -74,7 +74,7 @@ def write_settings(folder: Path, text: str) -> None:
 def test_settings_are_defaults_that_options_override(typed: Typed, tmp_path: Path) -> None:
     typed("example")
     write_settings(tmp_path, "[tool.dpaudit]\nalpha = 0.01\nseed = 3\nruns = 2000\nbits = true\n")
-    line = "check noisy_count.py:mended --epsilon 1 --pair [0] [1] --quiet --json r.json"
+    line = "check noisy_count.py:fixed --epsilon 1 --pair [0] [1] --quiet --json r.json"
     # its doubles leak, which counts with bits
     assert typed(line).code == 1
     result = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
@@ -144,7 +144,7 @@ def test_the_doctor_finds_all_well_here(typed: Typed) -> None:
     said = typed("doctor")
     assert said.code == 0, said.out
     assert not [line for line in said.out.splitlines() if line.startswith("✗")]
-    for what in ("Python", "needs", "catalogue", "store", "statistics", "exact laws", "audit", "processes"):
+    for what in ("Python", "needs", "catalogue", "store", "statistics", "exact", "audit", "processes"):
         assert any(line.startswith(f"✓ {what} ") for line in said.out.splitlines()), what
 
 
@@ -156,7 +156,7 @@ def test_the_doctor_says_what_is_missing(typed: Typed, monkeypatch: pytest.Monke
     assert said.code == 2
     assert any(line.startswith("✗ needs") and "scipy" in line for line in said.out.splitlines())
     assert any(line.startswith("– [test]") and "pytest" in line for line in said.out.splitlines())
-    assert said.out.endswith("1 to mend.\n")
+    assert said.out.endswith("1 to fix.\n")
 
 
 def test_the_doctor_says_which_libraries_can_be_audited(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,8 +109,8 @@ def test_a_group_that_keeps_theorem_3_7_and_exceeds_its_links_refutes_the_claim_
     assert audit.pair is not None
     assert (audit.pair.left, audit.pair.right) == (named.pair.left, named.pair.right)
     assert audit.delta_exact == pytest.approx(0.022, rel=1e-9)
-    assert f"so link {found.named} refutes the claim for neighbours" in chains.sentence(found)
-    assert any("keep the claim for groups" in note for note in audit.notes)
+    assert f": link {found.named} refutes the claim for neighbours" in chains.sentence(found)
+    assert any("satisfy the claim for groups" in note for note in audit.notes)
 
 
 def test_what_both_refute_is_said_of_the_group_and_a_link_is_named() -> None:
@@ -248,10 +248,10 @@ def test_a_given_claim_is_not_what_the_mechanism_states_of_groups() -> None:
         (lambda: dpaudit.audit(Astray(1.0, 0.1), groups=2, **BITS), "make it one under replace-one:2"),
         (lambda: dpaudit.audit(Response(), groups=2, pair=([0], [1])), "its largest dataset has 1"),
         (lambda: dpaudit.audit(Response(), groups=3, data="booleans()", size=2), "size is 2; raise size"),
-        (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "name epsilon and delta"),
+        (lambda: dpaudit.audit("ExponentialZCDP", groups=2), "give epsilon and delta"),
         (lambda: dpaudit.audit("NoisyHist1", groups=2), "is about records"),
-        (lambda: dpaudit.audit(LeakyResponse(), groups=2, relation="replace-one:2", **BITS), "name replace-one"),
-        (lambda: dpaudit.audit(GroupPrivacy(1.0, 0.1), groups=2), "On which datasets"),
+        (lambda: dpaudit.audit(LeakyResponse(), groups=2, relation="replace-one:2", **BITS), "give replace-one"),
+        (lambda: dpaudit.audit(GroupPrivacy(1.0, 0.1), groups=2), "Which datasets"),
         (lambda: dpaudit.audit(grown, groups=2, **BITS), "What does grown claim"),
     ],
 )
@@ -289,10 +289,10 @@ def test_what_no_dataset_suits_is_inconclusive() -> None:
 def test_reports_of_a_walk(typed: Typed) -> None:
     said = typed("check GroupPrivacyMisprinted --groups 2 --html r.html")
     text = " ".join(said.out.split())
-    assert "the claim for groups is wrong, and nothing is shown against the one for neighbours" in text
+    assert "the claim for groups is false, and the claim for neighbours is not refuted" in text
     assert np.isin(["link", "change", "exact"], text.split()).all()
     page = Path("r.html").read_text()
-    assert "The chain to it" in page
+    assert "Chain of neighbours" in page
     assert "Links of the chain" in page
     result: Result = json_form.from_json(typed("check GroupPrivacy --groups 2 --json -").out, where="r.json")
     assert result.audits[0].chain is not None

@@ -14,7 +14,7 @@ from scipy import stats
 
 from dpaudit.errors import DatasetError, ParameterError
 from dpaudit.interpret import align, law, sample
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret.enclosures import probabilities
 from dpaudit.language import Instance, Laplace, Multiset, NoisyCopies
 from dpaudit.plans.plan import Seen
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
@@ -292,16 +292,16 @@ def test_the_drawing_has_the_examples_the_best_angles_and_the_angles_returned() 
     drawing = angles_of(UNIT)(Seen(pair, "exact", [0, 3, 4], [0.5, 0.5, 0.0], [0.1, 0.0, 0.9], [False, False, True]))
     assert drawing is not None
     records, dial = drawing.panels
-    assert records.title == "Examples: 0 on left, 1 on right"
+    assert records.title == "Examples: 0 in D, 1 in D′"
     labels = [layer.label for layer in records.layers]
-    assert labels == ["label 1", "differs", "", "φ*, left", "φ*, right"]
+    assert labels == ["label 1", "differs", "", "φ*, D", "φ*, D′"]
     assert (records.layers[0].x, records.layers[0].y) == ([1.0], [1.0])
     # the last angle, 360°, is right on the example: φ* is the same on both sides
     tips = [(layer.x[1], layer.y[1]) for layer in records.layers[3:]]
     assert tips[0] == pytest.approx((0.8, 0.0), abs=1e-9)
     assert tips[1] == pytest.approx((0.8, 0.0), abs=1e-9)
-    assert [layer.label for layer in dial.layers if layer.label] == ["left (outward)", "right (inward)", "event"]
-    assert "0 on left and 0.9 on right" in drawing.description
+    assert [layer.label for layer in dial.layers if layer.label] == ["D (outward)", "D′ (inward)", "event"]
+    assert "0 under D and 0.9 under D′" in drawing.description
     assert angles_of(UNIT)(Seen(pair, "")) is None
     assert angles_of(None).angle((0, 5)) == pytest.approx(math.pi / 2)  # type: ignore[attr-defined]
 

@@ -154,9 +154,9 @@ def test_many_outcomes_do_not_wear_the_digits() -> None:
 @pytest.mark.parametrize(
     ("p", "q", "message"),
     [
-        ([0.5, 0.5], [1.0], "one length"),
+        ([0.5, 0.5], [1.0], "equal length"),
         ([[1.0]], [[1.0]], "one-dimensional"),
-        ([], [], "one length"),
+        ([], [], "equal length"),
         ([0.5, 0.4], [0.5, 0.5], "sum to 1"),
         ([0.5, 0.5], [0.5, 0.5 + 2e-9], "sum to 1"),
         ([0.5, 0.5 - 2e-9], [0.5, 0.5], "sum to 1"),

@@ -154,7 +154,7 @@ def test_users_text_cannot_become_markup() -> None:
         ("proved", "ExponentialMechanism: PASS, proved"),
         ("not_refuted", "noisy_mean: PASS, not refuted"),
         ("several", "6 audits: 2 FAIL, 1 INCONCLUSIVE, 1 PASS · proved, 2 PASS · not refuted"),
-        ("leaks", "LaplaceTextbook: PASS, not refuted; its floating point: leaks"),
+        ("leaks", "LaplaceTextbook: PASS, not refuted; floating-point vulnerability"),
         ("none", "No audits"),
     ],
 )
@@ -165,13 +165,13 @@ def test_total_is_in_the_title(name: str, title: str) -> None:
 
 def test_order_of_one_audit() -> None:
     headings = [
-        "Claim against certified and exact", "Witness", "Plots", "Method and assumptions",
+        "Claimed, measured and exact ε", "Distinguishing event", "Plots", "Method and assumptions",
         "Deviations from the paper", "Environment, seed, versions", "Data",
     ]  # fmt: skip
     text = _html("fail")
     places = [text.index(f">{heading}</h") for heading in headings]
     assert places == sorted(places)
-    assert text.index("certified ε ≥ 1.37 at δ = 1e-06 (claim 1.0), confidence 99.9 %") < places[0]
+    assert text.index("ε ≥ 1.37 at δ = 1e-06 with 99.9 % confidence (claim 1.0)") < places[0]
     assert "dpaudit replay 7f3a-c01d" in text
 
 
@@ -196,33 +196,33 @@ def _body(name: str) -> str:
 
 def test_evidence_and_floating_point_stand_beside_the_verdict() -> None:
     for name, says in {
-        "fail": ["E-value 10^161.3 against the claim; refuted after 13,750 runs a side."],
-        "leaks": ["such as “lowest set bit of the output in {-53, -52}”", "the option bits lets it count."],
-        "bits_counted": ["it counts in the verdict.", "which alone does not refute the claim."],
-        "carried": ["of which 10^2.1 from earlier results (seeds in all: 1, 2, 20250711)"],
-        "not_refuted": ["no leak seen in the low bits of its doubles on 4,000 runs a side."],
+        "fail": ["E-value 10^161.3 against the claim; refuted after 13,750 samples per dataset."],
+        "leaks": ["by the event “lowest set bit of the output in {-53, -52}”", "with the option bits this counts"],
+        "bits_counted": ["this counts in the verdict", "which does not refute the claim by itself."],
+        "prior": ["10^2.1 of it from earlier results (seeds in all: 1, 2, 20250711)"],
+        "not_refuted": ["no vulnerability found in the low-order bits, 4,000 samples per dataset."],
     }.items():
-        before = _body(name).split("<h3>Witness")[0]
+        before = _body(name).split("<h3>Distinguishing event")[0]
         assert all(text in before for text in says), name
     assert "floating point" not in _body("proved").lower()
     assert "E-value" not in _body("proved")
-    assert _body("floats").count("⚠ floating point leaks") == 1  # in the overview, of the PASS alone
+    assert _body("floats").count("⚠ floating-point vulnerability") == 1  # in the overview, of the PASS alone
 
 
 def test_sequential_facts() -> None:
-    page = _body("carried")
+    page = _body("prior")
     assert '<th scope="row">refutes at 1/α′</th><td>10^3.34 (α′ = 0.00045)</td>' in page
-    assert '<th scope="row">refuted</th><td>after 2,310 runs a side and pair</td>' in page
-    assert '<th scope="row">seeds in it</th><td>1, 2, 20250711</td>' in page
+    assert '<th scope="row">refuted</th><td>after 2,310 samples per dataset</td>' in page
+    assert '<th scope="row">seeds</th><td>1, 2, 20250711</td>' in page
     assert "noisy-mean-evidence.csv" in page
 
 
 def test_method_says_what_was_done() -> None:
-    assert "e-values of independent runs multiply" in _body("carried")
-    assert "e-values of independent runs multiply" not in _body("fail")
-    assert "No event was certified" in _body("carried")
+    assert "e-values of independent samples multiply" in _body("prior")
+    assert "e-values of independent samples multiply" not in _body("fail")
+    assert "No event was counted on fresh samples" in _body("prior")
     assert "do not count in the verdict" in _body("leaks")
-    assert "so count in the verdict" in _body("bits_counted")
+    assert "so they count in the verdict" in _body("bits_counted")
 
 
 def test_not_a_proof_is_said() -> None:

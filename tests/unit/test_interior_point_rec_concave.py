@@ -26,11 +26,11 @@ def test_the_promise_is_kept_and_the_quality_is_quasi_concave(n: int) -> None:
 
 
 def test_shares_of_theorem_6_14() -> None:
-    mended, printed = InteriorPointByRecConcave(N=3), InteriorPointByRecConcave(a_dist="printed")
-    assert isinstance(mended.maximiser(7), RecConcaveCorrected)
+    corrected, printed = InteriorPointByRecConcave(N=3), InteriorPointByRecConcave(a_dist="printed")
+    assert isinstance(corrected.maximiser(7), RecConcaveCorrected)
     assert isinstance(printed.maximiser(7), RecConcave)
-    assert (mended.calls, mended.maximiser(7).N, printed.calls) == (3, 3, 2)
-    assert mended.maximiser(7).epsilon == pytest.approx(1 / 9)
+    assert (corrected.calls, corrected.maximiser(7).N, printed.calls) == (3, 3, 2)
+    assert corrected.maximiser(7).epsilon == pytest.approx(1 / 9)
     assert printed.maximiser(7).delta == pytest.approx(1e-6 / 6)
 
 

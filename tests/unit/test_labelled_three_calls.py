@@ -36,8 +36,8 @@ def test_learn_thresholds_spends_more_than_it_claims(n: int) -> None:
     _, p, q = align(law(DEEP, left), law(DEEP, right))
     spent = epsilon_at_symmetric(p, q, 1e-6)
     assert 1.08 < spent < 11 / 9  # basic composition: (5N − 4)·ε̂
-    mended = LearnThresholdsCorrected(2**33 + 1, N=3)
-    _, p, q = align(law(mended, left), law(mended, right))
+    corrected = LearnThresholdsCorrected(2**33 + 1, N=3)
+    _, p, q = align(law(corrected, left), law(corrected, right))
     assert epsilon_at_symmetric(p, q, 1e-6) < 0.2
 
 
@@ -61,7 +61,7 @@ def test_the_law_by_a_calculation_of_its_own() -> None:
 
 @pytest.mark.slow
 def test_the_same_by_runs_of_one_event() -> None:
-    """10⁸ runs a side at the printed constants; the event was fixed by hand, the seeds before the first run."""
+    """10⁸ samples per dataset at the printed constants; the event was fixed by hand, the seeds before the first run."""
     runs, hits = 10**8, []
     for side, dataset in enumerate(pair_of(8_000)):
         found = 0

@@ -204,8 +204,8 @@ def test_release_drawing_shows_both_datasets_and_how_far_off_releases_are() -> N
     values = (Multiset.counted({1: 4}), Multiset.counted({1: 1, 3: 3}))
     drawing = ReleaseFigure(5, 0.25)(Seen(pair, "sampled", values, (0.5, 0.5), (0.0, 1.0), (True, False)))
     assert drawing is not None
-    assert [panel.title for panel in drawing.panels] == ["4 records of left", "4 records of right"]
-    assert "those of left by up to 0.5, those of right by up to 0" in drawing.caption
+    assert [panel.title for panel in drawing.panels] == ["4 records of D", "4 records of D′"]
+    assert "on D by up to 0.5, on D′ by up to 0" in drawing.caption
     assert ReleaseFigure(5, 0.25)(Seen(pair, "")) is None
 
 
@@ -216,6 +216,6 @@ def test_box_drawing_leaves_out_empty_rectangles_and_marks_what_changed() -> Non
     drawing = BoxFigure(((1, 1), (1, 1)))(Seen(pair, "exact", values, (0.75, 0.25), (0.0, 1.0), (True, False)))
     assert drawing is not None
     labels = [[layer.label for layer in panel.layers if layer.label] for panel in drawing.panels]
-    assert labels[0] == ["label 1", "label 0", "differs", "target", "learned, left"]
+    assert labels[0] == ["label 1", "label 0", "differs", "target", "learned, D"]
     assert labels[1] == ["label 1", "label 0", "differs", "target"]  # right learns the empty one alone
     assert "1 of them empty" in drawing.caption

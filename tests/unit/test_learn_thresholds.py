@@ -55,9 +55,9 @@ def test_theorem_6_17_at_its_sample_size(
 def test_large_epsilon_costs_more_than_delta() -> None:
     left = Multiset.counted({(5, 1): 100, (6, 0): 100, (13, 1): 1, (20, 1): 101, (21, 0): 101})
     right = left.changed(remove=((13, 1),), add=((13, 0),))
-    printed, mended = (v(41, 1.0, 15.0, 0.06, N=2) for v in (LearnThresholds, LearnThresholdsCorrected))
+    printed, corrected = (v(41, 1.0, 15.0, 0.06, N=2) for v in (LearnThresholds, LearnThresholdsCorrected))
     excess = []
-    for learner in (printed, mended):
+    for learner in (printed, corrected):
         _, p, q = align(law(learner, left), law(learner, right))
         excess.append(float(profile_symmetric(p, q, [15.0])[0]))
     passes = 0.5 * math.exp(5 - math.log2(100))

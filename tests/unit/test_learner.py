@@ -16,7 +16,7 @@ from scipy import stats
 from dpaudit.adversary.events import candidates
 from dpaudit.adversary.events import learner as learner_module
 from dpaudit.adversary.events.blocks import Sample
-from dpaudit.adversary.events.learner import Learner, Witness
+from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.adversary.events.optimistic_bound import expected_bound, log_ratios
 from dpaudit.interpret import Outputs, Tally
 from dpaudit.language import BOTTOM
@@ -41,11 +41,11 @@ def learned(draw: Draw, size: int, seed: int = 0, **more: Any) -> Learner:
     return learner
 
 
-def shares(witness: Witness, draw: Draw, size: int = 100_000) -> tuple[float, float]:
+def shares(found_event: LearnedEvent, draw: Draw, size: int = 100_000) -> tuple[float, float]:
     """Fresh shares on the side where the event should be likelier, and on the other."""
     rng = default_rng(99)
-    found = [witness.event.count(outputs(draw(rng, side, size))) / size for side in (0, 1)]
-    return (found[1], found[0]) if witness.reverse else (found[0], found[1])
+    found = [found_event.event.count(outputs(draw(rng, side, size))) / size for side in (0, 1)]
+    return (found[1], found[0]) if found_event.reverse else (found[0], found[1])
 
 
 def laplace(epsilon: float) -> Draw:
@@ -95,14 +95,14 @@ def gated(rng: Generator, side: int, size: int) -> Any:
 def test_the_event_refutes_in_about_the_runs_of_the_best_one(
     draw: Draw, size: int, epsilon: float, limit: float, fresh: int
 ) -> None:
-    witness = learned(draw, size).grow(epsilon=epsilon, delta=0.0)
-    p, q = shares(witness, draw, fresh)
+    found_event = learned(draw, size).choose_event(epsilon=epsilon, delta=0.0)
+    p, q = shares(found_event, draw, fresh)
     assert information_limit(p, q, epsilon=epsilon, delta=0.0, alpha=0.05) < 2 * limit
-    assert json.loads(json.dumps(witness.event.spec, allow_nan=False)) == witness.event.spec
-    assert witness.event.description
-    again = pickle.loads(pickle.dumps(witness.event))
+    assert json.loads(json.dumps(found_event.event.spec, allow_nan=False)) == found_event.event.spec
+    assert found_event.event.description
+    again = pickle.loads(pickle.dumps(found_event.event))
     some = outputs(draw(default_rng(3), 0, 500))
-    assert again.count(some) == witness.event.count(some)
+    assert again.count(some) == found_event.event.count(some)
 
 
 def claimed(draw: Draw, runs: int, learners: int, **more: Any) -> tuple[float, float]:
@@ -114,9 +114,9 @@ def claimed(draw: Draw, runs: int, learners: int, **more: Any) -> tuple[float, f
     found = []
     for seed in range(learners):
         learner = learned(lambda rng, _, size: draw(rng, 0, size), runs, seed=seed, **more)
-        witness = learner.grow(epsilon=0.0, delta=0.0)
-        assert witness.n == witness.m == runs
-        found.append(witness.p - witness.q)
+        found_event = learner.choose_event(epsilon=0.0, delta=0.0)
+        assert found_event.n == found_event.m == runs
+        found.append(found_event.p - found_event.q)
     return float(np.mean(found)), 6 * math.sqrt(2 * 0.25 / runs / learners) + 0.01
 
 
@@ -167,9 +167,9 @@ def test_atoms() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return rng.choice(5, size=size, p=[(0.5, 0.3, 0.1, 0.05, 0.05), (0.2, 0.3, 0.1, 0.2, 0.2)][side])
 
-    witness = learned(draw, 4_000).grow(epsilon=0.5, delta=0.0)
-    assert witness.family in ("atoms", "bins", "half-line")
-    p, q = shares(witness, draw)
+    found_event = learned(draw, 4_000).choose_event(epsilon=0.5, delta=0.0)
+    assert found_event.family in ("atoms", "bins", "half-line")
+    p, q = shares(found_event, draw)
     assert information_limit(p, q, epsilon=0.5, delta=0.0, alpha=0.05) < 1.2 * information_limit(
         0.4, 0.1, epsilon=0.5, delta=0.0, alpha=0.05
     )
@@ -177,8 +177,8 @@ def test_atoms() -> None:
 
 def test_certify_is_near_the_best_half_line() -> None:
     learner = learned(laplace(1.0), 50_000)
-    witness = learner.certify(epsilon=0.5, delta=0.0, runs=500_000, alpha=0.01)
-    p, q = shares(witness, laplace(1.0), 400_000)
+    found_event = learner.certify(epsilon=0.5, delta=0.0, runs=500_000, alpha=0.01)
+    p, q = shares(found_event, laplace(1.0), 400_000)
     assert math.log(p / q) > 0.95
 
 
@@ -186,10 +186,10 @@ def test_certify_finds_rare_atoms() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return np.where(rng.random(size) < 0.004 * side, 9, rng.integers(0, 4, size))
 
-    witness = learned(draw, 20_000).certify(epsilon=0.1, delta=0.0, runs=100_000, alpha=0.01)
-    assert witness.reverse
-    assert witness.event.marks([9]).tolist() == [True]
-    assert not witness.event.marks([0, 1, 2, 3]).any()
+    found_event = learned(draw, 20_000).certify(epsilon=0.1, delta=0.0, runs=100_000, alpha=0.01)
+    assert found_event.reverse
+    assert found_event.event.marks([9]).tolist() == [True]
+    assert not found_event.event.marks([0, 1, 2, 3]).any()
 
 
 def test_a_delta_moves_the_threshold() -> None:
@@ -213,10 +213,10 @@ def test_a_half_line_holds_outcomes_that_were_never_seen() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return rng.geometric(0.005, size) - rng.geometric(0.005, size) + 200 * side
 
-    witness = learned(draw, 5_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.01)
-    assert witness.family == "half-line"
-    assert witness.event.marks([10**6, -(10**6)]).tolist() == [witness.reverse, not witness.reverse]
-    p, q = shares(witness, draw)
+    found_event = learned(draw, 5_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.01)
+    assert found_event.family == "half-line"
+    assert found_event.event.marks([10**6, -(10**6)]).tolist() == [found_event.reverse, not found_event.reverse]
+    p, q = shares(found_event, draw)
     assert math.log(p / q) > 0.9
 
 
@@ -227,9 +227,9 @@ def test_a_direction_of_vectors() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return rng.normal(size=(size, 4)) + side * np.array([1.0, -1.0, 0.0, 0.0])
 
-    witness = learned(draw, 5_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.001)
-    assert witness.family in ("logistic", "boosting", "half-line")
-    p, q = shares(witness, draw)
+    found_event = learned(draw, 5_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.001)
+    assert found_event.family in ("logistic", "boosting", "half-line")
+    p, q = shares(found_event, draw)
     assert math.log(p / q) > 1.8
 
 
@@ -239,36 +239,36 @@ def test_vectors_with_an_atom() -> None:
         rows = rng.normal(size=(size, 2))
         return [None if stop else row for stop, row in zip(rng.random(size) < (0.1, 0.5)[side], rows, strict=True)]
 
-    witness = learned(draw, 3_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.001)
-    assert witness.reverse
-    assert witness.event.marks([None, (0.0, 0.0), (1.0, -1.0)]).tolist() == [True, False, False]
+    found_event = learned(draw, 3_000).certify(epsilon=0.5, delta=0.0, runs=100_000, alpha=0.001)
+    assert found_event.reverse
+    assert found_event.event.marks([None, (0.0, 0.0), (1.0, -1.0)]).tolist() == [True, False, False]
 
 
 def test_vectors_on_one_side_alone() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return rng.normal(size=(size, 2)) if side else [None] * size
 
-    assert shares(learned(draw, 1_000).grow(epsilon=1.0, delta=0.0), draw, 1_000) == (1.0, 0.0)
+    assert shares(learned(draw, 1_000).choose_event(epsilon=1.0, delta=0.0), draw, 1_000) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("value", [0, 1.5, "x", None, BOTTOM, (1, 2), (0.5, BOTTOM), 10**400])
 def test_a_constant_shows_nothing(value: Any) -> None:
     learner = learned(lambda rng, side, size: [value] * size, 500)
-    for witness in (
-        learner.grow(epsilon=0.0, delta=0.0),
+    for found_event in (
+        learner.choose_event(epsilon=0.0, delta=0.0),
         learner.certify(epsilon=0.1, delta=0.0, runs=1_000, alpha=0.05),
     ):
-        assert witness.x in (0, witness.n)
-        assert (witness.x, witness.n) == (witness.y, witness.m)
+        assert found_event.x in (0, found_event.n)
+        assert (found_event.x, found_event.n) == (found_event.y, found_event.m)
 
 
 def test_numbers_beyond_floats_are_told_apart_one_by_one() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return [10**400 + i for i in rng.integers(5 * side, 5 * side + 9, size).tolist()]
 
-    witness = learned(draw, 1_000).grow(epsilon=1.0, delta=0.0)
-    assert witness.family == "atoms"
-    p, q = shares(witness, draw, 10_000)
+    found_event = learned(draw, 1_000).choose_event(epsilon=1.0, delta=0.0)
+    assert found_event.family == "atoms"
+    p, q = shares(found_event, draw, 10_000)
     assert p > 0.4
     assert q == 0.0
 
@@ -302,22 +302,22 @@ def test_a_supplied_density_is_used() -> None:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.nan_to_num(np.log(a) - np.log(b), nan=0.0, posinf=np.inf, neginf=-np.inf)
 
-    witness = learned(draw, 100, log_ratio=ratio).grow(epsilon=0.5, delta=0.0)
-    assert witness.family == "density"
-    p, q = shares(witness, draw, 20_000)
+    found_event = learned(draw, 100, log_ratio=ratio).choose_event(epsilon=0.5, delta=0.0)
+    assert found_event.family == "density"
+    p, q = shares(found_event, draw, 20_000)
     assert p > 0.6
     assert q < 0.1
 
 
 def test_same_runs_same_witness() -> None:
-    found = [learned(prefix_sums, 600, seed=4).grow(epsilon=0.1, delta=0.0) for _ in range(2)]
+    found = [learned(prefix_sums, 600, seed=4).choose_event(epsilon=0.1, delta=0.0) for _ in range(2)]
     assert found[0] == found[1]
 
 
 def test_without_runs_there_is_no_event() -> None:
-    witness = Learner(seed=0).grow(epsilon=1.0, delta=0.0)
-    assert witness.event.count(outputs([1, 2.5, BOTTOM])) == 0
-    assert (witness.x, witness.n, witness.y, witness.m) == (0, 0, 0, 0)
+    found_event = Learner(seed=0).choose_event(epsilon=1.0, delta=0.0)
+    assert found_event.event.count(outputs([1, 2.5, BOTTOM])) == 0
+    assert (found_event.x, found_event.n, found_event.y, found_event.m) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("sides", [([0.5], []), ([], ["a"]), ([(1.5, BOTTOM)], [2.5]), ([1], [10**400])])
@@ -326,12 +326,12 @@ def test_a_handful_of_runs_of_any_kind(sides: tuple[list[Any], list[Any]]) -> No
         learner = Learner(bits=bits, seed=0)
         learner.add(outputs(sides[0]), outputs(sides[1]))
         assert learner.runs == (len(sides[0]), len(sides[1]))
-        for witness in (
-            learner.grow(epsilon=0.1, delta=1e-6),
+        for found_event in (
+            learner.choose_event(epsilon=0.1, delta=1e-6),
             learner.certify(epsilon=0.1, delta=0.0, runs=100, alpha=0.05),
         ):
-            assert 0 <= witness.q <= 1
-            assert 0 <= witness.x <= witness.n
+            assert 0 <= found_event.q <= 1
+            assert 0 <= found_event.x <= found_event.n
 
 
 def test_scales_settle_on_all_runs_before_an_event_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,8 +348,8 @@ def test_scales_settle_on_all_runs_before_an_event_is_frozen(monkeypatch: pytest
     learner = Learner(seed=0)
     for size in (4_000, 1_500):
         learner.add(outputs(draw(rng, 0, size)), outputs(draw(rng, 1, size)))
-        learner.grow(epsilon=0.5, delta=0.0)
+        learner.choose_event(epsilon=0.5, delta=0.0)
     assert fits == [8_000]
-    learner.settle()
-    learner.settle()
+    learner.refit()
+    learner.refit()
     assert fits == [8_000, 11_000]

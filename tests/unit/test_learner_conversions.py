@@ -46,9 +46,9 @@ def by_hand(epsilon: float, m: int) -> float:
 def test_a_real_learner_needs_more_than_it_claims(epsilon: float, m: int) -> None:
     assert needed(learner(epsilon, m)) == pytest.approx(by_hand(epsilon, m), rel=1e-9)
     assert by_hand(epsilon, m) > epsilon
-    mended = EmpiricalLearnerCorrected(ExponentialMechanism(epsilon, Consistency(2)), TWO, m, 0.25, 0.25)
-    assert mended.n > 9 * m
-    assert needed(mended) <= epsilon
+    corrected = EmpiricalLearnerCorrected(ExponentialMechanism(epsilon, Consistency(2)), TWO, m, 0.25, 0.25)
+    assert corrected.n > 9 * m
+    assert needed(corrected) <= epsilon
 
 
 def test_no_threshold_learner_with_two_draws_does() -> None:

@@ -33,25 +33,25 @@ def test_a_leaf_is_taken_at_its_word() -> None:
 
 
 def test_marked_draws_compose() -> None:
-    entry = ledger(toys.Spending(Claim(0.3, 3e-6)), ())
+    entry = ledger(toys.LossBreakdown(Claim(0.3, 3e-6)), ())
     assert len(entry.parts) == 3
     assert entry.composed is not None
     assert entry.composed.epsilon == pytest.approx(0.3)
     assert entry.composed.delta == pytest.approx(3e-6)
     assert entry.balanced is True
     assert entry.complete
-    assert ledger(toys.Spending(Claim(0.29, 3e-6)), ()).balanced is False
-    assert ledger(toys.Spending(Claim(0.3, 2e-6)), ()).balanced is False
-    assert ledger(toys.Spending(None), ()).balanced is None
+    assert ledger(toys.LossBreakdown(Claim(0.29, 3e-6)), ()).balanced is False
+    assert ledger(toys.LossBreakdown(Claim(0.3, 2e-6)), ()).balanced is False
+    assert ledger(toys.LossBreakdown(None), ()).balanced is None
 
 
 def test_an_unmarked_draw_is_not_accounted_for() -> None:
-    entry = ledger(toys.Spending(Claim(0.3, 3e-6), marked=2), ())
+    entry = ledger(toys.LossBreakdown(Claim(0.3, 3e-6), marked=2), ())
     assert not entry.complete
     assert entry.composed is None
     assert entry.balanced is None
     # with no mark at all it is a leaf
-    assert ledger(toys.Spending(Claim(0.3), marked=0), ()).parts == ()
+    assert ledger(toys.LossBreakdown(Claim(0.3), marked=0), ()).parts == ()
 
 
 @dataclass(frozen=True)

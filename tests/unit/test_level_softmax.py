@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpaudit.errors import NotEnumerableError, ParameterError
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret.enclosures import probabilities
 from dpaudit.language import Levels, LevelSoftmax, Softmax
 from dpaudit.language.distributions import levels as module
 from dpaudit.stats.arb import PRECISION

@@ -48,7 +48,7 @@ def test_keeps_to_its_length_and_says_what_is_left_out(number: int, most: int) -
     result = replace(
         example_results.result(*example_results.many(number)),
         command="dpaudit check --all",
-        utility=[example_results.broken_promise()] * (number // 3),
+        utility=[example_results.broken_guarantee()] * (number // 3),
     )
     text = to_markdown(result, most=most)
     assert len(text.encode()) <= most
@@ -57,7 +57,7 @@ def test_keeps_to_its_length_and_says_what_is_left_out(number: int, most: int) -
     left = sum(int(found.replace(",", "")) for found in re.findall(r"^\| … \| … and ([\d,]+) more", text, re.MULTILINE))
     assert named + left == len(result.every)
     wrong = sum(a.verdict.value != "pass" for a in result.every)
-    more = re.search(r"^… and ([\d,]+) more that (is|are) not in order", text, re.MULTILINE)
+    more = re.search(r"^… and ([\d,]+) more with an unexpected verdict", text, re.MULTILINE)
     assert text.count("<details>") + (int(more[1].replace(",", "")) if more else 0) == wrong
     assert text.endswith("</pre>\n\n")
     if number == 2_000:

@@ -231,7 +231,7 @@ def test_the_budget() -> None:
     assert some.tried == 3
     assert not some.complete
     assert len(some.pair.left) == 1
-    assert some.pair.label == "one moved, made smaller"
+    assert some.pair.label == "one moved, minimised"
     for budget in (-1, 1.5, True):
         with pytest.raises(ParameterError, match="budget"):
             minimize(pair, refutes, relation=REPLACE_ONE, budget=budget)  # type: ignore[arg-type]

@@ -255,7 +255,7 @@ def test_the_drawing_has_both_datasets_and_the_region_that_is_labelled_0() -> No
     left, right = (found.probs.tolist() for found in exact)
     drawing = MixtureFigure(learner)(Seen(pair, "exact", values, left, right, [i == 1 for i in values]))
     assert drawing is not None
-    assert [panel.title for panel in drawing.panels] == ["left: 6 records", "right: 6 records"]
+    assert [panel.title for panel in drawing.panels] == ["D: 6 records", "D′: 6 records"]
     private = [layer for layer in drawing.panels[0].layers if layer.label.startswith("private")]
     assert {layer.label: sum(layer.sizes) for layer in private} == {"private, label 0": 2, "private, label 1": 1}
     # dark where many hypotheses label 0: on left (5, 5) has label 0 twice and 1 once

@@ -31,13 +31,13 @@ def validator() -> Draft202012Validator:
 
 
 def _lines(result: Result) -> list[str]:
-    events = [*stream.told(result)]
+    events = [*stream.events_of(result)]
     events.insert(1, stream.Progress(4, 10, "certifying, pair 2 of 5", 0.71))
     return [to_line(event, number) for number, event in enumerate(events)]
 
 
 def test_a_bound_that_is_infinite_is_null(validator: Draft202012Validator) -> None:
-    value = json.loads(to_line(stream.Progress(10, 10, "exact laws, 10 of 10 datasets", math.inf), 0))
+    value = json.loads(to_line(stream.Progress(10, 10, "exact, 10 of 10 datasets", math.inf), 0))
     validator.validate(value)
     assert value["bound"] is None
 

@@ -185,11 +185,11 @@ def test_grids_are_on_their_sides(width: Fraction, step: Fraction, epsilon: floa
 
 
 def _compare_with_closed_form(width: Fraction, step: Fraction, epsilon: float) -> None:
-    truth = noise_profile._laplace(noise_profile.ball(width), arb(epsilon))
+    truth = noise_profile._laplace(noise_profile.to_interval(width), arb(epsilon))
     sides = []
     for masses_of in (noise_profile._from_below, noise_profile._from_above):
         masses = masses_of(width, step)
-        losses = [noise_profile.ball(width - j * step) for j in range(len(masses))]
+        losses = [noise_profile.to_interval(width - j * step) for j in range(len(masses))]
         assert abs(float(sum(masses, arb(0))) - 1) < 1e-30
         assert all(mass >= -1e-30 for mass in masses)
         other = float(sum((p * (-x).exp() for p, x in zip(masses, losses, strict=True)), arb(0)))

@@ -73,7 +73,7 @@ def test_styles_reach_nothing_outside() -> None:
     assert "var(--claim" in text
 
 
-@pytest.mark.slow(fast=["proved", "crashed", "carried", "utility_alone"])
+@pytest.mark.slow(fast=["proved", "crashed", "prior", "utility_alone"])
 @pytest.mark.parametrize("name", [name for name, result in EXAMPLES.items() if len(result) == 1])
 def test_one_audit_is_told(name: str) -> None:
     result = EXAMPLES[name]

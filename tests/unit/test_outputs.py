@@ -68,7 +68,7 @@ def test_every_command_writes_everything(typed: Typed, line: str) -> None:
 def test_comparisons_write_everything(typed: Typed) -> None:
     assert typed(f"compare interior-points --n 10 --runs 20 {ALL}").code == 0
     _all_there()
-    assert 'id="contest"' in Path("out/index.html").read_text(encoding="utf-8")
+    assert 'id="comparison"' in Path("out/index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("files", "catalogue")

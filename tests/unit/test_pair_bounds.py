@@ -86,7 +86,7 @@ def test_a_claim_met_with_equality_stands_and_a_hair_less_does_not() -> None:
 
 
 def test_laws_with_many_outcomes_are_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MOST_BALLS", 1)
+    monkeypatch.setattr(exact, "MOST_INTERVALS", 1)
     found = looked(Response(1.0), Claim(1.0))
     assert found.bounds is None
     assert found.epsilon == pytest.approx(1.0, abs=1e-12)

@@ -63,7 +63,7 @@ def test_the_event_has_the_probabilities_of_the_exact_evidence(result: Result) -
     assert exact.p is not None
     assert exact.q is not None
     left, right = (exact.p, exact.q) if exact.direction == "left/right" else (exact.q, exact.p)
-    assert f"{left:.3g} on left and {right:.3g} on right" in audit.drawing.description
+    assert f"{left:.3g} under D and {right:.3g} under D′" in audit.drawing.description
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_a_drawing_that_fails_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch
     assert isinstance(audit, Audit)
     assert audit.drawing is None
     assert audit.verdict.value == "pass"
-    assert any("could not be drawn" in note and "no paper" in note for note in audit.notes)
+    assert any("could not be made" in note and "no paper" in note for note in audit.notes)
 
 
 def test_probabilities_of_the_event() -> None:

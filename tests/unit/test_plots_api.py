@@ -41,7 +41,7 @@ def test_every_figure_is_drawn_from_some_example() -> None:
     assert all(callable(getattr(Plots, name)) for name in PLOTS)
 
 
-@pytest.mark.slow(fast=["fail-*", "leaks-*", "carried-*"])
+@pytest.mark.slow(fast=["fail-*", "leaks-*", "prior-*"])
 @pytest.mark.parametrize(("example", "name"), DRAWN)
 def test_drawn_in_colours_of_its_own_and_named(example: str, name: str) -> None:
     svg = BytesIO()
@@ -56,14 +56,14 @@ def test_drawn_in_colours_of_its_own_and_named(example: str, name: str) -> None:
     assert legend is not None
     names = [entry.get_text() for entry in legend.get_texts()]
     assert len(names) == len(set(names)) >= 2
-    assert names[0] in ("claim", "refutes", "left")
+    assert names[0] in ("claim", "refutes", "D")
 
 
 def test_the_claim_is_dashed_and_the_evidence_solid() -> None:
     lines = {line.get_label(): line for line in drawn("fail", "profile").axes[0].get_lines()}
     assert lines["claim"].get_linestyle() == "--"
     assert lines["exact"].get_linestyle() == "-"
-    assert lines["certified ≥"].get_marker() == "^"
+    assert lines["lower bound"].get_marker() == "^"
     assert lines["claim"].get_color() == "#1a5fb4"
     assert lines["exact"].get_color() == "#a8470a"
 
@@ -139,7 +139,7 @@ def test_names_of_outcomes_are_no_formulas() -> None:
 
 def test_what_is_not_there_is_said() -> None:
     plots = EXAMPLES["crashed"].plot
-    with pytest.raises(UsageError, match="no data for the figure 'profile'; it has none"):
+    with pytest.raises(UsageError, match="no data for the figure 'profile'; nothing was sampled"):
         plots.profile(Figure().add_subplot())
     with pytest.raises(UsageError, match=r"it has profile, .*outputs\."):
         EXAMPLES["proved"].plot.data("evidence")
@@ -161,11 +161,11 @@ def test_trade_off_curve_and_losses_are_those_of_the_data() -> None:
     assert list(result.plot.data("tradeoff")) == ["alpha", "claim", "exact"]
     assert lines["claim"] == [list(point) for point in zip(plot.alpha, plot.claim, strict=True)]
     assert lines["exact"] == [list(point) for point in zip(plot.alpha, plot.exact or [], strict=True)]
-    assert lines["certified ≤"][1] == [plot.certified.alpha_high, plot.certified.beta_high]
+    assert lines["upper bound"][1] == [plot.certified.alpha_high, plot.certified.beta_high]
     axes = drawn("fail", "loss").axes[0]
     steps = {str(patch.get_label()): patch for patch in axes.patches if isinstance(patch, StepPatch)}
-    for name in ("left", "right"):
-        values, edges, _ = steps[name].get_data()
+    for label, name in (("D", "left"), ("D′", "right")):
+        values, edges, _ = steps[label].get_data()
         np.testing.assert_array_equal(values, result.plot.data("loss")[name])
         np.testing.assert_array_equal(edges[:-1], loss.above)
     claimed = next(line for line in axes.get_lines() if line.get_label() == "claimed ε")

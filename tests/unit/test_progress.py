@@ -63,11 +63,11 @@ def test_nothing_before_two_seconds_and_nothing_left() -> None:
         for seconds in (0.0, WAIT - 0.01):
             clock.now = seconds
             watch.on(STARTED)
-            watch.on(Progress(1, 10, "betting", None))
+            watch.on(Progress(1, 10, "testing", None))
         assert shown.told == []
         clock.now = WAIT
-        watch.on(Progress(2, 10, "betting", 0.5))
-        watch.on(Progress(3, 10, "betting", 0.5))
+        watch.on(Progress(2, 10, "testing", 0.5))
+        watch.on(Progress(3, 10, "testing", 0.5))
     assert shown.told == ["begin f 2/2", "2/10", "3/10", "close"]
 
 
@@ -78,7 +78,7 @@ def test_an_exception_takes_it_away() -> None:
         with Watch(shown, clock) as watch:
             watch.on(STARTED)
             clock.now = 9
-            watch.on(Progress(1, 10, "betting", None))
+            watch.on(Progress(1, 10, "testing", None))
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -93,7 +93,7 @@ def test_each_audit_has_its_own() -> None:
         clock.now = 9
         for _ in range(2):
             watch.on(STARTED)
-            watch.on(Progress(1, 10, "betting", None))
+            watch.on(Progress(1, 10, "testing", None))
             watch.on(stream.AuditFinished(None, 1.0))  # type: ignore[arg-type]
     assert shown.told == ["begin f 1/2", "1/10", "close", "begin f 2/2", "1/10", "close"]
 
@@ -105,10 +105,10 @@ def test_lines_of_a_log_are_few() -> None:
     lines.begin(STARTED, place="1/3")
     for tenth in range(101):
         clock.now = tenth / 10
-        lines.advance(Progress(tenth, 100, "betting", 0.25))
+        lines.advance(Progress(tenth, 100, "testing", 0.25))
     lines.close()
     assert said == [
-        f"dpaudit: f 1/3: {percent} %, ε ≥ 0.25, betting" for percent in (0, round(10 * BETWEEN_LINES), 100)
+        f"dpaudit: f 1/3: {percent} %, ε ≥ 0.25, testing" for percent in (0, round(10 * BETWEEN_LINES), 100)
     ]
 
 
@@ -129,17 +129,17 @@ def test_a_notebooks_line_is_rewritten_and_emptied() -> None:
     line = NotebookLine(display)
     line.close()
     line.begin(STARTED, place="")
-    line.advance(Progress(1, 4, "betting", None))
-    line.advance(Progress(2, 4, "certifying", 0.5))
+    line.advance(Progress(1, 4, "testing", None))
+    line.advance(Progress(2, 4, "counting", 0.5))
     line.close()
-    assert shown == ["f: 25 %, betting", "f: 50 %, ε ≥ 0.5, certifying", ""]
+    assert shown == ["f: 25 %, testing", "f: 50 %, ε ≥ 0.5, counting", ""]
 
 
 def test_a_bar_on_a_terminal_goes_away() -> None:
     out = io.StringIO()
     bar = TerminalBar(Console(file=out, force_terminal=True, width=100))
     bar.begin(STARTED, place="")
-    bar.advance(Progress(5, 10, "betting", 1.0))
+    bar.advance(Progress(5, 10, "testing", 1.0))
     bar.close()
     bar.close()
     said = out.getvalue()

@@ -80,10 +80,10 @@ def test_release_by_hand() -> None:
 @pytest.mark.parametrize(("size", "n"), [(2, 20), (2, 60), (3, 40), (4, 12)])
 def test_release_is_as_accurate_as_promised(size: int, n: int) -> None:
     mechanism = ThresholdRelease(1.0, size, 0.25)
-    (promised,) = mechanism.utility(n)
+    (guaranteed,) = mechanism.utility(n)
     for D in (Multiset.counted(dict.fromkeys(range(size), n // size)), Multiset.counted({size - 1: n})):
-        found = law(Trial(Fixed(D), mechanism, promised.goal), ()).probability(bool)
-        assert found >= promised.probability - 1e-12
+        found = law(Trial(Fixed(D), mechanism, guaranteed.goal), ()).probability(bool)
+        assert found >= guaranteed.probability - 1e-12
 
 
 def test_sample_size_is_the_least() -> None:
@@ -109,10 +109,10 @@ def test_refinement_stretches_errors_exactly(alpha: float | Fraction, side: int)
         if (6 / (150 * exact)).denominator == 1:
             answers = only(refined, D)
             assert answers == tuple(share(Thresholds(3), j, D) + side * PRINTED for j in range(3))
-            (promised,) = refined.utility(6)
-            assert promised.goal.reached(Instance(D), answers)
+            (guaranteed,) = refined.utility(6)
+            assert guaranteed.goal.reached(Instance(D), answers)
             worse = [a + side * Fraction(1, 10**9) for a in answers]
-            assert not promised.goal.reached(Instance(D), worse)
+            assert not guaranteed.goal.reached(Instance(D), worse)
 
 
 def test_refinement_pads_to_whole_numbers() -> None:
@@ -158,11 +158,11 @@ def test_learner_claims_two_releases_which_is_less_than_the_lemma() -> None:
 @pytest.mark.parametrize("n", [20, 61])
 def test_learner_keeps_its_promise_exactly(n: int) -> None:
     learner = LearnerFromRelease(ThresholdRelease(1.0, 2, 0.1), Thresholds(2))
-    (promised,) = learner.utility(n)
+    (guaranteed,) = learner.utility(n)
     for negatives in range(0, n + 1, 4):
         S = Multiset.counted({(0, 1): n - negatives, (1, 0): negatives})
-        found = law(Trial(Fixed(S), learner, promised.goal), ()).probability(bool)
-        assert found >= promised.probability - 1e-9
+        found = law(Trial(Fixed(S), learner, guaranteed.goal), ()).probability(bool)
+        assert found >= guaranteed.probability - 1e-9
 
 
 def test_lemma_7_30_needs_few_errors_and_many_examples() -> None:

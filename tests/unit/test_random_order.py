@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret.enclosures import probabilities
 from dpaudit.language import Multiset, RandomOrder
 
 
@@ -23,7 +23,7 @@ def test_every_order_once(records: tuple[int, ...]) -> None:
     assert len(order.values) == len(every) == order.orders
     assert set(every.values()) == {math.factorial(len(records)) // len(every)}  # so they are equally likely
     assert order.probs.tolist() == [1 / len(every)] * len(every)
-    assert all((ball * len(every)).contains(1) for ball in probabilities(order))
+    assert all((to_interval * len(every)).contains(1) for to_interval in probabilities(order))
 
 
 def test_draws_follow_the_law() -> None:

@@ -45,16 +45,16 @@ def test_the_terminal_output_is_real(
 
 
 def test_the_python_example_catches_it(own_function: Path) -> None:
-    with pytest.raises(AssertionError, match=r"Runs certify ε ≥ 1\.\d+ at δ = 0 \(claimed 1\)"):
+    with pytest.raises(AssertionError, match=r"The samples show ε ≥ 1\.\d+ at δ = 0 \(claimed 1\)"):
         exec(block("python", "import dpaudit"), {})
 
 
 @pytest.mark.slow
 def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> None:
-    file, mended = tmp_path / "test_counts.py", tmp_path / "test_mended.py"
+    file, corrected = tmp_path / "test_counts.py", tmp_path / "test_mended.py"
     text = block("python", "# test_counts.py")
     file.write_text(text, encoding="utf-8")
-    mended.write_text(text.replace("1 / 2", "1"), encoding="utf-8")
+    corrected.write_text(text.replace("1 / 2", "1"), encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly"]
     failed = subprocess.run([*words, file.name], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> 
     shown = [line.rstrip() for line in failed.stdout.splitlines() if line.startswith("E ")]
     assert shown == block("text", "PrivacyViolation").rstrip().splitlines()
     # α = 0.001 is its chance of a false alarm, and the seed is fixed
-    passed = subprocess.run([*words, mended.name], cwd=tmp_path, capture_output=True, text=True, check=False)
+    passed = subprocess.run([*words, corrected.name], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert passed.returncode == 0, passed.stdout
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import DatasetError, MechanismError, ParameterError
 from dpaudit.interpret import Law, align, law, ledger, sample
-from dpaudit.interpret.span_laws import members
-from dpaudit.language import Given, Scores, Span, StepScores
+from dpaudit.interpret.range_laws import members
+from dpaudit.language import Given, IntegerRange, Scores, StepScores
 from dpaudit.language.distributions import plain
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
@@ -64,7 +64,7 @@ def test_the_law_gives_three_calls_of_the_printed_base(T: int) -> None:
     """Depth 3 as printed begins past 2^32: the law itself, to be held against `piecewise` below."""
     epsilon, delta = 0.5, 1e-9
     r, steps = three_calls(epsilon, delta, T)
-    printed, mended = (v(T, steps, r, 0.5, epsilon, delta) for v in (RecConcave, RecConcaveCorrected))
+    printed, corrected = (v(T, steps, r, 0.5, epsilon, delta) for v in (RecConcave, RecConcaveCorrected))
     assert printed.calls == 3
     left, right = law(printed, (0,)), law(printed, (1,))
     _, p, q = align(left, right)
@@ -75,14 +75,14 @@ def test_the_law_gives_three_calls_of_the_printed_base(T: int) -> None:
         starts = [start for start, _, _ in steps.pieces]
         for probability, a, b in zip(expected, starts, [*starts[1:], T + 1], strict=True):
             assert mass(exact, a, b) == pytest.approx(probability, rel=1e-9)
-    _, p, q = align(law(mended, (0,)), law(mended, (1,)))
+    _, p, q = align(law(corrected, (0,)), law(corrected, (1,)))
     assert epsilon_at_symmetric(p, q, 9 * delta) < 9 * epsilon
 
 
 def mass(exact: Law, start: int, stop: int) -> float:
     """Of the outcomes start, …, stop − 1."""
-    spans = [v if isinstance(v, Span) else Span(v, v + 1) for v in exact.values]  # type: ignore[arg-type,operator]
-    shares = [max(0, min(s.stop, stop) - max(s.start, start)) / s.size for s in spans]
+    ranges = [v if isinstance(v, IntegerRange) else IntegerRange(v, v + 1) for v in exact.values]  # type: ignore[arg-type,operator]
+    shares = [max(0, min(s.stop, stop) - max(s.start, start)) / s.size for s in ranges]
     return math.fsum(p * share for p, share in zip(exact.probs.tolist(), shares, strict=True))
 
 
@@ -142,7 +142,7 @@ def test_two_bottoms_give_index_zero() -> None:
 def test_wrong_inputs_are_named() -> None:
     with pytest.raises((DatasetError, MechanismError), match="needs 41"):
         law(RecConcave(40, Given(), 1.0, 0.5, 1.0, 1e-3), Scores([1.0, 2.0]))
-    gap = StepScores((0,), (1.0,), 50).only([Span(0, 40), Span(49, 50)])
+    gap = StepScores((0,), (1.0,), 50).only([IntegerRange(0, 40), IntegerRange(49, 50)])
     for scores in (Scores(np.ones(41), range(1, 42)), StepScores((1,), (1.0,), 42), gap):
         with pytest.raises((DatasetError, MechanismError), match=r"are 0, …, 40"):
             law(RecConcave(40, Given(), 1.0, 0.5, 1.0, 1e-3), scores)
@@ -175,9 +175,9 @@ def test_three_calls_spend_more_than_nine_epsilon(epsilon: float, worst: float) 
     assert printed.calls == 3
     _, p, q = align(law(printed, (0,)), law(printed, (1,)))
     assert epsilon_at_symmetric(p, q, printed.claim.delta) / epsilon == pytest.approx(worst, abs=2e-3)
-    mended = RecConcaveCorrected(4096, steps, r, 0.5, epsilon, delta, base=4)
-    _, p, q = align(law(mended, (0,)), law(mended, (1,)))
-    assert epsilon_at_symmetric(p, q, mended.claim.delta) <= 9 * epsilon
+    corrected = RecConcaveCorrected(4096, steps, r, 0.5, epsilon, delta, base=4)
+    _, p, q = align(law(corrected, (0,)), law(corrected, (1,)))
+    assert epsilon_at_symmetric(p, q, corrected.claim.delta) <= 9 * epsilon
 
 
 def test_three_calls_refuted_by_samples_of_one_event() -> None:
@@ -244,13 +244,13 @@ def piecewise(pieces: Pieces, T: int, r: float, alpha: float, epsilon: float, de
     return out
 
 
-def _spans(pieces: Pieces, end: int) -> list[tuple[int, int, float]]:
+def _ranges(pieces: Pieces, end: int) -> list[tuple[int, int, float]]:
     stops = [start for start, _ in pieces[1:]] + [end + 1]
     return [(start, stop, height) for (start, height), stop in zip(pieces, stops, strict=True)]
 
 
 def _softmax(pieces: Pieces, ranges: list[tuple[int, int]], epsilon: float, T: int) -> list[float]:
-    counts = [sum(max(0, min(e, b) - max(s, a)) for a, b in ranges) for s, e, _ in _spans(pieces, T)]
+    counts = [sum(max(0, min(e, b) - max(s, a)) for a, b in ranges) for s, e, _ in _ranges(pieces, T)]
     top = max(height for (_, height), count in zip(pieces, counts, strict=True) if count)
     weights = [
         count * math.exp(epsilon / 2 * (height - top)) if count else 0.0
@@ -260,22 +260,22 @@ def _softmax(pieces: Pieces, ranges: list[tuple[int, int]], epsilon: float, T: i
 
 
 def _best_window(pieces: Pieces, end: int, length: int) -> float:
-    spans = _spans(pieces, end)
-    at = {s for s, _, _ in spans} | {e - length for _, e, _ in spans}
+    ranges = _ranges(pieces, end)
+    at = {s for s, _, _ in ranges} | {e - length for _, e, _ in ranges}
     return max(
-        min(h for s, e, h in spans if s < a + length and e > a) for a in at if 0 <= a <= end + 1 - length
+        min(h for s, e, h in ranges if s < a + length and e > a) for a in at if 0 <= a <= end + 1 - length
     )
 
 
 def _two_best(pieces: Pieces, end: int, first: int, size: int) -> list[tuple[int, float]]:
-    spans = _spans(pieces, end)
+    ranges = _ranges(pieces, end)
     number = max(0, -(-(end + 1 - first) // size))
-    near = {(x - first) // size + d for s, e, _ in spans for x in (s, e - 1) for d in (-1, 0, 1, 2)}
+    near = {(x - first) // size + d for s, e, _ in ranges for x in (s, e - 1) for d in (-1, 0, 1, 2)}
     scored = []
     for i in sorted(near):
         if 0 <= i < number:
             a, b = first + i * size, min(first + (i + 1) * size, end + 1)
-            scored.append((a, max(h for s, e, h in spans if s < b and e > a)))
+            scored.append((a, max(h for s, e, h in ranges if s < b and e > a)))
     return sorted(scored, key=lambda one: -one[1])[:2]
 
 

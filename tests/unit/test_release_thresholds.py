@@ -61,7 +61,7 @@ def played(mechanism: Mechanism, dataset: Any, answer: Callable[[Any], Any]) -> 
 def test_quality_is_what_it_says_sensitive_quasi_concave_and_keeps_its_promise(start: int, tau: float) -> None:
     size = 5
     Q = PieceEnd(size, start, tau)
-    promised = 0
+    guaranteed = 0
     for records in combinations_with_replacement(range(size), 4):
         S = Multiset.of(records)
         scores = Q(S)
@@ -75,11 +75,11 @@ def test_quality_is_what_it_says_sensitive_quasi_concave_and_keeps_its_promise(s
             for k in range(i, len(values)):
                 assert all(values[j] >= min(values[i], values[k]) for j in range(i, k))  # type: ignore[type-var]
         if sum(x >= start for x in records) >= tau:
-            promised += 1
+            guaranteed += 1
             assert max(values) >= tau / 2  # type: ignore[type-var]
         for other in REPLACE_ONE.neighbours(S, range(size)):
             assert all(abs(Q(other).of(j) - value) <= 1 for j, value in enumerate(values))  # type: ignore[operator]
-    assert promised > 10
+    assert guaranteed > 10
 
 
 def test_quality_in_pieces_is_the_same() -> None:

@@ -123,7 +123,7 @@ def test_a_matrix_that_mixes_the_draws() -> None:
 
     # x + y and x − y move by 1 and 3, so x by 2 and y by −1
     assert of(mixes, (0, 0), (1, 3)).draws == (moved(Laplace, 2), moved(Laplace, -1))
-    with pytest.raises(NotEnumerableError, match="whatever its noise is"):
+    with pytest.raises(NotEnumerableError, match="for every value of its noise"):
         released(Text(lambda S: mixed_up(S)), (0, 0), (1, 3))
 
 
@@ -307,11 +307,11 @@ REFUSED = [
     (clipped, "compares a draw"),
     (rounded, "rounds a draw"),
     (adaptive, "asks what a draw is an instance of"),
-    (adaptive_scale, "bends a draw"),
+    (adaptive_scale, "applies a nonlinear operation to a draw"),
     (branching, "compares a draw"),
     (secretly_branching, "compares a draw"),
     (by_class, "asks what a draw is an instance of"),
-    (by_type, "something else with numbers"),
+    (by_type, "returns different values on numbers"),
     (by_hash, "reads a draw"),
     (written, "reads a draw"),
     (copied, "reads a draw"),
@@ -320,12 +320,12 @@ REFUSED = [
     (until_positive, "compares a draw"),
     (endless, "more than 2,000 draws"),
     (sum_alone, "upper bound"),
-    (other_scale, "another scale"),
-    (other_kind, "other noise"),
+    (other_scale, "different scales"),
+    (other_kind, "different noise"),
     (other_sign, "in the same way"),
-    (tells, "whatever its noise is"),
+    (tells, "for every value of its noise"),
     (tells_in_words, "in the same way"),
-    (half_steps, "whatever its noise is"),
+    (half_steps, "for every value of its noise"),
     (coin, "draws Bernoulli"),
     (clipped_noise, "draws Clipped"),
     (rounded_noise, "draws Integer"),
@@ -342,7 +342,7 @@ def test_a_text_with_randomness_of_its_own_is_refused() -> None:
     def own(S: Any) -> Any:
         return (yield Laplace(np.random.random(), 1))  # noqa: NPY002
 
-    with pytest.raises(NotEnumerableError, match="other draws"):
+    with pytest.raises(NotEnumerableError, match="requests different draws"):
         of(own)
 
 

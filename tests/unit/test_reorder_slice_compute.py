@@ -1,4 +1,4 @@
-"""ReorderSliceCompute: its explicit bound against exact laws, and the two things that Lemma 20 gets wrong."""
+"""ReorderSliceCompute: its explicit bound against exact, and the two things that Lemma 20 gets wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from dpaudit.interpret import Law, law, sample
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret.enclosures import probabilities
 from dpaudit.language import ADD_REMOVE_ONE, Claim, CutGeometric, DatasetError, Multiset, ParameterError
 from dpaudit_algorithms.half_spaces.reorder_slice_compute import ReorderSliceCompute
 from dpaudit_algorithms.half_spaces.reorder_slice_compute_theory import least_delta, slice_composition, unsynchronised
@@ -198,7 +198,7 @@ def test_orders() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ParameterError, match="as many sorters"):
+    with pytest.raises(ParameterError, match="needs 2 sorters"):
         ReorderSliceCompute(1.0, 0.0, 2, 1, (Smallest(),), Balance(1.0, 2))
     with pytest.raises(ParameterError, match="must be"):
         ReorderSliceCompute(0.5, 0.0, 1, 1, (Smallest(),), Balance(1.0, 2))

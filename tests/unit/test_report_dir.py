@@ -19,18 +19,18 @@ from dpaudit.report.files import Outputs
 from dpaudit.report.html import to_html
 from dpaudit.report.report_dir import write_report
 from dpaudit.results import json_form
-from dpaudit.results.contest_rows import ContestRecord, ContestRow
+from dpaudit.results.comparison import ComparisonRecord, ComparisonRow
 from dpaudit.results.model import Result, Timings
 
 COMPARED = replace(
     example_results.every()["utility"],
-    contest=ContestRecord(
+    comparison=ComparisonRecord(
         "interior-points", "Interior points", "an interior point", 1.0, 1e-6,
         [
-            ContestRow("InteriorPointByMedian", 10, 0, None),
-            ContestRow("Private", 100, 1, None),
-            ContestRow("NoisyMax", 100, None, 0),
-            ContestRow("NoisyMax", 1, None, None, "too few records"),
+            ComparisonRow("InteriorPointByMedian", 10, 0, None),
+            ComparisonRow("Private", 100, 1, None),
+            ComparisonRow("NoisyMax", 100, None, 0),
+            ComparisonRow("NoisyMax", 1, None, None, "too few records"),
         ],
     ),
 )  # fmt: skip

@@ -215,11 +215,11 @@ def test_for_every_epsilon_is_refuted_at_large_epsilon(epsilon: float, n: int, f
     learner = RepresentationLearner(epsilon, TWO)
     assert learner.enough == n
     instances = Examples(Thresholds(2), Truth((0, 1), (1 - WRONG, WRONG), 0), n)
-    missed = law(Trial(instances, learner, learner.promised.goal), ()).probability(lambda good: not good)
+    missed = law(Trial(instances, learner, learner.guaranteed.goal), ()).probability(lambda good: not good)
     assert missed == pytest.approx(failure(epsilon, n, WRONG))
     assert (missed > 4 * TWO.beta) is fails
-    mended = RepresentationLearnerCorrected(epsilon, TWO)
-    assert failure(epsilon, mended.enough, WRONG) < 4 * TWO.beta
+    corrected = RepresentationLearnerCorrected(epsilon, TWO)
+    assert failure(epsilon, corrected.enough, WRONG) < 4 * TWO.beta
 
 
 def test_for_every_epsilon_sampled() -> None:
@@ -227,19 +227,19 @@ def test_for_every_epsilon_sampled() -> None:
     learner = RepresentationLearner(300.0, TWO)
     instances = Examples(Thresholds(2), Truth((0, 1), (1 - WRONG, WRONG), 0), 2)
     runs, p = 100_000, 1 - failure(300.0, 2, WRONG)
-    hits = sample(Trial(instances, learner, learner.promised.goal), (), runs, seed=2).counts[True]
+    hits = sample(Trial(instances, learner, learner.guaranteed.goal), (), runs, seed=2).counts[True]
     assert abs(hits - runs * p) < 6 * math.sqrt(runs * p * (1 - p))
 
 
 def test_e3_as_printed_and_mended() -> None:
     """3 of 40 examples tell two thresholds apart, one over αn = 2: the worse has probability 1/(1 + e^{1.5})."""
-    literal, mended = RepresentationLearner(1.0, TWO), RepresentationLearnerCorrected(1.0, TWO)
+    literal, corrected = RepresentationLearner(1.0, TWO), RepresentationLearnerCorrected(1.0, TWO)
     S = Multiset.counted({(1, 0): 3, (0, 1): 37})
     found = law(Trial(Fixed(S), literal.with_class, literal.e3(40).goal), ()).probability(bool)
     assert found == pytest.approx(1 - 1 / (1 + math.exp(1.5)))
     assert literal.e3(40).probability == pytest.approx(1 - 2 * math.exp(-20))
-    assert mended.e3(40).probability == pytest.approx(1 - 2 * math.exp(-1))
-    assert literal.e3(40).probability > found > mended.e3(40).probability
+    assert corrected.e3(40).probability == pytest.approx(1 - 2 * math.exp(-1))
+    assert literal.e3(40).probability > found > corrected.e3(40).probability
 
 
 @pytest.mark.parametrize(("n", "p"), [(50, 0.1), (142, 0.3), (200, 0.06)])
@@ -264,7 +264,7 @@ def test_a_wide_distribution_is_learned() -> None:
     """One run on a distribution over hundreds of points of a domain of 2^64: the output names a hash of small error."""
     learner = RepresentationLearner(1.0, PointRepresentationHash(HUGE, 0.04, 0.05))
     instances = Examples(Points(HUGE), spread(HUGE, 500, 0.3), learner.enough)
-    hits = sample(Trial(instances, learner, learner.promised.goal), (), 8, seed=6).counts.get(True, 0)
+    hits = sample(Trial(instances, learner, learner.guaranteed.goal), (), 8, seed=6).counts.get(True, 0)
     # fails with probability at most 4β = 1/5 a run: fewer than 2 of 8 with probability below 1e-4
     assert hits >= 2
 

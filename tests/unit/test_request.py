@@ -37,7 +37,7 @@ from dpaudit.results.model import Verdict
         ({"epsilon": "1"}, "--epsilon must be a number"),
         ({"delta": 1.1}, "--delta must lie in"),
         ({"data": "booleans()", "size": 0}, "--size must be at least 1"),
-        ({"size": 3}, "goes with --data"),
+        ({"size": 3}, "it needs --data"),
         ({"groups": 1}, "--groups must be at least 2"),
         ({"pair": PAIR, "data": "booleans()"}, "not both"),
     ],
@@ -50,7 +50,7 @@ def test_refused(more: dict[str, Any], says: str) -> None:
 def test_nothing_and_the_same_twice() -> None:
     with pytest.raises(UsageError, match="Nothing to check"):
         Request(())
-    with pytest.raises(UsageError, match="a is named twice"):
+    with pytest.raises(UsageError, match="a is given twice"):
         Request(("a", "b", "a"))
 
 
@@ -124,7 +124,7 @@ def test_a_given_claim_goes_over_the_mechanism_s() -> None:
 def test_a_function_needs_a_claim_and_a_pair() -> None:
     with pytest.raises(UsageError, match="What does response claim"):
         jobs_of(Request((response,), pair=PAIR))
-    with pytest.raises(UsageError, match="On which datasets should response be tried"):
+    with pytest.raises(UsageError, match="Which datasets should response be tested on"):
         jobs_of(Request((response,), epsilon=1.0))
     (job,) = jobs_of(Request((response,), epsilon=1.0, pair=PAIR))
     assert job.runs == DEFAULT_RUNS
@@ -159,7 +159,7 @@ def test_data_gives_related_pairs(relation: str) -> None:
 
 
 def test_bad_data() -> None:
-    with pytest.raises(DatasetError, match="describes no data"):
+    with pytest.raises(DatasetError, match="is not a description of data"):
         jobs_of(Request((response,), epsilon=1.0, data="nothing"))
 
 

@@ -28,7 +28,7 @@ def made(name: str) -> Result:
     return Result.of(EXAMPLES[name])
 
 
-@pytest.mark.slow(fast=["proved", "inconclusive", "crashed", "density", "carried", "none", "utility_alone"])
+@pytest.mark.slow(fast=["proved", "inconclusive", "crashed", "density", "prior", "none", "utility_alone"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_there_and_back(name: str, tmp_path: Path) -> None:
     result = made(name)
@@ -77,11 +77,11 @@ def test_one_audit_is_asked_directly() -> None:
 
 def test_of_several_one_is_taken() -> None:
     several = made("several")
-    with pytest.raises(UsageError, match=r"holds 6 audits \('paper constants'.*result\[0\], or result\.only\(case\)"):
+    with pytest.raises(UsageError, match=r"has 6 audits \('paper constants'.*result\[0\], or result\.only\(case\)"):
         _ = several.claim
-    with pytest.raises(UsageError, match="holds no audit of privacy"):
+    with pytest.raises(UsageError, match="has no privacy audit"):
         _ = made("utility_alone").audit
-    with pytest.raises(UsageError, match="no audit, so it has no verdict"):
+    with pytest.raises(UsageError, match="no audits, so it has no verdict"):
         _ = made("none").verdict
     assert [one.audit for one in several] == several.audits == [several[i].audit for i in range(len(several))]
     assert several[-1].audit == several.audits[-1]

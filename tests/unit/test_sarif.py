@@ -81,16 +81,16 @@ def test_kinds_of_fault() -> None:
     fail, infinite, leaks = example_results.fail(), example_results.infinite(), example_results.leaks()
     group = replace(fail, claim=replace(fail.claim, group=2))
     exact = replace(infinite, epsilon_exact=1.5)
-    assert _rules(fail) == [("privacy-claim-refuted-by-runs", "error")]
+    assert _rules(fail) == [("privacy-claim-refuted-by-samples", "error")]
     assert _rules(exact) == [("privacy-claim-refuted-exactly", "error")]
     assert _rules(infinite) == [("unbounded-privacy-loss", "error")]
     assert _rules(group) == [("group-claim-refuted", "error")]
-    assert _rules(leaks) == [("floating-point-leak", "warning")]
-    assert _rules(example_results.bits_counted()) == [("floating-point-leak", "error")]
-    assert _rules(example_results.broken_promise()) == [("utility-promise-broken", "error")]
+    assert _rules(leaks) == [("floating-point-vulnerability", "warning")]
+    assert _rules(example_results.bits_counted()) == [("floating-point-vulnerability", "error")]
+    assert _rules(example_results.broken_guarantee()) == [("utility-guarantee-refuted", "error")]
     assert _rules(example_results.crashed()) == [("mechanism-crashed", "error")]
     assert _rules(example_results.inconclusive()) == [("inconclusive", "note")]
-    assert _rules(example_results.proved(), example_results.not_refuted(), example_results.certified_promise()) == []
+    assert _rules(example_results.proved(), example_results.not_refuted(), example_results.certified_guarantee()) == []
     unexpected = replace(example_results.proved(), expected="fail")
     assert _rules(unexpected) == []
     assert _rules(unexpected, expect=True) == [("unexpected-verdict", "error")]
@@ -172,7 +172,7 @@ def test_a_file_is_named_as_it_lies_here(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_without_a_place_there_is_a_name() -> None:
-    (one,) = _run(_of(example_results.broken_promise()))["results"]
+    (one,) = _run(_of(example_results.broken_guarantee()))["results"]
     assert one["locations"] == [
         {
             "logicalLocations": [

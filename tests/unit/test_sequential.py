@@ -176,7 +176,7 @@ def test_floating_point_counts_when_it_is_asked_to() -> None:
     assert found.floating_point is not None
     assert found.floating_point.counted
     assert {e.family for e in found.sampled} == {"bits"}
-    assert "by the bit patterns of its doubles" in found.reason
+    assert "by the low-order bits of its floating-point outputs" in found.reason
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_a_pair_is_found_and_shrunk() -> None:
     assert found.pair is not None
     assert found.pair.source == "shrunk"
     assert len(found.pair.left) <= 3
-    assert any(note.startswith("The pair was shrunk in") for note in found.notes)
+    assert any(note.startswith("The pair was minimised in") for note in found.notes)
     (counts,) = found.sampled
     assert counts.pair == found.pair
     assert counts.epsilon_lower > 1.0, "the small pair has a certificate of its own"
@@ -224,7 +224,7 @@ def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
         return rng.integers(0, 2, size)
 
     found = orchestrator.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
-    assert any("estimates of the search the mechanism failed" in note for note in found.notes)
+    assert any("mechanism failed in" in note for note in found.notes)
     assert not found.crashed
 
 
@@ -247,16 +247,16 @@ def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record(
 @pytest.mark.slow
 def test_a_delta_below_what_the_runs_can_see_is_said() -> None:
     found = audit(responses, epsilon=1.5, delta=1e-6)
-    assert any("below what 16,000 runs a side can see" in note for note in found.notes)
-    assert not any("below what" in note for note in audit(responses, epsilon=1.5, delta=0.01).notes)
+    assert any("for 16,000 samples per dataset" in note for note in found.notes)
+    assert not any("samples per dataset, so" in note for note in audit(responses, epsilon=1.5, delta=0.01).notes)
 
 
-def test_looks_double_up_to_the_budget() -> None:
-    looks = sampled._looks(10_000, certify=False)
-    assert [look for look, _ in looks] == list(range(alpha_shares.LOOKS))
-    assert looks[-1] == (alpha_shares.LOOKS - 1, 10_000)
-    assert sampled._looks(10_000, certify=True) == [(alpha_shares.LOOKS - 1, 10_000)]
-    assert sampled._looks(1, certify=False) == [(alpha_shares.LOOKS - 1, 1)]
+def test_interim_analyses_double_up_to_the_budget() -> None:
+    analyses = sampled._analyses(10_000, certify=False)
+    assert [analysis for analysis, _ in analyses] == list(range(alpha_shares.INTERIM_ANALYSES))
+    assert analyses[-1] == (alpha_shares.INTERIM_ANALYSES - 1, 10_000)
+    assert sampled._analyses(10_000, certify=True) == [(alpha_shares.INTERIM_ANALYSES - 1, 10_000)]
+    assert sampled._analyses(1, certify=False) == [(alpha_shares.INTERIM_ANALYSES - 1, 1)]
 
 
 @pytest.mark.slow

@@ -199,12 +199,12 @@ def test_quality_is_quasi_concave_on_the_half_circle_that_holds_its_best(k: int,
 @pytest.mark.parametrize("records", [5, 30])
 def test_mended_utility_on_worst_samples(records: int) -> None:
     mechanism = ASimpleHCorrected(6.0, 1e-6, 1, records, 0.5)
-    promised = mechanism.failure(records)
+    guaranteed = mechanism.failure(records)
     for S in (borderline(records - records % 2), barely(1, records, 0.5), Multiset.counted({(EAST, 1): records})):
         if len(S) != records:
             continue
         reached = law(Trial(Fixed(S), mechanism, HalfspaceError(0.5)), ()).as_dict().get(True, 0.0)
-        assert reached >= 1 - promised
+        assert reached >= 1 - guaranteed
 
 
 def test_mended_sample_sizes_are_enough() -> None:

@@ -120,13 +120,13 @@ def test_theorem_7_26_against_an_adversary(bad: int) -> None:
     n = 4
     D = Fixed(Multiset.counted({(1, 1): n}))
     solver = SolveD(learner, 16, D, Thresholds(2))
-    (promised,) = solver.utility(n)
-    assert promised.probability == 0.5
-    assert isinstance(promised.goal, EmpiricalError)
-    assert promised.goal.alpha == pytest.approx(bad / 4)
-    found = law(Trial(D, solver, promised.goal), ()).probability(bool)
+    (guaranteed,) = solver.utility(n)
+    assert guaranteed.probability == 0.5
+    assert isinstance(guaranteed.goal, EmpiricalError)
+    assert guaranteed.goal.alpha == pytest.approx(bad / 4)
+    found = law(Trial(D, solver, guaranteed.goal), ()).probability(bool)
     assert found == pytest.approx(0.75 * (1 - bad / 16))
-    assert found >= 0.75**2 > promised.probability
+    assert found >= 0.75**2 > guaranteed.probability
 
 
 def test_privacy_is_the_learners() -> None:
@@ -142,10 +142,10 @@ def test_promises_follow_the_learner() -> None:
     source = Fixed(Multiset.counted({(1, 1): 100}))
     for kind in (FiniteClassLearner, FiniteClassLearnerCorrected):
         learner = kind(1.0, ThresholdsND(3, 2))
-        (promised,) = SolveD(learner, 2, source, Thresholds(3)).utility(100)
+        (guaranteed,) = SolveD(learner, 2, source, Thresholds(3)).utility(100)
         (inner,) = (claim.goal for claim in learner.utility(200) if isinstance(claim.goal, EmpiricalError))
-        assert promised.goal == EmpiricalError(Thresholds(3), 8 * inner.alpha)
-        assert promised.probability == 0.75
+        assert guaranteed.goal == EmpiricalError(Thresholds(3), 8 * inner.alpha)
+        assert guaranteed.probability == 0.75
     assert SolveD(Shown(2), 2, source, Thresholds(3)).utility(100) == ()
 
 

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import law
-from dpaudit.interpret.span_laws import members
+from dpaudit.interpret.range_laws import members
 from dpaudit.language import (
     Draw,
     Given,
+    IntegerRange,
     Mechanism,
     Multiplicity,
     Scored,
     Scores,
-    Span,
     StepScores,
     StepSoftmax,
     step_scores,
 )
 from dpaudit.language.distributions import plain
 from dpaudit.language.scores import LISTED
-from dpaudit.outputs.spans import wholes
+from dpaudit.outputs.ranges import wholes
 
 LISTS = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 BIG = 2**64
@@ -71,10 +71,10 @@ def test_the_same_as_one_by_one(values: list[int], first: int) -> None:
 @given(LISTS, st.lists(st.integers(-2, 14), min_size=2, max_size=4, unique=True))
 def test_parts_are_those_of_a_list(values: list[int], cuts: list[int]) -> None:
     cuts.sort()
-    spans = [Span(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=False)]
-    expected = {i: float(v) for i, v in enumerate(values) if any(i in span for span in spans)}
-    assert listed(Scores(values).only(spans)) == expected
-    assert listed(Scores(values).steps.only(spans)) == expected
+    ranges = [IntegerRange(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=False)]
+    expected = {i: float(v) for i, v in enumerate(values) if any(i in range_ for range_ in ranges)}
+    assert listed(Scores(values).only(ranges)) == expected
+    assert listed(Scores(values).steps.only(ranges)) == expected
 
 
 @settings(max_examples=300)
@@ -108,8 +108,8 @@ def test_ranges_of_any_length() -> None:
         len(steps)
     assert steps.two_highest() == (Scored(BIG - 2, 5.0), Scored(BIG - 1, 5.0))
     assert steps.joined() == StepScores((0, BIG // 2 - 1), (1, 5), BIG // 2)
-    assert steps.only([Span(BIG - 1, BIG + 7)]) == StepScores((BIG - 1,), (5,), BIG)
-    assert StepScores((0,), (1,), 9).only([Span(-BIG, BIG)]).size == 9
+    assert steps.only([IntegerRange(BIG - 1, BIG + 7)]) == StepScores((BIG - 1,), (5,), BIG)
+    assert StepScores((0,), (1,), 9).only([IntegerRange(-BIG, BIG)]).size == 9
     assert not steps.only([]).size
     assert Given()(steps) is steps
     spread = StepSoftmax(steps, 1.0).spread

@@ -15,7 +15,7 @@ from flint import arb
 from dpaudit.adversary import every_pair
 from dpaudit.evidence import law_cache, law_table
 from dpaudit.evidence.sweep import Swept, exceeds, sweep
-from dpaudit.interpret import LawCache, align, ball_law, law
+from dpaudit.interpret import LawCache, align, interval_law, law
 from dpaudit.language import ADD_REMOVE_ONE, Categorical, Claim, Mechanism, Multiplicity
 from dpaudit.plans.plan import Scope
 from dpaudit.stats import hockey_stick
@@ -62,7 +62,7 @@ CASES: list[tuple[str, Mechanism, Scope, Claim | None]] = [
     ("two outcomes", ExponentialMechanism(1.0, Multiplicity((0, 1))), Scope((0, 1), 6), None),
     ("three outcomes", ExponentialMechanism(2.0, THREE), Scope((0, 1, 2), 5), None),
     ("refuted", ADist(1.0, 0.05, THREE), Scope((0, 1, 2), 6), None),
-    ("mended", ADistCorrected(1.0, 0.05, THREE), Scope((0, 1, 2), 6), None),
+    ("corrected", ADistCorrected(1.0, 0.05, THREE), Scope((0, 1, 2), 6), None),
     ("choosing", ChoosingMechanism(0.9, 2.0, 0.2, THREE), Scope((0, 1, 2), 7), None),
     ("labelled", LearnThresholds(4, 0.5, 1.0, 1e-6, base=2), Scope(EXAMPLES, 3), None),
     ("add or remove", ADist(1.0, 0.05, THREE), Scope((0, 1, 2), 5), Claim(1.0, 0.05, ADD_REMOVE_ONE)),
@@ -241,7 +241,7 @@ def test_laws_in_a_table_contain_the_exact_ones(monkeypatch: pytest.MonkeyPatch)
     strictly = 0
     for at, dataset in enumerate(table.datasets):
         low, high = table.laws(np.array([at]))
-        exact = ball_law(mechanism, dataset).as_dict()
+        exact = interval_law(mechanism, dataset).as_dict()
         for column, outcome in enumerate(table.outcomes):
             assert arb(float(low[0, column])) <= exact[outcome] <= arb(float(high[0, column]))
             strictly += low[0, column] < high[0, column]

@@ -30,10 +30,10 @@ from dpaudit.language import (
     Categorical,
     Claim,
     Exchange,
+    IntegerRange,
     Mechanism,
     Multiplicity,
     Multiset,
-    Span,
     Symmetry,
     Uniform,
     exchanges,
@@ -160,13 +160,13 @@ def _mass(truth: dict[Any, float], outcome: Any) -> float:
     """Of an outcome, or of a piece of the spans of a law."""
     if outcome in truth:
         return truth[outcome]
-    if not isinstance(outcome, int | Span):
+    if not isinstance(outcome, int | IntegerRange):
         return 0.0
-    piece = outcome if isinstance(outcome, Span) else Span(outcome, outcome + 1)
+    piece = outcome if isinstance(outcome, IntegerRange) else IntegerRange(outcome, outcome + 1)
     parts = [
-        p * float(Fraction(piece.size, span.size))
-        for span, p in truth.items()
-        if isinstance(span, Span) and span.start <= piece.start and piece.stop <= span.stop
+        p * float(Fraction(piece.size, range_.size))
+        for range_, p in truth.items()
+        if isinstance(range_, IntegerRange) and range_.start <= piece.start and piece.stop <= range_.stop
     ]
     assert len(parts) <= 1
     return sum(parts)
@@ -227,27 +227,27 @@ def test_orbits() -> None:
 def test_how_outcomes_move() -> None:
     reflection = Symmetry("reflection", lambda x: 9 - x, lambda y: 9 - y, ())
     assert reflection.on(2) == 7
-    assert reflection.on(Span(0, 3)) == Span(7, 10)
+    assert reflection.on(IntegerRange(0, 3)) == IntegerRange(7, 10)
     assert reflection.keeping(BOTTOM).on(BOTTOM) is BOTTOM
     assert reflection.keeping(BOTTOM).on(1) == 8
     (swap,) = relabellings("relabelling", (3, 7))
-    assert [swap.on(x) for x in (3, 7, 5, Span(4, 7))] == [7, 3, 5, Span(4, 7)]
+    assert [swap.on(x) for x in (3, 7, 5, IntegerRange(4, 7))] == [7, 3, 5, IntegerRange(4, 7)]
     (same,) = exchanges("exchange", "ab")
-    assert [same.on(x) for x in ("a", Span(0, 5))] == ["a", Span(0, 5)]
-    assert same.moves_spans
+    assert [same.on(x) for x in ("a", IntegerRange(0, 5))] == ["a", IntegerRange(0, 5)]
+    assert same.moves_ranges
     assert same.keeping(BOTTOM) is same
     (words,) = relabellings("relabelling", ("a", "b"))
-    assert not words.moves_spans
+    assert not words.moves_ranges
 
 
 def test_spans_are_cut_where_an_image_is() -> None:
     (swap,) = relabellings("relabelling", (3, 700))
-    assert closed_cuts([Span(0, 1000)], [swap], 99) == [0, 3, 4, 700, 701, 1000]
+    assert closed_cuts([IntegerRange(0, 1000)], [swap], 99) == [0, 3, 4, 700, 701, 1000]
     reflection = Symmetry("reflection", lambda x: x, lambda y: 999 - y, ())
     # the image of 3, 996, is no longer in a span
-    assert closed_cuts([3, Span(0, 3), Span(4, 1000)], [reflection], 99) == [0, 3, 4, 996, 997, 1000]
+    assert closed_cuts([3, IntegerRange(0, 3), IntegerRange(4, 1000)], [reflection], 99) == [0, 3, 4, 996, 997, 1000]
     with pytest.raises(SymmetryError, match="more than 4"):
-        closed_cuts([3, Span(0, 3), Span(4, 1000)], [reflection], 4)
+        closed_cuts([3, IntegerRange(0, 3), IntegerRange(4, 1000)], [reflection], 4)
 
 
 # --- what is no symmetry ---------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_another_text_does_not_inherit_them() -> None:
     assert declared(ExponentialMechanism(1.0, two), REPLACE_ONE, (0, 1)).names == ("relabelling",)
     assert declared(Inheriting(1.0, two), REPLACE_ONE, (0, 1)).names == ()
     # so that it is refuted, and does not end in an error
-    (audit,) = orchestrator.run(Request((Inheriting(1.0, two),), data="booleans()", every=VerifyMode(None, 2))).audits
+    (audit,) = orchestrator.run(Request((Inheriting(1.0, two),), data="booleans()", verify=VerifyMode(None, 2))).audits
     assert audit.verdict is Verdict.FAIL
 
 
@@ -300,7 +300,7 @@ def test_a_rule_for_ties_is_caught(size: int) -> None:
         swept(Plurality(), Scope(FOUR, size), Claim(5.0))
     text = str(caught.value)
     assert text.startswith("a mechanism declares the symmetry 'relabelling', which does not hold: ")
-    assert text.endswith("; mend `symmetries` or take it out.")
+    assert text.endswith("; fix `symmetries` or remove it.")
     assert "{" in text
     assert "\n" not in text
     # without its symmetries it is verified
@@ -322,13 +322,13 @@ def test_it_is_said_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
     done = typed("verify", f"{path}:Plurality", "--domain", "2", "--size", "4", "--groups", "1")
     assert done.code == 4
     said = " ".join(done.out.split())
-    assert "declares the symmetry 'relabelling', which does not hold: 1 comes out of {0×2, 1×2} with " in said
+    assert "declares the symmetry 'relabelling', which does not hold: 1 has probability " in said
     assert "Traceback" not in done.out + done.err
     # with an odd number of records there is no tie, and it is one
     odd = typed("verify", f"{path}:Plurality", "--domain", "2", "--size", "3", "--groups", "1")
     assert odd.code == 0
     said = " ".join(odd.out.split())
-    assert "up to relabelling (declared, and confirmed on 4 datasets): 2 of 4 laws computed" in said
+    assert "up to relabelling (declared, and confirmed on 4 datasets): 2 of 4 output distributions computed" in said
 
 
 @dataclass(frozen=True)
@@ -423,26 +423,26 @@ class FirstRow(Mechanism):
 
 def test_it_is_noted_where_the_order_of_rows_matters() -> None:
     every = VerifyMode(2, 3, 1)
-    (audit,) = orchestrator.run(Request((FirstRow(),), every=every)).audits
+    (audit,) = orchestrator.run(Request((FirstRow(),), verify=every)).audits
     assert audit.verdict is Verdict.PASS
     (note,) = audit.notes
-    assert note.startswith("The order of records matters to it: on (1, 0, 0) its law is not that on the multiset")
+    assert note.startswith("The order of records matters: on (1, 0, 0) the output distribution differs from")
     assert "--ordered" in note
-    (sequences,) = orchestrator.run(Request((FirstRow(),), every=replace(every, ordered=True))).audits
+    (sequences,) = orchestrator.run(Request((FirstRow(),), verify=replace(every, ordered=True))).audits
     assert sequences.notes == []
-    (other,) = orchestrator.run(Request((GroupPrivacy(0.5, 0.01),), every=every)).audits
+    (other,) = orchestrator.run(Request((GroupPrivacy(0.5, 0.01),), verify=every)).audits
     assert other.notes == []
 
 
 def test_results_say_what_symmetries_saved() -> None:
-    (audit,) = orchestrator.run(Request(("ExponentialMechanism",), every=VerifyMode(5, 4, 1))).audits
+    (audit,) = orchestrator.run(Request(("ExponentialMechanism",), verify=VerifyMode(5, 4, 1))).audits
     assert audit.verdict is Verdict.PASS
     proof = audit.proof
     assert proof is not None
     assert (proof.datasets, proof.laws, proof.symmetries, proof.confirmed) == (70, 5, ["relabelling"], 32)
-    (plain,) = orchestrator.run(Request(("ADist",), every=VerifyMode(3, 4, 1))).audits
+    (plain,) = orchestrator.run(Request(("ADist",), verify=VerifyMode(3, 4, 1))).audits
     assert plain.proof is not None
-    assert "keep the claim, given the symmetries that it declares (relabelling). In interval arithmetic" in audit.reason
+    assert "satisfy the claim, assuming the symmetries that it declares (relabelling). The worst pair" in audit.reason
     assert "given" not in plain.reason
     assert (plain.proof.laws, plain.proof.symmetries, plain.proof.confirmed) == (15, [], 0)
 
@@ -480,10 +480,10 @@ class Most(Mechanism):
 
 def test_a_refutation_stands_though_a_symmetry_fails_on_fewer_records() -> None:
     """Of 5 records there is no tie, nor of 1, which is enough; of 4 there is."""
-    (audit,) = orchestrator.run(Request((Most(),), every=VerifyMode(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((Most(),), verify=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
-    (even,) = orchestrator.run(Request((Most(),), every=VerifyMode(2, 4, 1))).audits
+    (even,) = orchestrator.run(Request((Most(),), verify=VerifyMode(2, 4, 1))).audits
     assert even.verdict is Verdict.INCONCLUSIVE
     assert even.crashed
     assert "declares the symmetry 'relabelling', which does not hold" in even.reason
@@ -500,6 +500,6 @@ class MostOfMany(Most):
 
 
 def test_it_is_said_where_fewer_records_are_looked_at() -> None:
-    (audit,) = orchestrator.run(Request((MostOfMany(),), every=VerifyMode(2, 5, 1))).audits
+    (audit,) = orchestrator.run(Request((MostOfMany(),), verify=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
     assert any("MostOfMany declares the symmetry 'relabelling', which does not hold" in note for note in audit.notes)

@@ -95,8 +95,8 @@ def test_findings_are_of_what_fails_and_nothing_else() -> None:
 def test_verdicts_are_of_algorithms_that_there_are() -> None:
     """One without is new, and gets them with the next `make report`."""
     assert {row.algorithm for row in verdicts().privacy} <= set(registry.names())
-    promised = {name for name in registry.names() if registry.plan(name).utility is not None}
-    assert {row.algorithm for row in verdicts().utility} <= promised
+    guaranteed = {name for name in registry.names() if registry.plan(name).utility is not None}
+    assert {row.algorithm for row in verdicts().utility} <= guaranteed
 
 
 def test_the_table_has_a_row_for_every_system_and_algorithm() -> None:

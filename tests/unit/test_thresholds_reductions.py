@@ -106,12 +106,12 @@ def test_printed_learner_fails_on_equal_examples(n: int) -> None:
     )
     assert error == pytest.approx(1 / (1 + math.exp(n / 2)))
     goal = EmpiricalError(Thresholds(3), 0.5)
-    printed, mended = (kind(inner, n, 0.5, 0.3, 1, 2) for kind in BOTH)
+    printed, corrected = (kind(inner, n, 0.5, 0.3, 1, 2) for kind in BOTH)
     assert printed.records == n
     worst = min(labelled(range(1, 3), n), key=lambda D: success(printed, D, goal))
     assert success(printed, worst, goal) == pytest.approx(1 / 2)
     assert success(printed, [(2, 0)] * n, goal) == pytest.approx(1 / 2)
-    assert min(success(mended, D, goal) for D in labelled(range(1, 3), n)) >= 1 - error - 1e-12
+    assert min(success(corrected, D, goal) for D in labelled(range(1, 3), n)) >= 1 - error - 1e-12
 
 
 def test_printed_learner_fails_surely_on_the_greatest_interior_point() -> None:
@@ -122,10 +122,10 @@ def test_printed_learner_fails_surely_on_the_greatest_interior_point() -> None:
 
     inner = Overclaiming(Greatest(), Claim(0.0))
     goal = EmpiricalError(Thresholds(5), 0.25)
-    printed, mended = (kind(inner, 4, 0.25, 0.1, 1, 4) for kind in BOTH)
+    printed, corrected = (kind(inner, 4, 0.25, 0.1, 1, 4) for kind in BOTH)
     assert success(printed, [(3, 0)] * 8, goal) == 0
     for D in labelled(range(1, 5), 5):
-        assert success(mended, D, EmpiricalError(Thresholds(5), 0.4)) == 1
+        assert success(corrected, D, EmpiricalError(Thresholds(5), 0.4)) == 1
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(4, 0.5), (6, 0.75), (5, 0.5), (3, 0.5), (1, 0.25)])
@@ -158,14 +158,16 @@ def test_printed_finder_fails_on_two_equal_records(epsilon: float) -> None:
     # X = {0, 1}, D = {(0,1), (1,1), (1,0)×2}: c_0 labels 3 rightly, c_1 labels 2; the only interior point is 1
     learner = ExponentialMechanism(epsilon, Consistency(2))
     beta = 1 / (1 + math.exp(epsilon / 2))
-    promised = EmpiricalError(Thresholds(2), 0.1667)
-    assert max(1 - success(learner, D, promised) for D in labelled(range(2), 4)) == pytest.approx(beta)
+    guaranteed = EmpiricalError(Thresholds(2), 0.1667)
+    assert max(1 - success(learner, D, guaranteed) for D in labelled(range(2), 4)) == pytest.approx(beta)
     printed = InteriorPointFromThresholds(learner, 2, 0.1667, 0.4, 0, 1)
     assert (printed.examples, printed.misses_count) == (4, True)
     assert given(printed, [1, 1]) == Multiset.counted({(0, 1): 1, (1, 1): 1, (1, 0): 2})
     assert success(printed, [1, 1], InteriorPoint()) == pytest.approx(beta)
-    mended = InteriorPointFromThresholdsCorrected(ExponentialMechanism(epsilon, Consistency(4)), 2, 0.1667, 0.4, 0, 1)
-    assert success(mended, [1, 1], InteriorPoint()) > 1 - 3 * math.exp(-epsilon / 2)
+    corrected = InteriorPointFromThresholdsCorrected(
+        ExponentialMechanism(epsilon, Consistency(4)), 2, 0.1667, 0.4, 0, 1
+    )
+    assert success(corrected, [1, 1], InteriorPoint()) > 1 - 3 * math.exp(-epsilon / 2)
 
 
 def test_more_pads_make_it_worse() -> None:
@@ -192,13 +194,13 @@ def test_printed_finder_holds_where_the_middle_records_differ(n: int, size: int)
 
 @pytest.mark.parametrize(("n", "size"), [(4, 3), (6, 2), (5, 3), (2, 4)])
 def test_mended_finder_on_every_dataset(n: int, size: int) -> None:
-    mended = InteriorPointFromThresholdsCorrected(
+    corrected = InteriorPointFromThresholdsCorrected(
         ExponentialMechanism(1.0, Consistency(size * n)), n, 0.125, 0.1, 0, size - 1
     )
     concepts, goal = Thresholds(size * n), EmpiricalError(Thresholds(size * n), 0.125)
-    assert mended.misses_count
+    assert corrected.misses_count
     for S in combinations_with_replacement(range(size), n):
-        D = given(mended, S)
+        D = given(corrected, S)
         assert any(concepts.wrong(c, D) == 0 for c in concepts.concepts)
         for c in concepts.concepts:
             if goal.reached(Instance(D), c):

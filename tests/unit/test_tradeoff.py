@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from dpaudit.adversary import Pair
 from dpaudit.engine import orchestrator
 from dpaudit.evidence import loss_figures
-from dpaudit.evidence.exact import Comparison, compare
+from dpaudit.evidence.exact import PairLaws, compare
 from dpaudit.interpret import LawCache
 from dpaudit.language import Claim
 from dpaudit.plans.request import Request
@@ -143,7 +143,7 @@ def test_very_many_outcomes_are_thinned_to_what_is_seen() -> None:
     size = 60_000
     p = np.exp(-np.arange(size) / 7_000.0)
     q = np.roll(p, 900)
-    laws = Comparison(range(size), p / p.sum(), q / q.sum())  # type: ignore[arg-type]
+    laws = PairLaws(range(size), p / p.sum(), q / q.sum())  # type: ignore[arg-type]
     plot = loss_figures.tradeoff_plot(Claim(0.1), laws, None)
     assert plot.exact is not None
     assert len(plot.alpha) <= loss_figures.MOST_POINTS + 4

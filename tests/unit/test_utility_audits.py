@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence.utility import try_promise, utility_jobs
+from dpaudit.evidence.utility import audit_utility, utility_jobs
 from dpaudit.language import Bernoulli, Fixed, Gaussian, Goal, Instance, InteriorPoint, Mechanism, Program, UtilityClaim
 from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.plan import UtilityCase
@@ -74,7 +74,7 @@ def tried(
     request = Request(("InteriorPointByMedian",), seed=seed, alpha=alpha, seconds=seconds)
     target = MechanismTarget("Toy", "", case.mechanism)
     job = UtilityJob(target=target, case=case, replay="id", expected=None, runs=runs)
-    steps = try_promise(job, request, alpha, Runner(1, seconds))
+    steps = audit_utility(job, request, alpha, Runner(1, seconds))
     while True:
         try:
             next(steps)
@@ -87,14 +87,14 @@ def says(probability: float, *, at_most: bool = False) -> UtilityClaim:
     return UtilityClaim(Says(True), probability, "a test", at_most)
 
 
-@pytest.mark.parametrize(("p", "promised", "at_most", "verdict"), [
+@pytest.mark.parametrize(("p", "guaranteed", "at_most", "verdict"), [
     (0.5, 0.5, False, Verdict.PASS), (0.5, 0.5, True, Verdict.PASS),
     (0.5, 0.5 + 1e-9, False, Verdict.FAIL), (0.5, 0.5 - 1e-9, True, Verdict.FAIL),
     (0.5, 0.5 - 1e-9, False, Verdict.PASS), (0.5, 0.5 + 1e-9, True, Verdict.PASS),
     (1.0, 1.0, False, Verdict.PASS), (0.0, 1e-9, False, Verdict.FAIL), (0.0, 0.0, True, Verdict.PASS),
 ])
-def test_an_exact_law_decides_to_the_last_digits(p: float, promised: float, at_most: bool, verdict: Verdict) -> None:
-    audit = tried(Coin(p), says(promised, at_most=at_most), runs=0)
+def test_an_exact_law_decides_to_the_last_digits(p: float, guaranteed: float, at_most: bool, verdict: Verdict) -> None:
+    audit = tried(Coin(p), says(guaranteed, at_most=at_most), runs=0)
     assert (audit.verdict, audit.evidence) == (verdict, EvidenceKind.EXACT)
     (one,) = audit.attempts
     assert one.exact == p
@@ -103,23 +103,23 @@ def test_an_exact_law_decides_to_the_last_digits(p: float, promised: float, at_m
     assert one.exact_low <= p <= one.exact_high <= one.exact_low + 1e-14
 
 
-@pytest.mark.parametrize(("promised", "at_most", "verdict"), [
+@pytest.mark.parametrize(("guaranteed", "at_most", "verdict"), [
     (0.6, False, Verdict.FAIL), (0.4, False, Verdict.PASS), (0.4, True, Verdict.FAIL), (0.6, True, Verdict.PASS),
 ])
-def test_runs_decide_where_there_is_no_law(promised: float, at_most: bool, verdict: Verdict) -> None:
-    audit = tried(Noise(), says(promised, at_most=at_most), runs=4000)
+def test_runs_decide_where_there_is_no_law(guaranteed: float, at_most: bool, verdict: Verdict) -> None:
+    audit = tried(Noise(), says(guaranteed, at_most=at_most), runs=4000)
     assert (audit.verdict, audit.evidence) == (verdict, EvidenceKind.SAMPLED)
     assert audit.attempts[0].exact is None
     assert audit.attempts[0].runs == audit.runs == 4000
-    assert any("No exact law" in note for note in audit.notes)
+    assert any("was not computed exactly" in note for note in audit.notes)
     if verdict is Verdict.PASS:
-        assert "certified" in audit.reason
+        assert "satisfies the guarantee" in audit.reason
 
 
 def test_a_pass_that_runs_cannot_certify_says_so() -> None:
     audit = tried(Noise(), says(0.5), runs=1000, seed=3)
     assert audit.verdict is Verdict.PASS
-    assert "cannot certify" in audit.reason
+    assert "too close to it" in audit.reason
 
 
 def test_the_worst_source_of_inputs_decides() -> None:
@@ -187,7 +187,7 @@ def test_a_time_limit_is_inconclusive() -> None:
 
 
 def test_promises_alone_of_what_promises_nothing_are_refused() -> None:
-    with pytest.raises(UsageError, match="Nothing is promised"):
+    with pytest.raises(UsageError, match="has no utility guarantee"):
         utility_jobs(Request(("Median",), only="utility"))
     with pytest.raises(UsageError, match="leave --epsilon"):
         utility_jobs(Request(("InteriorPointByMedian",), only="utility", epsilon=1.0))

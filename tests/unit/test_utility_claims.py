@@ -1,4 +1,4 @@
-"""Printed promises of utility: held against exact laws on the worst inputs known, the refuted ones by hand too."""
+"""Printed utility guarantees: held against exact laws on the worst inputs known, the refuted ones by hand too."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ def test_a_dist_at_the_printed_lead(beta: float) -> None:
         goal = mechanism.promise(beta).goal
         assert isinstance(goal, ClearBest)
         assert 1 - success(mechanism, goal, Fixed((goal.lead, 0.0))) == pytest.approx(beta**power / 2)
-    mended = ADistCorrected(1.0, 1e-3, Given())
-    goal = mended.promise(beta).goal
+    corrected = ADistCorrected(1.0, 1e-3, Given())
+    goal = corrected.promise(beta).goal
     assert isinstance(goal, ClearBest)
-    assert 1 - success(mended, goal, Fixed((goal.lead, 0.0))) == pytest.approx(beta / 2)
+    assert 1 - success(corrected, goal, Fixed((goal.lead, 0.0))) == pytest.approx(beta / 2)
 
 
 def test_choosing_mechanism_at_the_printed_optimum() -> None:
@@ -145,7 +145,7 @@ def test_learn_points_where_ties_prefer_a_bad_point(domain: int, fails: bool) ->
 
 
 def test_learn_points_at_a_usual_accuracy() -> None:
-    printed, mended = LearnPoints(1.0, 0.25, 400), LearnPointsCorrected(1.0, 0.25, 400)
+    printed, corrected = LearnPoints(1.0, 0.25, 400), LearnPointsCorrected(1.0, 0.25, 400)
     n, beta = printed.sample_size(0.1, 0.05), 0.05
     claim = printed.promise(0.1, n)
     assert claim is not None
@@ -157,10 +157,10 @@ def test_learn_points_at_a_usual_accuracy() -> None:
     seen = sample(Trial(source, printed, claim.goal), (), runs, seed=3).counts[False]
     assert abs(seen - runs * failure) < 5 * math.sqrt(runs * failure * (1 - failure))  # false alarms: 6e-7
     # the mended lemma promises no more than 1 − δ
-    other = mended.promise(0.1, 10**6)
+    other = corrected.promise(0.1, 10**6)
     assert other is not None
     assert other.probability == pytest.approx(0.75)
-    assert 1 - success(mended, other.goal, source) == pytest.approx(0.25 * math.exp(-1) / 2 * 399 / 400 + 1 / 400)
+    assert 1 - success(corrected, other.goal, source) == pytest.approx(0.25 * math.exp(-1) / 2 * 399 / 400 + 1 / 400)
 
 
 def test_rec_prefix_where_the_printed_number_of_records_is_negative() -> None:

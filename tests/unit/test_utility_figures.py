@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from numpy.random import Generator
 
-from dpaudit.evidence.utility import try_promise
+from dpaudit.evidence.utility import audit_utility
 from dpaudit.language import Fixed, Multiset
 from dpaudit.plans.job import UtilityJob
 from dpaudit.plans.plan import UtilityCase
@@ -46,7 +46,7 @@ def tried(drawing: Any, seed: int = 0) -> UtilityAudit:
         target=MechanismTarget("LaplaceMechanism", "", case.mechanism), case=case, replay="0" * 12, expected=None,
         runs=100,
     )
-    steps = try_promise(job, Request(targets=("LaplaceMechanism",), seed=seed), 0.05, Runner(1))
+    steps = audit_utility(job, Request(targets=("LaplaceMechanism",), seed=seed), 0.05, Runner(1))
     while True:
         try:
             next(steps)
@@ -74,7 +74,7 @@ def test_the_verdict_stands_without_its_picture(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_json_and_html_hold_it() -> None:
-    promise = replace(example_results.certified_promise(), drawing=PICTURE)
+    promise = replace(example_results.certified_guarantee(), drawing=PICTURE)
     result = replace(example_results.every()["utility"], utility=[promise])
     text = to_json(result)
     Draft202012Validator(schema()).validate(json.loads(text))

@@ -1,4 +1,4 @@
-"""Constants of the proofs behind the promises of utility, one by one, where a slip would not show in a law."""
+"""Constants of the proofs behind the utility guarantees, one by one, where a slip would not show in a law."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ def test_the_floor_in_k_matters_only_where_lemma_7_14_is_void() -> None:
 
 def test_mended_rec_concave_asks_for_more_at_large_epsilon() -> None:
     for epsilon in (0.1, 1.0, 240.0):
-        printed, mended = (kind(40, Given(), 1.0, 0.5, epsilon, 0.9) for kind in (RecConcave, RecConcaveCorrected))
-        assert printed.least_promise(0.9) == mended.least_promise(0.9)
-    printed, mended = (kind(40, Given(), 1.0, 0.5, 1000.0, 0.5) for kind in (RecConcave, RecConcaveCorrected))
+        printed, corrected = (kind(40, Given(), 1.0, 0.5, epsilon, 0.9) for kind in (RecConcave, RecConcaveCorrected))
+        assert printed.least_promise(0.9) == corrected.least_promise(0.9)
+    printed, corrected = (kind(40, Given(), 1.0, 0.5, 1000.0, 0.5) for kind in (RecConcave, RecConcaveCorrected))
     r = printed.least_promise(0.1)
-    assert mended.least_promise(0.1) > 1.5 * r
+    assert corrected.least_promise(0.1) > 1.5 * r
     # … and needs more: a lead below 2 comes out of neither A_dist, so that index 0 is returned
     lead = RecConcaveCorrected(4096, Given(), 1.8, 0.5, 1000.0, 0.5)
     assert lead.calls == 2

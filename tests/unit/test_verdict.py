@@ -35,8 +35,8 @@ def test_fail_by_runs() -> None:
     assert found.epsilon_lower is not None
     assert 0.5 < found.epsilon_lower <= 1.1
     assert re.fullmatch(
-        r"Runs certify ε ≥ 0\.[5-9]\d* at δ = 0 \(claimed 0\.5\) with confidence 99\.9 %; "
-        r"the e-process refuted the claim after [\d,]+ runs a side\.",
+        r"The samples show ε ≥ 0\.[5-9]\d* at δ = 0 \(claimed 0\.5\) with 99\.9 % confidence; "
+        r"the e-process refuted the claim after [\d,]+ samples per dataset\.",
         found.reason,
     )
 
@@ -45,7 +45,9 @@ def test_pass_by_runs_is_no_proof() -> None:
     found = audit(responses, epsilon=1.0)
     assert found.verdict is Verdict.PASS
     assert found.evidence is EvidenceKind.SAMPLED
-    assert found.reason == "Nothing was refuted on 1 pair with up to 20,000 runs a side; this is not a proof."
+    assert found.reason == (
+        "No violation was found on 1 pair with up to 20,000 samples per dataset. This is not a proof."
+    )
 
 
 def test_fail_by_law_beats_runs() -> None:
@@ -104,7 +106,7 @@ def test_with_a_delta_the_remedy_counts_it_in() -> None:
 def test_a_claim_beyond_all_runs() -> None:
     found = audit(response, epsilon=60.0, runs=500)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason.endswith("audit a smaller ε or use an exact law.")
+    assert found.reason.endswith("audit a smaller ε or compute the output distributions exactly.")
     assert power.largest_certifiable(POSSIBLE_RUNS, 0.001) < 60
 
 
@@ -127,7 +129,7 @@ def test_a_law_that_the_runs_contradict_is_said(monkeypatch: pytest.MonkeyPatch)
     found = audit(Two())
     assert found.verdict is Verdict.FAIL
     assert found.evidence is EvidenceKind.SAMPLED
-    assert any("disagrees with its `run`, or this is the one audit in 1,000 that errs" in note for note in found.notes)
+    assert any("`run`, or this is the one audit in 1,000 with a false alarm" in note for note in found.notes)
 
 
 def test_crash_and_time_limit_are_inconclusive() -> None:

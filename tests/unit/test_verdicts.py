@@ -19,9 +19,9 @@ from sample_audits import sample_audits
 
 from dpaudit.engine.orchestrator import run
 from dpaudit.plans import registry
-from dpaudit.plans.contest import bouts
+from dpaudit.plans.comparison import comparison_entries
 from dpaudit.plans.plan import UtilityCase
-from dpaudit.plans.request import Request, Versus
+from dpaudit.plans.request import ComparisonSpec, Request
 from dpaudit.results import json_form
 from dpaudit.results.model import Result, Verdict
 
@@ -107,17 +107,17 @@ def test_a_page_has_the_verdicts_of_the_rows(name: str) -> None:
 
 def test_the_comparison_is_of_todays_algorithms() -> None:
     compared = shown("interior-points")
-    assert compared.contest is not None
-    contest = registry.contest("interior-points")()  # type: ignore[call-arg]
-    planned = bouts(contest, Versus("interior-points"))
-    rows = compared.contest.rows
+    assert compared.comparison is not None
+    comparison = registry.comparison("interior-points")()  # type: ignore[call-arg]
+    planned = comparison_entries(comparison, ComparisonSpec("interior-points"))
+    rows = compared.comparison.rows
     assert [(row.algorithm, row.records, row.note) for row in rows] == [
-        (bout.entrant, bout.records, bout.note) for bout in planned
+        (entry.method, entry.records, entry.note) for entry in planned
     ]
-    for row, bout in zip(rows, planned, strict=True):
+    for row, entry in zip(rows, planned, strict=True):
         assert row.utility is not None
-        assert bout.utility is not None
-        assert compared.utility[row.utility].mechanism == repr(bout.utility.mechanism)
+        assert entry.utility is not None
+        assert compared.utility[row.utility].mechanism == repr(entry.utility.mechanism)
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_a_run_follows_its_path() -> None:
     assert again.node == Last(2)
     assert again.path == run.path
     other = (Step(fingerprint(Uniform("xy")), "a"),)
-    with pytest.raises(NondeterministicMechanismError, match="draw 1 was another one"):
+    with pytest.raises(NondeterministicMechanismError, match="draw 1 was different"):
         Run(mechanism, (), other)
 
 

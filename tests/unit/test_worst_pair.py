@@ -23,9 +23,9 @@ from dpaudit.language import (
     Laplace,
     Mechanism,
     Multiplicity,
+    PiecewiseConstantScore,
     Product,
     Scores,
-    Staircase,
     relation_named,
     step_scores,
 )
@@ -105,16 +105,16 @@ def test_any_quality_of_sensitivity_one() -> None:
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact is not None
     assert 1.99999 < audit.epsilon_exact < 2
-    assert any(note.startswith("Scores on one side → on the other: ") for note in audit.notes)
+    assert any(note.startswith("Scores on D → on D′: ") for note in audit.notes)
 
 
 @pytest.mark.slow
 def test_scores_that_datasets_have() -> None:
     audit = found("ADist", domain=2, size=4, scores=True, realised=True, parameters={"delta": 1e-6}, pairs=600)
     assert audit.verdict is Verdict.FAIL
-    (told,) = [note for note in audit.notes if "have these scores under Multiplicity" in note]
-    assert told.startswith("Two datasets of ")
-    assert f"need ε = {audit.epsilon_exact:.9g}" in told
+    (note,) = [note for note in audit.notes if "attain these scores under Multiplicity" in note]
+    assert note.startswith("Two datasets of ")
+    assert f"need ε = {audit.epsilon_exact:.9g}" in note
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -126,14 +126,15 @@ def test_the_pair_that_was_found_is_shown_though_it_keeps_the_claim(typed: Typed
     done = typed("worst", "ExponentialMechanism", "--domain", "2", "--size", "3", "--pairs", "50")
     assert done.code == 0
     assert "PASS · not refuted  ExponentialMechanism · the worst pair of a search" in done.out
-    assert "The worst pair that a search found keeps the claim: not a proof." in " ".join(done.out.split())
-    assert "left  [" in done.out
-    assert "right [" in done.out
+    words = " ".join(done.out.split())
+    assert "The worst pair that the search found satisfies the claim. This is not a proof." in words
+    assert "D  [" in done.out
+    assert "D′ [" in done.out
 
 
 def test_no_more_pairs_than_asked_for() -> None:
     audit = found("ExponentialMechanism", domain=3, size=5, pairs=7)
-    assert any("the exact laws of 7 pairs" in note for note in audit.notes)
+    assert any("the exact output distributions of 7 pairs" in note for note in audit.notes)
 
 
 @pytest.mark.slow
@@ -151,7 +152,7 @@ def test_a_mechanism_of_ones_own(typed: Typed, tmp_path: Path) -> None:
     assert "the same result" in again.err + again.out
     for words, says in (
         ((f"{path}:plain", "--data", "integers(0, 9)"), "`dpaudit worst` needs a Mechanism"),
-        ((f"{path}:Loud",), "Give --data"),
+        ((f"{path}:Loud",), "Describe the records with --data"),
         ((f"{path}:Loud", "--data", "integers(0, 9)", "--scores"), "leave --scores out"),
     ):
         refused = typed("worst", *words)
@@ -165,7 +166,7 @@ def test_a_mechanism_of_ones_own(typed: Typed, tmp_path: Path) -> None:
         (("ADist", "--realised"), "--realised goes with --scores."),
         (("ADist", "--case", "no such", "--domain", "3"), "Give --domain or --case, not both."),
         (("RecConcave", "--case", "three cals"), "Did you mean three calls"),
-        (("LaplaceMechanism",), "no law that can be enumerated"),
+        (("LaplaceMechanism",), "cannot be computed on a small domain"),
         (("ADist", "--pairs", "0"), "--pairs must be"),
         (("InteriorPointByMedian", "--scores"), "leave --scores out"),
         (("ADist", "--data", "integers(0, 3)", "--domain", "3"), "Give --domain or --data, not both."),
@@ -223,7 +224,7 @@ def test_scores_of_which_none_are_realised_end_the_search() -> None:
 
     audit = found(ADist(1.0, 0.05, Halves((0, 1))), data="integers(0, 1)", scores=True, realised=True, pairs=20)
     assert audit.verdict is Verdict.INCONCLUSIVE
-    assert audit.reason.startswith("No pair was found that datasets have")
+    assert audit.reason.startswith("No pair was found that datasets attain")
     assert not audit.crashed
 
 
@@ -342,7 +343,7 @@ def test_scores_that_no_datasets_have() -> None:
 
 
 def test_a_staircase_is_the_two_vectors() -> None:
-    one = Staircase(6, ((0, 3.0, -1.0), (2, 1.0, 1.0), (5, 0.0, 0.0)))
+    one = PiecewiseConstantScore(6, ((0, 3.0, -1.0), (2, 1.0, 1.0), (5, 0.0, 0.0)))
     left, right = one.sides
     assert isinstance(left, Scores)
     assert isinstance(right, Scores)
@@ -351,7 +352,7 @@ def test_a_staircase_is_the_two_vectors() -> None:
     assert str(one) == "0–1: 3 → 2, 2–4: 1 → 2, 5: 0 → 0"
     for pieces in ((), ((1, 0.0, 0.0),), ((0, 0.0, 0.0), (0, 1.0, 0.0)), ((0, 0.0, 1.5),), ((0, 0.0, math.nan),)):
         with pytest.raises(UsageError):
-            Staircase(6, pieces)
+            PiecewiseConstantScore(6, pieces)
 
 
 def test_a_mechanism_with_a_quality_from_python() -> None:

@@ -283,7 +283,7 @@ class Raising(Mechanism):
 
 
 @dataclass(frozen=True)
-class Spending(Mechanism):
+class LossBreakdown(Mechanism):
     """Marks its draws; `marked` of three."""
 
     outer: Claim | None

@@ -1,5 +1,5 @@
-"""The corpus: mechanisms that are known to be broken, and their correct look-alikes.
+"""The corpus: mechanisms with known bugs, and their correct counterparts.
 
-They are what an auditor is measured on: each has a card that says what is wrong, what it does to privacy and, where it
-can be derived, the true ε. The entry point `dpaudit.corpus` finds them by their cards.
+Auditors are measured on the corpus. Each mechanism has a card that states the bug, its effect on privacy and, where it
+can be derived, the true ε. The entry point `dpaudit.corpus` finds the mechanisms by their cards.
 """

@@ -1,4 +1,4 @@
-"""AboveThreshold with discrete noise: on the grid of the answers, and on a grid coarser than one record's influence."""
+"""AboveThreshold with discrete noise, on the grid of the answers and on a grid coarser than the sensitivity."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AboveThresholdCoarse(OnAnswers):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Dwork and Roth, AboveThreshold and its privacy theorem, with noise that was discretised too coarsely.
+    Source: Dwork and Roth, AboveThreshold and its privacy theorem, with noise on too coarse a grid.
     """
 
     step: Annotated[int, checks.least(2)] = 4
@@ -55,7 +55,7 @@ def _rounded(mechanism: OnAnswers, step: int, answers: Any) -> Program:
     steps = yield Laplace(0, 2 / mechanism.epsilon / step).floor()
     outputs: list[str] = []
     for answer in answers:
-        # answer + ⌊ν⌋ ≥ T + ρ exactly if ν is at least the next multiple
+        # answer + ⌊ν⌋ ≥ T + ρ if and only if ν is at least the next multiple
         needed = math.ceil((mechanism.threshold - answer) / step) + steps
         if (yield Laplace(0, 4 / mechanism.epsilon / step) >= needed):
             outputs.append(ABOVE)
@@ -64,7 +64,7 @@ def _rounded(mechanism: OnAnswers, step: int, answers: Any) -> Program:
     return padded(outputs, len(answers))
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 AboveThresholdDiscretised.card = Card(
     name="AboveThresholdDiscretised",
@@ -83,10 +83,10 @@ AboveThresholdDiscretised.card = Card(
     variants=("AboveThresholdCoarse", "SVT1"),
     known_bug=KnownBug(
         bug="",
-        effect="Correct: moving rounded noise by a whole number costs no more than moving it unrounded, and the "
-        "proof moves it by 1 and 2.",
-        epsilon="at most 0.1: neighbouring masses of ⌊Lap(b)⌋ differ by a factor e^(1/b) at most, so the proof of "
-        "The theorem holds word for word; 0.0878 on the pair of the audit",
+        effect="Correct: shifting rounded noise by a whole number costs no more than shifting unrounded noise, and "
+        "the proof shifts it by 1 and 2.",
+        epsilon="at most 0.1: neighbouring masses of ⌊Lap(b)⌋ differ by a factor of at most e^(1/b), so the proof "
+        "of the theorem holds word for word; 0.0878 on the audited pair",
     ),
 )
 
@@ -103,9 +103,9 @@ AboveThresholdCoarse.card = replace(
     variants=("AboveThresholdDiscretised", "SVT1"),
     known_bug=KnownBug(
         bug="noise on a grid coarser than the sensitivity",
-        effect="Noise in multiples of the step sees an answer only through its cell of the grid, and one record "
-        "moves an answer across a whole cell: the scale should have been calibrated to the step, not to 1.",
-        epsilon="at most 0.4 (step · ε: the proof with noise moved by step and 2·step); 0.3928 on the pair of the "
-        "audit, by its law",
+        effect="The noise is a multiple of the step, so an answer matters only through its grid cell, and one record "
+        "can move an answer by a whole cell. The scale must be calibrated to the step, not to 1.",
+        epsilon="at most 0.4 (step · ε: the proof with noise shifted by step and 2·step); 0.3928 on the audited "
+        "pair, exact",
     ),
 )

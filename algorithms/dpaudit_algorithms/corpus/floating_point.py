@@ -1,4 +1,4 @@
-"""One noisy count in floating point: the textbook sampler, which leaks, and two that do not."""
+"""One noisy count in floating point: the vulnerable textbook sampler, and two safe samplers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Floats = FloatArray
 class FloatingPointLaplace(Mechanism):
     """A count plus −b·sgn(U)·ln(1 − 2|U|) for U uniform on (−1/2, 1/2), computed in doubles; b = 1/ε.
 
-    On the reals this is the Laplace mechanism and ε-DP. In doubles the set of answers that can come out depends on the
-    count: 1 + noise has lost the low bits that 0 + noise shows.
+    Over the reals this is the Laplace mechanism, which is ε-DP. In doubles the set of possible outputs depends on the
+    count: 1 + noise loses low-order bits that 0 + noise keeps.
 
     Args:
         epsilon: > 0.
@@ -40,14 +40,14 @@ class FloatingPointLaplace(Mechanism):
     Raises:
         ParameterError: epsilon is not above 0.
 
-    Source: Mironov 2012, the sampler that it attacks.
+    Source: Mironov 2012, the attacked sampler.
     """
 
     epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
-        """ε, as for real numbers."""
+        """ε, as over the reals."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
     def run(self, answers: Any) -> Laplace:
@@ -62,7 +62,7 @@ class FloatingPointLaplace(Mechanism):
         return noisy
 
     def log_density(self, answers: Any, outputs: Floats) -> Floats:
-        """That of real Laplace noise, shape (r,): the low bits are not in it."""
+        """Log density of Laplace noise over the reals, shape (r,); it ignores the low-order bits."""
         (count,) = answers
         density: Floats = np.log(self.epsilon / 2) - self.epsilon * np.abs(outputs - count)
         return density
@@ -102,10 +102,10 @@ class SnappingLaplace(Mechanism):
 
 @dataclass(frozen=True)
 class DiscreteLaplaceMechanism(Mechanism):
-    """A count plus discrete Laplace noise: an integer, with no low bits to leak through.
+    """A count plus discrete Laplace noise: an integer, hence without low-order bits.
 
     Args:
-        epsilon: > 0; noise of scale 1/ε (rounded to a double, which is then used exactly).
+        epsilon: > 0; the scale of the noise is 1/ε (rounded to a double, which is then used exactly).
 
     Raises:
         ParameterError: epsilon is not above 0.
@@ -121,7 +121,7 @@ class DiscreteLaplaceMechanism(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """ε; 1/ε as a double stands for an ε that is off by a relative 2^-53."""
+        """ε; 1/ε rounded to a double corresponds to an ε with a relative error of 2^-53."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
     def run(self, answers: Any) -> DiscreteLaplace:
@@ -129,34 +129,33 @@ class DiscreteLaplaceMechanism(Mechanism):
         return DiscreteLaplace(count, 1 / self.epsilon)
 
     def log_density(self, answers: Any, outputs: Floats) -> Floats:
-        """ln Pr of integers, shape (r,)."""
+        """Log probabilities of integers, shape (r,)."""
         (count,) = answers
         probability: Floats = np.log(np.tanh(self.epsilon / 2)) - self.epsilon * np.abs(outputs - count)
         return probability
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 FloatingPointLaplace.card = Card(
     name="FloatingPointLaplace",
     system="corpus",
     title="Laplace mechanism with the textbook sampler in doubles",
     paper=MIRONOV,
-    place="the textbook sampler that the paper attacks",
+    place="the textbook sampler attacked in the paper",
     claim="ε-DP for a query of sensitivity 1",
     inputs="one count as (count,); epsilon > 0",
     output="a double",
     deviations=(
-        "U = 1/2, of probability 2^-53, would give an infinite answer and is drawn again by nobody: as in the "
-        "textbook.",
-        "`run` says what is meant, Laplace noise on the reals; the text that is audited is `bulk`.",
+        "U = 1/2, which has probability 2^-53, gives an infinite answer and is not redrawn, as in the textbook.",
+        "`run` describes the ideal mechanism, Laplace noise over the reals; the audit samples from `bulk`.",
     ),
     variants=("SnappingLaplace", "DiscreteLaplaceMechanism"),
     known_bug=KnownBug(
         bug="leaks through the low bits of doubles",
-        effect="Some doubles can be answers on one dataset alone; as a mechanism on the reals it is ε-DP.",
-        epsilon="infinite: near 0 the answer of a count of 1 is always a multiple of 2^-53, that of a count of 0 "
-        "often is not (about 0.03 of all answers at ε = 0.1); ε as a mechanism on the reals",
+        effect="Some doubles are possible outputs on only one of the two datasets; over the reals it is ε-DP.",
+        epsilon="infinite: an output near 0 is always a multiple of 2^-53 at a count of 1, and often is not at a "
+        "count of 0 (about 0.03 of all outputs at ε = 0.1); ε over the reals",
     ),
 )
 
@@ -173,8 +172,8 @@ SnappingLaplace.card = Card(
     variants=("FloatingPointLaplace", "DiscreteLaplaceMechanism"),
     known_bug=KnownBug(
         bug="",
-        effect="Answers are rounded to a grid as coarse as the noise, which hides the low bits.",
-        epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 the two ends of "
+        effect="Outputs are rounded to a grid as coarse as the noise, which removes the low-order bits.",
+        epsilon="at most ε(1 + 2^-49·B) by the theorem, as claimed; at ε = 0.1 and counts 0 and 1 both ends of "
         "the grid attain ε up to rounding",
     ),
 )
@@ -191,7 +190,7 @@ DiscreteLaplaceMechanism.card = Card(
     variants=("FloatingPointLaplace", "SnappingLaplace"),
     known_bug=KnownBug(
         bug="",
-        effect="Integers are drawn exactly, by whole numbers and rational coins, so nothing is rounded.",
-        epsilon="ε, attained: every answer ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",
+        effect="The sampler uses integers and coins with rational bias, so nothing is rounded.",
+        epsilon="ε, attained: every output ≤ 0 is e^ε times as likely at a count of 0 as at a count of 1",
     ),
 )

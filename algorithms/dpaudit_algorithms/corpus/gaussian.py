@@ -1,4 +1,4 @@
-"""Gaussian noise on one answer: the classical calibration where it holds, where it does not, and halved."""
+"""Gaussian noise on one answer: the classical calibration inside and outside its range, and with σ halved."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _NoisyAnswer(Mechanism):
         return Gaussian(answer, self.sigma)
 
     def log_density(self, answers: Any, outputs: Floats) -> Floats:
-        """Shape (r,)."""
+        """Log density of the outputs, shape (r,)."""
         (answer,) = answers
         density: Floats = -0.5 * ((outputs - answer) / self.sigma) ** 2 - log(self.sigma * sqrt(2 * math.pi))
         return density
@@ -98,7 +98,7 @@ class GaussianClassical(_NoisyAnswer):
 
 @dataclass(frozen=True)
 class GaussianHalfSigma(GaussianClassical):
-    """The classical Gaussian mechanism with half of its standard deviation.
+    """The classical Gaussian mechanism with half the standard deviation.
 
     Args, Raises: as for `GaussianClassical`.
 
@@ -107,7 +107,7 @@ class GaussianHalfSigma(GaussianClassical):
 
     @property
     def sigma(self) -> float:
-        """Half of the classical one."""
+        """Half of the classical standard deviation."""
         return super().sigma / 2
 
 
@@ -115,8 +115,8 @@ class GaussianHalfSigma(GaussianClassical):
 class GaussianClassicalLargeEpsilon(_NoisyAnswer):
     """An answer with noise N(0, σ²), σ = √(2·ln(1.25/δ))/ε, at an ε far above the range of the theorem.
 
-    Whether the formula fails depends on δ: at δ = 1e-5 it does from ε = 8.42 on, at 1e-3 from 7.46, at 0.01 from
-    6.77, at 0.2 from 5.29 (by the exact profile).
+    Whether the formula fails depends on δ. It fails from ε = 8.42 on at δ = 1e-5, from 7.46 at 1e-3, from 6.77 at 0.01
+    and from 5.29 at 0.2 (by the exact privacy profile).
 
     Args:
         epsilon: > 0.
@@ -134,7 +134,7 @@ class GaussianClassicalLargeEpsilon(_NoisyAnswer):
 
 @dataclass(frozen=True)
 class GaussianAnalytic(_NoisyAnswer):
-    """An answer with noise N(0, σ²) for the least σ whose exact profile is at most δ at ε.
+    """An answer with noise N(0, σ²) for the smallest σ whose exact privacy profile is at most δ at ε.
 
     Args:
         epsilon: > 0.
@@ -159,10 +159,10 @@ class GaussianAnalytic(_NoisyAnswer):
         while gaussian_delta(high, self.epsilon) > self.delta:
             high *= 2
         root = float(brentq(lambda s: gaussian_delta(s, self.epsilon) - self.delta, low, high, xtol=1e-15, rtol=1e-13))
-        return root * (1 + 1e-12)  # on the side of more noise
+        return root * (1 + 1e-12)  # round towards more noise
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 GaussianClassical.card = Card(
     name="GaussianClassical",
@@ -173,11 +173,11 @@ GaussianClassical.card = Card(
     claim="(ε, δ)-DP for σ ≥ √(2·ln(1.25/δ))·Δ/ε, ε in (0, 1)",
     inputs="one answer as (answer,) of sensitivity 1; epsilon, delta",
     output="a real number",
-    deviations=("ε = 1 is allowed, where the theorem asks for ε < 1: it holds there, by the exact profile.",),
+    deviations=("ε = 1 is allowed, although the theorem requires ε < 1; the exact profile shows that it holds.",),
     variants=("GaussianHalfSigma", "GaussianClassicalLargeEpsilon", "GaussianAnalytic"),
     known_bug=KnownBug(
         bug="",
-        effect="More noise than is needed: the tail bound behind the formula is loose.",
+        effect="More noise than necessary: the tail bound behind the formula is loose.",
         epsilon="0.751 at δ = 1e-5 for (1, 1e-5), by the exact profile (Balle and Wang 2018, Theorem 8)",
     ),
 )
@@ -187,12 +187,12 @@ GaussianHalfSigma.card = replace(
     name="GaussianHalfSigma",
     title="Gaussian mechanism with half of its noise",
     place="Theorem A.1, σ halved",
-    claim="(ε, δ)-DP, though σ is half of what the theorem asks for",
-    deviations=("σ is half of the printed one: a sensitivity or a factor 2 forgotten.",),
+    claim="(ε, δ)-DP, though σ is half of what the theorem requires",
+    deviations=("σ is half of the printed one, as after forgetting the sensitivity or a factor of 2.",),
     variants=("GaussianClassical",),
     known_bug=KnownBug(
         bug="wrong noise scale",
-        effect="Half the noise, so that both ε and δ are exceeded.",
+        effect="Half the noise; the mechanism exceeds both ε and δ.",
         epsilon="1.610 at δ = 1e-5 for (1, 1e-5), and δ = 0.0017 at ε = 1; by the exact profile (Balle and Wang "
         "2018, Theorem 8)",
     ),
@@ -205,14 +205,14 @@ GaussianClassicalLargeEpsilon.card = replace(
     place="Theorem A.1, used outside its range ε < 1",
     claim="(ε, δ)-DP for σ = √(2·ln(1.25/δ))·Δ/ε, though ε > 1",
     deviations=(
-        "ε = 7 and δ = 0.2, which nobody should use, were chosen so that a million runs can see the violation: at "
-        "a small δ the formula fails too, but by events too rare to be counted (δ = 0.01: six million runs at the "
-        "least).",
+        "ε = 7 and δ = 0.2 are not for practical use. They make the violation detectable with a million samples: at "
+        "a small δ the formula fails too, but on events too rare to count (δ = 0.01 needs at least six million "
+        "samples).",
     ),
     variants=("GaussianClassical", "GaussianAnalytic"),
     known_bug=KnownBug(
         bug="calibration used outside its range",
-        effect="The noise shrinks as 1/ε, where an ε this large needs noise of the order of 1/√ε.",
+        effect="The noise decreases as 1/ε, but an ε this large needs noise of the order of 1/√ε.",
         epsilon="8.875 at δ = 0.2 for (7, 0.2), and δ = 0.366 at ε = 7; by the exact profile (Balle and Wang "
         "2018, Theorem 8)",
     ),
@@ -225,11 +225,11 @@ GaussianAnalytic.card = replace(
     paper=BALLE_WANG,
     place="Theorem 8, Algorithm 1",
     claim="(ε, δ)-DP for every ε > 0",
-    deviations=("σ is found by a root finder rather than by the bisection of Algorithm 1.",),
+    deviations=("A root finder computes σ, instead of the bisection of Algorithm 1.",),
     variants=("GaussianClassical", "GaussianClassicalLargeEpsilon"),
     known_bug=KnownBug(
         bug="",
-        effect="The least noise that keeps the claim, at any ε.",
+        effect="Correct: the smallest noise that satisfies the claim, at any ε.",
         epsilon="ε at δ, attained: the profile of Theorem 8 is exact",
     ),
 )

@@ -1,4 +1,4 @@
-"""Many Laplace mechanisms on the same number: correct, but no short event shows how much is spent."""
+"""Many Laplace mechanisms on the same number: correct, but no simple event shows the full privacy loss."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class LaplaceParallel(Mechanism):
     """One number, answered k times with independent noise Lap(1/ε₀): kε₀-DP by composition, and no less.
 
     Args:
-        epsilon_each: ε₀ > 0, what one answer spends.
-        copies: k ≥ 1, how many answers.
+        epsilon_each: ε₀ > 0, the privacy loss of one answer.
+        copies: k ≥ 1, the number of answers.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -51,7 +51,7 @@ class LaplaceParallel(Mechanism):
         return independent(Laplace(_number(dataset), 1 / self.epsilon_each), self.copies)
 
     def log_density(self, dataset: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of vectors of answers, shape (r, copies)."""
+        """Log density of vectors of answers, shape (r, copies) → (r,)."""
         return laplace_log_density(outputs - _number(dataset), 1 / self.epsilon_each)
 
 
@@ -61,7 +61,7 @@ def _number(dataset: tuple[float, ...]) -> float:
     return dataset[0]
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 LaplaceParallel.card = Card(
     name="LaplaceParallel",
@@ -74,11 +74,12 @@ LaplaceParallel.card = Card(
     output="a vector of 20 real numbers",
     deviations=(
         "The dataset is the number itself; neighbours move it by at most 1.",
-        "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
+        "The output is a vector of doubles; the claim is about real numbers.",
     ),
     known_bug=KnownBug(
         bug="",
-        effect="None, though every single answer hides it: the evidence is spread thin over 20 coordinates.",
-        epsilon="0.1 = kε₀: where all answers lie outside the two numbers, each has a density ratio of e^0.005",
+        effect="None, but a single answer shows little: the evidence is spread over 20 coordinates.",
+        epsilon="0.1 = kε₀: where all answers lie outside the interval between the two numbers, each has a density "
+        "ratio of e^0.005",
     ),
 )

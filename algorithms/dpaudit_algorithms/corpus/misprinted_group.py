@@ -1,4 +1,4 @@
-"""A mechanism that keeps its claim for neighbours, and states too little for groups."""
+"""A mechanism whose claim holds for neighbours, but is too strong for groups."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from dpaudit_algorithms.foundations.group_privacy import GroupPrivacy
 
 @dataclass(frozen=True)
 class GroupPrivacyMisprinted(GroupPrivacy):
-    """`GroupPrivacy`, with (kε, kδ) in place of (kε, k·e^{kε}·δ) as what it claims of groups of k.
+    """`GroupPrivacy` with the claim (kε, kδ) for groups of k, instead of (kε, k·e^{kε}·δ).
 
-    By hand: with p(0) = 0, no records equal to 1 against k of them need δ·(e^{kε} − 1)/(e^ε − 1) at kε (see
-    `GroupPrivacy`). For k = 2 that is (1 + e^ε)·δ, above 2δ for every ε > 0. Every pair of neighbours keeps (ε, δ), by
-    the recursion p(s) ≤ e^ε·p(s − 1) + δ and 1 − p(s − 1) ≤ e^ε·(1 − p(s)) + δ that defines p; so no audit of
-    neighbours sees anything.
+    With p(0) = 0, no ones against k ones need δ·(e^{kε} − 1)/(e^ε − 1) at kε (see `GroupPrivacy`). For k = 2 that is
+    (1 + e^ε)·δ, above 2δ for every ε > 0. Every pair of neighbours satisfies (ε, δ), by the recursion
+    p(s) ≤ e^ε·p(s − 1) + δ and 1 − p(s − 1) ≤ e^ε·(1 − p(s)) + δ that defines p. Hence no audit of neighbours detects
+    the bug.
 
     Args, Raises: as for `GroupPrivacy`.
 
-    Source: Stemmer's thesis, Theorem 3.7, of which the factor e^{kε} is left out here; it is not left out there.
+    Source: Stemmer's thesis, Theorem 3.7, without the factor e^{kε} (the thesis has it).
     """
 
     epsilon: float = 1.0
     delta: float = 0.02
 
     def group_claim(self, k: int) -> Claim:
-        """(kε, kδ), which is not what (ε, δ) gives."""
+        """(kε, kδ), which does not follow from (ε, δ)."""
         single = self.claim
         return Claim(k * single.epsilon, min(1.0, k * single.delta), single.relation.group(k))
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 GroupPrivacyMisprinted.card = Card(
     name="GroupPrivacyMisprinted",
@@ -44,8 +44,8 @@ GroupPrivacyMisprinted.card = Card(
     output="True or False",
     known_bug=KnownBug(
         bug="group privacy without its factor in δ",
-        effect="Every pair of neighbours keeps the claim; groups of 2 and more need more δ than is stated of them.",
+        effect="Every pair of neighbours satisfies the claim; groups of 2 or more need a larger δ than claimed.",
         epsilon="infinite at 2δ: True has probability (1 + e^ε)·δ with two ones (0.0744 at ε = 1, δ = 0.02, "
-        "against 0.04) and none with no ones",
+        "against 0.04) and 0 with no ones",
     ),
 )

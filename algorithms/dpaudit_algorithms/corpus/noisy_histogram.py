@@ -1,4 +1,4 @@
-"""Noisy histograms: Laplace noise on every count, of the right scale and of its inverse."""
+"""Noisy histograms: Laplace noise on every count, with the right scale and with its inverse."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ class NoisyHist1(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """ε under a move of 1 in total."""
+        """ε for counts that change by at most 1 in total."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return 1 / self.epsilon
 
     def run(self, counts: tuple[float, ...]) -> Product:
         return Product(tuple(Laplace(count, self.scale) for count in counts))
 
     def log_density(self, counts: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of noisy histograms, shape (r, d)."""
+        """Log density of noisy histograms, shape (r, d) → (r,)."""
         return laplace_log_density(outputs - np.array(counts), self.scale)
 
 
 @dataclass(frozen=True)
 class NoisyHist2(NoisyHist1):
-    """Every count with independent noise Lap(ε) in place of Lap(1/ε): broken, the truth is 1/ε.
+    """Every count with independent noise Lap(ε) instead of Lap(1/ε): broken, the true ε is 1/ε.
 
     Args:
-        epsilon: > 0; what is claimed and, wrongly, the scale of the noise.
+        epsilon: > 0; the claimed ε and, wrongly, the scale of the noise.
 
     Raises:
         ParameterError: epsilon is not above 0.
@@ -71,17 +71,17 @@ class NoisyHist2(NoisyHist1):
 
     @property
     def scale(self) -> float:
-        """Of the noise, inverted."""
+        """Scale of the noise, inverted."""
         return self.epsilon
 
 
 def laplace_log_density(noise: NDArray[Any], scale: float) -> FloatArray:
-    """The log density of independent Lap(scale) noises, one vector a row: shape (r, d) → (r,)."""
+    """Log density of independent Lap(scale) noise, one vector per row: shape (r, d) → (r,)."""
     density: FloatArray = -np.abs(noise).sum(axis=1) / scale - noise.shape[1] * log(2 * scale)
     return density
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 NoisyHist1.card = Card(
     name="NoisyHist1",
@@ -91,29 +91,29 @@ NoisyHist1.card = Card(
     place="Algorithm 9",
     claim="ε-DP where one record moves one count by 1",
     inputs="the counts of a histogram, any number of them (published: 5); epsilon > 0, as published 0.1",
-    output="a vector of as many real numbers",
+    output="a vector of real numbers, one per count",
     deviations=(
         "The dataset is the vector of counts itself; neighbours move the counts by at most 1 in total.",
-        "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
+        "The output is a vector of doubles; the claim is about real numbers.",
     ),
     variants=("NoisyHist2",),
     known_bug=KnownBug(
         bug="",
-        effect="None: one count moves by 1, and its noise has scale 1/ε.",
-        epsilon="0.1 = ε: a noisy count outside the two true ones has densities in the ratio e^ε",
+        effect="None: one count changes by 1, and its noise has scale 1/ε.",
+        epsilon="0.1 = ε: a noisy count outside the interval between the two true counts has a density ratio of e^ε",
     ),
 )
 
 NoisyHist2.card = replace(
     NoisyHist1.card,
     name="NoisyHist2",
-    title="Noisy histogram, Lap(ε) for Lap(1/ε)",
+    title="Noisy histogram, Lap(ε) instead of Lap(1/ε)",
     place="Algorithm 10",
     claim="ε-DP where one record moves one count by 1 (false)",
     variants=("NoisyHist1",),
     known_bug=KnownBug(
         bug="wrong noise scale",
-        effect="The scale is the inverse of what it should be: 1/ε-DP, which for ε < 1 is far too little noise.",
-        epsilon="10 = 1/ε: one count moves by 1, and its noise has scale 0.1",
+        effect="The scale is the inverse of the correct one. The mechanism is 1/ε-DP: far too little noise for ε < 1.",
+        epsilon="10 = 1/ε: one count changes by 1, and its noise has scale 0.1",
     ),
 )

@@ -1,4 +1,4 @@
-"""A noisy count that is tidied up with the help of the data, and one that is tidied up without."""
+"""Noisy counts that are post-processed with access to the data, and one without."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from dpaudit.language import (
 
 @dataclass(frozen=True)
 class _NoisyCount(Mechanism):
-    """A count with Laplace noise of scale 1/ε, moved into a range."""
+    """A count with Laplace noise of scale 1/ε, mapped into a range."""
 
     epsilon: checks.Positive = 0.1
 
     @property
     def claim(self) -> Claim:
-        """ε, as if what follows the noise did not look at the data."""
+        """ε, as if the steps after the noise did not read the data."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
 
 @dataclass(frozen=True)
 class ClampedToTruth(_NoisyCount):
-    """A noisy count moved into [0, the true count]: "no answer may exceed what is there".
+    """A noisy count clamped to [0, the true count], as if no answer may exceed the true count.
 
     Args:
         epsilon: > 0.
@@ -46,7 +46,7 @@ class ClampedToTruth(_NoisyCount):
     Raises:
         ParameterError: epsilon is not above 0.
 
-    Source: Dwork and Roth 2014, Theorem 3.6, undone by a step that reads the data again.
+    Source: Dwork and Roth 2014, Theorem 3.6, invalidated by a step that reads the data again.
     """
 
     def run(self, answers: Any) -> Distribution:
@@ -57,7 +57,7 @@ class ClampedToTruth(_NoisyCount):
 
 @dataclass(frozen=True)
 class RoundedToData(_NoisyCount):
-    """A noisy answer to the first of several counts, moved to the nearest count that occurs in the data.
+    """A noisy answer to the first of several counts, rounded to the nearest count that occurs in the data.
 
     Args:
         epsilon: > 0.
@@ -65,7 +65,7 @@ class RoundedToData(_NoisyCount):
     Raises:
         ParameterError: epsilon is not above 0.
 
-    Source: Dwork and Roth 2014, Theorem 3.6, undone by a step that reads the data again.
+    Source: Dwork and Roth 2014, Theorem 3.6, invalidated by a step that reads the data again.
     """
 
     def run(self, answers: Any) -> Finite:
@@ -79,11 +79,11 @@ class RoundedToData(_NoisyCount):
 
 @dataclass(frozen=True)
 class ClampedToPublicBounds(_NoisyCount):
-    """A noisy count moved into [low, high], which are public.
+    """A noisy count clamped to the public bounds [low, high].
 
     Args:
         epsilon: > 0.
-        low, high: low < high, chosen without the data.
+        low, high: low < high, chosen independently of the data.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -104,7 +104,7 @@ class ClampedToPublicBounds(_NoisyCount):
         return Laplace(count, 1 / self.epsilon).clip(self.low, self.high)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 ClampedToTruth.card = Card(
     name="ClampedToTruth",
@@ -118,9 +118,9 @@ ClampedToTruth.card = Card(
     variants=("ClampedToPublicBounds", "RoundedToData"),
     known_bug=KnownBug(
         bug="post-processing that reads the data again",
-        effect="The true count is the answer in more than half of the runs, and no answer exceeds it.",
+        effect="More than half of the runs return the true count, and no answer exceeds it.",
         epsilon="infinite: an answer above 5 has probability 1/2 + (1 − e^-ε)/2 at a count of 6 (0.5476 at ε = "
-        "0.1) and none at 5",
+        "0.1) and 0 at a count of 5",
     ),
 )
 
@@ -131,14 +131,13 @@ RoundedToData.card = Card(
     paper=DWORK_ROTH,
     place="Theorem 3.6 and Proposition 2.1, misapplied",
     claim="ε-DP, as post-processing of an ε-DP answer",
-    inputs="counts (c₁, …, c_k), of which the first is asked for; epsilon > 0",
-    output="one of the counts; of two equally near ones the smaller",
+    inputs="counts (c₁, …, c_k); the query is c₁; epsilon > 0",
+    output="one of the counts; ties go to the smaller one",
     variants=("ClampedToPublicBounds", "ClampedToTruth"),
     known_bug=KnownBug(
         bug="post-processing that reads the data again",
         effect="The answer is always a number that occurs in the data.",
-        epsilon="infinite: with (2, 8) against (2, 9) the answer 8 has probability e^(-3ε)/2 (0.3704 at ε = 0.1) "
-        "and none",
+        epsilon="infinite: the answer 8 has probability e^(-3ε)/2 (0.3704 at ε = 0.1) on (2, 8) and 0 on (2, 9)",
     ),
 )
 
@@ -155,6 +154,6 @@ ClampedToPublicBounds.card = Card(
     known_bug=KnownBug(
         bug="",
         effect="The bounds do not depend on the data, so clamping is post-processing.",
-        epsilon="ε, attained by either end where both counts lie inside",
+        epsilon="ε, attained at either bound where both counts lie inside the bounds",
     ),
 )

@@ -1,4 +1,4 @@
-"""Sparse vector techniques whose outputs hold numbers from fresh noise, and two techniques on the same answers."""
+"""A sparse vector technique that prints answers with fresh noise, and two techniques run on the same answers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SHADOW_EXECUTION = "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Priv
 
 @dataclass(frozen=True)
 class NumericalSVT(Stopping):
-    """Answers above the threshold are printed with fresh noise: the correct relative of SVT3.
+    """Prints the answers above the threshold with fresh noise: the correct counterpart of SVT3.
 
     Args:
         epsilon: > 0; a third each for the threshold, the comparisons and the printed numbers.
         threshold: T.
-        c: answers above after which it stops, ≥ 1.
+        c: number of answers above after which it stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -58,7 +58,7 @@ class NumericalSVT(Stopping):
         noisy_threshold = self.threshold + rng.laplace(0, 3 / self.epsilon, (size, 1))
         compared = noisy_answers(answers, 6 * self.c / self.epsilon, size, rng)
         codes = until_stop(compared >= noisy_threshold, self.c)
-        # fresh noise where a number is printed, and nowhere else
+        # fresh noise only where a number is printed
         printed = np.zeros(codes.shape)
         above = codes == 1
         printed[above] = rng.laplace(0, 3 * self.c / self.epsilon, int(above.sum()))
@@ -67,12 +67,12 @@ class NumericalSVT(Stopping):
 
 @dataclass(frozen=True)
 class SVT34Parallel(Stopping):
-    """SVT3 and SVT4 on the same answers, with ε each, sold for ε together.
+    """SVT3 and SVT4 on the same answers, each with budget ε, but claimed as ε-DP together.
 
     Args:
-        epsilon: > 0, of each of the two.
-        threshold: T of both.
-        c: of both, ≥ 1.
+        epsilon: > 0, for each of the two.
+        threshold: T, for both.
+        c: number of answers above after which each stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -99,7 +99,7 @@ class SVT34Parallel(Stopping):
         return [a + b for a, b in zip(first, second, strict=True)]
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 NumericalSVT.card = Card(
     name="NumericalSVT",
@@ -112,13 +112,14 @@ NumericalSVT.card = Card(
     output='k entries: a noisy answer where it is above, "below", or (after the stop) "aborted"',
     deviations=(
         "The dataset is the vector of true answers.",
-        "For an answer below the source prints 0, here the symbol below, which no noisy answer can be taken for.",
-        "After the stop the remaining answers are the symbol aborted, so that outputs have one length.",
+        "For an answer below the threshold the source prints 0; here it is the symbol below, which cannot be confused "
+        "with a noisy answer.",
+        "After the stop the remaining entries are the symbol aborted, so that all outputs have the same length.",
     ),
     variants=("SVT3",),
     known_bug=KnownBug(
         bug="",
-        effect="Correct: what is printed has noise of its own, so it says nothing more about the threshold.",
+        effect="Correct: the printed numbers have their own noise, so they reveal nothing more about the threshold.",
         epsilon="at most 0.1: ε/3 for the threshold, c·2/(6c/ε) = ε/3 for the comparisons and c/(3c/ε) = ε/3 for "
         "the printed numbers",
     ),
@@ -135,13 +136,13 @@ SVT34Parallel.card = Card(
     output="2k entries: those of SVT3, then those of SVT4",
     deviations=(
         "The dataset is the vector of true answers.",
-        "The ε claimed is that of each part, as in the published experiments.",
+        "The claimed ε is that of each part, as in the published experiments.",
     ),
     variants=("SVT3", "SVT4"),
     known_bug=KnownBug(
         bug="composition not paid for, of two broken parts",
-        effect="The costs of both parts add up, and each is above its claim.",
-        epsilon="at most 0.575 for ten answers and c = 2: 10·ε2/c = 0.25 for SVT3, unbounded in their number, and "
-        "(1 + 6c)/4 · ε = 0.325 for SVT4",
+        effect="The privacy losses of both parts add up, and each part exceeds its own claim.",
+        epsilon="at most 0.575 for ten answers and c = 2: 10·ε2/c = 0.25 for SVT3 (it grows with the number of "
+        "answers) and (1 + 6c)/4 · ε = 0.325 for SVT4",
     ),
 )

@@ -1,4 +1,4 @@
-"""Permute-and-flip, and the zCDP bound of the exponential mechanism that it does not keep."""
+"""Permute-and-flip, and the zCDP bound of the exponential mechanism, which it does not satisfy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOUNDED_RANGE = "Cesar and Rogers, Bounding, Concentrating, and Truncating (ALT 
 
 @dataclass(frozen=True)
 class PermuteAndFlip(Mechanism):
-    """Candidates in random order; each is chosen with probability exp(ε(score − best score)/2), else the next.
+    """Visit the candidates in random order; choose each with probability exp(ε(score − best score)/2).
 
     Args:
         epsilon: > 0; scores of sensitivity 1.
@@ -59,10 +59,10 @@ class PermuteAndFlip(Mechanism):
 
 @dataclass(frozen=True)
 class PermuteAndFlipBoundedRange(PermuteAndFlip):
-    """Permute-and-flip, claimed to keep the exponential mechanism's ε²/8-zCDP.
+    """Permute-and-flip, claimed to satisfy the exponential mechanism's ε²/8-zCDP.
 
-    That bound rests on a bounded range: between the most and the least favourable output the privacy loss moves by ε
-    at most. For permute-and-flip it moves by up to ε + ln(2 − e^-ε) with two candidates.
+    That bound needs a bounded range: the privacy losses of any two outputs differ by at most ε. For permute-and-flip
+    with two candidates they differ by up to ε + ln(2 − e^-ε).
 
     Args:
         epsilon: > 0; scores of sensitivity 1.
@@ -71,8 +71,8 @@ class PermuteAndFlipBoundedRange(PermuteAndFlip):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: McKenna and Sheldon 2020; Cesar and Rogers 2021 (bounded range implies ε²/8-zCDP), on a
-    mechanism that has no such range.
+    Source: McKenna and Sheldon 2020; Cesar and Rogers 2021 (bounded range implies ε²/8-zCDP), applied to a mechanism
+    without that bounded range.
     """
 
     epsilon: float = 1.0
@@ -110,7 +110,7 @@ class ExponentialZCDP(Mechanism):
         return Softmax(np.asarray(scores, dtype=np.float64), self.epsilon / 2)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 PermuteAndFlip.card = Card(
     name="PermuteAndFlip",
@@ -125,7 +125,8 @@ PermuteAndFlip.card = Card(
     known_bug=KnownBug(
         bug="",
         effect="Selection without a softmax; the claim is attained.",
-        epsilon="ε, attained: with scores (0, 0) against (1, −1) the second candidate has 1/2 against e^-ε/2",
+        epsilon="ε, attained: with scores (0, 0) against (1, −1) the second candidate has probability 1/2 against "
+        "e^-ε/2",
     ),
 )
 
@@ -139,13 +140,13 @@ PermuteAndFlipBoundedRange.card = Card(
     inputs="a score for each candidate; epsilon > 0, and the ε at which zCDP is tested",
     output="the number of a candidate",
     deviations=(
-        "The claim is nobody's theorem: it follows where permute-and-flip is taken to be ε-bounded-range.",
+        "No paper states the claim: it follows from the false assumption that permute-and-flip is ε-bounded-range.",
     ),
     variants=("PermuteAndFlip", "ExponentialZCDP"),
     known_bug=KnownBug(
         bug="composition bound of another mechanism",
-        effect="Many uses composed by ε²/8 each would spend up to four times what is accounted for.",
-        epsilon="ε as pure privacy; ρ is at least KL((1/2, 1/2) ‖ (e^-ε/2, 1 − e^-ε/2)) = (ε − ln(2 − e^-ε))/2: "
+        effect="The privacy loss of many uses, accounted for at ε²/8 each, is up to four times the accounted one.",
+        epsilon="ε as pure DP; ρ is at least KL((1/2, 1/2) ‖ (e^-ε/2, 1 − e^-ε/2)) = (ε − ln(2 − e^-ε))/2: "
         "0.255 against 1/8 at ε = 1; p − e^0.3 q = 0.2517 where 1/8-zCDP allows 0.1438",
     ),
 )
@@ -162,8 +163,8 @@ ExponentialZCDP.card = Card(
     variants=("PermuteAndFlip", "PermuteAndFlipBoundedRange"),
     known_bug=KnownBug(
         bug="",
-        effect="Its range is bounded by ε, so that ρ = ε²/8 rather than ε²/2 (Hoeffding's lemma).",
-        epsilon="at most ε as pure privacy; p − e^0.3 q = 0.1128 at ε = 1 and scores (1, 0) against (0, 1), where "
+        effect="Its range is bounded by ε, so ρ = ε²/8 rather than ε²/2 (Hoeffding's lemma).",
+        epsilon="at most ε as pure DP; p − e^0.3 q = 0.1128 at ε = 1 and scores (1, 0) against (0, 1), where "
         "1/8-zCDP allows 0.1438",
     ),
 )

@@ -1,4 +1,4 @@
-"""Noisy prefix sums: private where one answer moves, audited where all of them do."""
+"""Noisy prefix sums: private if one answer changes, audited on datasets where all answers change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit_algorithms.corpus.noisy_histogram import laplace_log_density
 
 @dataclass(frozen=True)
 class PrefixSum(Mechanism):
-    """All prefix sums of answers that have each got noise Lap(1/ε).
+    """All prefix sums of answers with independent noise Lap(1/ε).
 
     Args:
         epsilon: > 0.
@@ -31,7 +31,7 @@ class PrefixSum(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """ε where every answer moves by at most 1, as claimed; the truth is ε times the number of answers."""
+        """ε if every answer changes by at most 1, as claimed; the true value is ε times the number of answers."""
         return Claim(self.epsilon, 0.0, ANSWERS_LINF)
 
     def run(self, answers: tuple[float, ...]) -> Generator[Laplace, float, tuple[float, ...]]:
@@ -47,12 +47,12 @@ class PrefixSum(Mechanism):
         return np.cumsum(noisy, axis=1)
 
     def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of vectors of prefix sums, shape (r, d): that of their differences, since the volume is the same."""
+        """Log density of prefix sums, shape (r, d) → (r,): that of their differences (the Jacobian is 1)."""
         noisy = np.diff(outputs, axis=1, prepend=0.0)
         return laplace_log_density(noisy - np.array(answers), 1 / self.epsilon)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 PrefixSum.card = Card(
     name="PrefixSum",
@@ -62,15 +62,15 @@ PrefixSum.card = Card(
     place="case study PrefixSum",
     claim="ε-DP (false where every answer moves by 1)",
     inputs="a vector of answers to queries (published: 10); epsilon > 0, as published 0.1",
-    output="a vector of as many real numbers",
+    output="a vector of real numbers, one per answer",
     deviations=(
-        "The claim is held against neighbours on which every answer moves by at most 1, as DP-Sniper does; "
-        "ε is kept where a record moves one answer only.",
-        "The output is a vector of doubles, not of real numbers; the claim is about the reals.",
+        "The claim is tested on neighbours where every answer changes by at most 1, as in DP-Sniper; "
+        "ε-DP holds if a record changes only one answer.",
+        "The output is a vector of doubles; the claim is about real numbers.",
     ),
     known_bug=KnownBug(
         bug="claimed for the wrong neighbours",
-        effect="Every answer that a record moves costs ε: one answer costs ε, ten cost 10ε.",
+        effect="Every answer that a record changes has a privacy loss of ε: ε for one answer, 10ε for ten.",
         epsilon="1.0 = 10ε with 10 answers: differences of the prefix sums are 10 independent Laplace mechanisms",
     ),
 )

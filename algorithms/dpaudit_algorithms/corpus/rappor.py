@@ -28,12 +28,12 @@ from dpaudit.language import (
 
 @dataclass(frozen=True)
 class OneTimeRappor(Mechanism):
-    """Steps 1 and 2: the filter and its permanent randomised response, which is reported as it is.
+    """Steps 1 and 2: the filter and its permanent randomised response, reported as it is.
 
     Args:
         bits: size of the Bloom filter, ≥ 1.
         hashes: h ≥ 1.
-        f: in (0, 1), how much of the filter is replaced by coins.
+        f: in (0, 1), the probability that a bit of the filter is replaced by a fair coin.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -53,7 +53,7 @@ class OneTimeRappor(Mechanism):
 
     @property
     def reported(self) -> tuple[float, float]:
-        """Probability that a 0 and that a 1 of the filter is reported as a 1."""
+        """Probabilities that a 0 and that a 1 of the filter are reported as a 1."""
         return self.f / 2, 1 - self.f / 2
 
     def run(self, dataset: tuple[Any, ...]) -> Program | Product:
@@ -80,13 +80,13 @@ class OneTimeRappor(Mechanism):
 
 @dataclass(frozen=True)
 class Rappor(OneTimeRappor):
-    """Steps 1–3: the filter, its permanent and its instantaneous randomised response; one report is seen.
+    """Steps 1–3: the filter, its permanent and its instantaneous randomised response; one report.
 
     Args:
         bits: size of the Bloom filter, ≥ 1.
         hashes: h ≥ 1.
-        f: in (0, 1), how much of the filter the permanent response replaces by coins.
-        p, q: in (0, 1), p < q; probability that a 0 and that a 1 of the permanent response is reported as a 1.
+        f: in (0, 1), the probability that the permanent response replaces a bit of the filter by a fair coin.
+        p, q: in (0, 1), p < q; probabilities that a 0 and that a 1 of the permanent response are reported as a 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -112,7 +112,7 @@ class Rappor(OneTimeRappor):
 
     @property
     def reported(self) -> tuple[float, float]:
-        """p* and q*: probability that a 0 and that a 1 of the filter is reported as a 1."""
+        """p* and q*: probabilities that a 0 and that a 1 of the filter are reported as a 1."""
         coin = self.f * (self.p + self.q) / 2
         return coin + (1 - self.f) * self.p, coin + (1 - self.f) * self.q
 
@@ -130,7 +130,7 @@ class Rappor(OneTimeRappor):
 
 
 def bloom_filter(value: Any, bits: int, hashes: int) -> tuple[int, ...]:
-    """Step 1: `bits` bits of which those that `value` is hashed to are 1."""
+    """Step 1: a vector of `bits` bits; the positions that `value` hashes to are 1."""
     hit = set()
     for i in range(hashes):
         digest = blake2b(str(value).encode(), digest_size=8, salt=i.to_bytes(16, "little")).digest()
@@ -154,12 +154,12 @@ def _value(dataset: tuple[Any, ...]) -> Any:
     return dataset[0]
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _PAPER = "Erlingsson, Pihur and Korolova, RAPPOR (CCS 2014)"
 _HASHES = (
     "Hash i of a value v is blake2b of str(v) in UTF-8 with salt i (16 bytes) and a digest of 8 bytes, both "
-    "little-endian, modulo the size of the filter, so that filters are the same on every machine."
+    "little-endian, modulo the size of the filter. Filters are the same on every machine."
 )
 _ONE = "The dataset is one client's value; neighbours are any two values."
 _OUTPUT = "a tuple of 20 bits"
@@ -171,7 +171,7 @@ Rappor.card = Card(
     paper=_PAPER,
     place="the algorithm, and the theorem on one report (ε₁)",
     claim="ε₁ = h·log(q*(1 − p*)/(p*(1 − q*))), q* = f(p + q)/2 + (1 − f)q, p* = f(p + q)/2 + (1 − f)p",
-    inputs="one value with a text form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
+    inputs="one value with a string form; 20 bits, 4 hashes, f = 0.75, p = 0.45, q = 0.55",
     output=_OUTPUT,
     deviations=(
         _HASHES,
@@ -182,8 +182,8 @@ Rappor.card = Card(
     variants=("OneTimeRappor",),
     known_bug=KnownBug(
         bug="",
-        effect="None: ε₁ = 0.4001 is spent where two filters share no bit and no hashes of a value collide.",
-        epsilon="0.3001 on two values whose filters differ in 6 bits, each of which spends ln(0.5125/0.4875)",
+        effect="None: the loss ε₁ = 0.4001 is attained if two filters share no bit and no hashes of a value collide.",
+        epsilon="0.3001 on two values whose filters differ in 6 bits, each with a loss of ln(0.5125/0.4875)",
     ),
 )
 
@@ -194,13 +194,13 @@ OneTimeRappor.card = Card(
     paper=_PAPER,
     place="One-time RAPPOR, and the theorem on all reports (ε_∞)",
     claim="ε_∞ = 2h·ln((1 − f/2)/(f/2))",
-    inputs="one value with a text form; 20 bits, 4 hashes, f = 0.95",
+    inputs="one value with a string form; 20 bits, 4 hashes, f = 0.95",
     output=_OUTPUT,
     deviations=(_HASHES, _ONE, "The constants are those of DP-Sniper's evaluation."),
     variants=("Rappor",),
     known_bug=KnownBug(
         bug="",
-        effect="None: ε_∞ = 0.8007 is spent where two filters share no bit and no hashes of a value collide.",
-        epsilon="0.6005 on two values whose filters differ in 6 bits, each of which spends ln(0.525/0.475)",
+        effect="None: the loss ε_∞ = 0.8007 is attained if two filters share no bit and no hashes of a value collide.",
+        epsilon="0.6005 on two values whose filters differ in 6 bits, each with a loss of ln(0.525/0.475)",
     ),
 )

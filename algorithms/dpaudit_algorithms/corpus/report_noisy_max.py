@@ -34,11 +34,11 @@ Noisy = Generator[Product, tuple[float, ...], Any]
 
 @dataclass(frozen=True)
 class Exponential(checks.Checked, Real):
-    """The exponential distribution: density exp(−(x − start)/scale)/scale from `start` on.
+    """The exponential distribution, shifted: density exp(−(x − start)/scale)/scale for x ≥ start.
 
     Args:
-        start: where it begins.
-        scale: > 0, its mean over `start`.
+        start: left end of the support.
+        scale: > 0, the mean of x − start.
 
     Raises:
         ParameterError: start is not finite, or scale not above 0.
@@ -75,12 +75,12 @@ class ReportNoisyMax1(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """ε where every answer moves by at most 1."""
+        """ε if every answer changes by at most 1."""
         return Claim(self.epsilon, 0.0, ANSWERS_LINF)
 
     @property
     def noise(self) -> Real:
-        """Of every answer."""
+        """Noise on every answer."""
         return Laplace(0, 2 / self.epsilon)
 
     def run(self, answers: tuple[float, ...]) -> Noisy:
@@ -116,7 +116,7 @@ class ReportNoisyMax2(ReportNoisyMax1):
 class ReportNoisyMax3(ReportNoisyMax1):
     """The largest answer after noise Lap(2/ε), instead of its index: broken.
 
-    The truth is ε/2 times the number of answers.
+    The true ε is ε/2 times the number of answers.
 
     Args, Raises: as for `ReportNoisyMax1`.
 
@@ -132,7 +132,7 @@ class ReportNoisyMax3(ReportNoisyMax1):
         return np.asarray(self._noisy(answers, size, rng).max(axis=1), dtype=np.float64)
 
     def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of values, shape (r,): the product of the distribution functions times the sum of density : function."""
+        """Log density of values, shape (r,): the product of the CDFs times the sum of the density-to-CDF ratios."""
         scale = 2 / self.epsilon
         z = (np.asarray(outputs, dtype=np.float64) - np.array(answers)[:, None]) / scale
         tail = np.exp(-np.abs(z)) / 2
@@ -144,7 +144,7 @@ class ReportNoisyMax3(ReportNoisyMax1):
 
 @dataclass(frozen=True)
 class ReportNoisyMax4(ReportNoisyMax3):
-    """The largest answer after exponential noise of scale 2/ε, instead of its index: broken, for every ε.
+    """The largest answer after exponential noise of scale 2/ε, instead of its index: broken for every ε.
 
     Args, Raises: as for `ReportNoisyMax1`.
 
@@ -156,14 +156,14 @@ class ReportNoisyMax4(ReportNoisyMax3):
         return Exponential(0, 2 / self.epsilon)
 
     def log_density(self, answers: tuple[float, ...], outputs: NDArray[Any]) -> FloatArray:
-        """Of values, shape (r,); −∞ up to the largest answer."""
+        """Log density of values, shape (r,); −∞ up to the largest answer."""
         scale = 2 / self.epsilon
         x = np.asarray(outputs, dtype=np.float64)
         possible = x > max(answers)
-        # a stand-in where the density is 0, so that no logarithm of 0 is taken
+        # use a placeholder where the density is 0, to avoid log(0)
         z = (np.where(possible, x, max(answers) + scale) - np.array(answers)[:, None]) / scale
         log_below = np.log(-np.expm1(-z))
-        # density : distribution function is 1/(e^z − 1), written so that a large z does not overflow
+        # density / CDF is 1/(e^z − 1), written so that a large z does not overflow
         density_to_below = np.exp(-z) / -np.expm1(-z) / scale
         density: FloatArray = log_below.sum(axis=0) + np.log(density_to_below.sum(axis=0))
         return np.where(possible, density, -np.inf)
@@ -175,7 +175,7 @@ def _length(answers: tuple[float, ...]) -> int:
     return len(answers)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 ReportNoisyMax1.card = Card(
     name="ReportNoisyMax1",
@@ -188,13 +188,13 @@ ReportNoisyMax1.card = Card(
     output="an index, counted from 0",
     deviations=(
         "The dataset is the vector of answers itself; neighbours move every answer by at most 1.",
-        "Ties, which have probability 0 in the reals, go to the first of the largest.",
+        "Ties, which have probability 0 over the reals, go to the first of the largest answers.",
     ),
     variants=("ReportNoisyMax2", "ReportNoisyMax3", "ReportNoisyMax4"),
     known_bug=KnownBug(
         bug="",
         effect="None: only the index is released.",
-        epsilon="0.0946 on the pair tried, by quadrature; at most 0.1 = ε on every pair",
+        epsilon="0.0946 on the audited pair, by quadrature; at most 0.1 = ε on every pair",
     ),
 )
 
@@ -207,7 +207,7 @@ ReportNoisyMax2.card = replace(
     known_bug=KnownBug(
         bug="",
         effect="None: only the index is released.",
-        epsilon="0.1 = ε, attained on the pair tried by the index of the answer that moves down, by quadrature",
+        epsilon="0.1 = ε, attained on the audited pair by the index of the answer that moves down, by quadrature",
     ),
 )
 
@@ -220,14 +220,15 @@ ReportNoisyMax3.card = replace(
     output="a real number",
     deviations=(
         "The dataset is the vector of answers itself; neighbours move every answer by at most 1.",
-        "The output is a double, not a real number; the claim is about the reals.",
+        "The output is a double; the claim is about real numbers.",
     ),
     variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax4"),
     known_bug=KnownBug(
         bug="releases the value, not the index",
-        effect="Noise for one index is spent on a value that every answer has a part in: kε/2 with k answers.",
-        epsilon="0.25 = 5·ε/2: a small maximum means that all 5 noisy answers are small, each at ε/2; attained by "
-        "{output ≤ 1} on answers of 1 against answers of 2",
+        effect="The noise is calibrated to releasing an index, but every answer affects the value: the loss is kε/2 "
+        "with k answers.",
+        epsilon="0.25 = 5·ε/2: a small maximum means that all 5 noisy answers are small, with a loss of ε/2 each; "
+        "attained by {output ≤ 1} on answers of 1 against answers of 2",
     ),
 )
 
@@ -239,8 +240,8 @@ ReportNoisyMax4.card = replace(
     variants=("ReportNoisyMax1", "ReportNoisyMax2", "ReportNoisyMax3"),
     known_bug=KnownBug(
         bug="releases the value, not the index",
-        effect="Exponential noise is never negative, so a value below the largest answer is impossible; between "
-        "answers of 1 and of 2 that is rare, and where one answer stands far above the others it is frequent.",
+        effect="Exponential noise is never negative, so a value below the largest answer is impossible. The event is "
+        "rare for answers of 1 against 2, and frequent if one answer is far above the others.",
         epsilon="∞: an output below 2 is impossible on answers of 2 and has probability (1 − e^(−ε/2))^5 = 2.8e-7 "
         "on answers of 1",
     ),

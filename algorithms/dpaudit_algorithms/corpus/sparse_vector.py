@@ -1,6 +1,7 @@
-"""The six sparse vector techniques that Lyu, Su and Li compare: two keep their claim, four do not.
+"""The six sparse vector techniques that Lyu, Su and Li compare: two satisfy their claims, four do not.
 
-All answer a stream of queries of sensitivity 1 by whether they are above a threshold, and most stop after c that are.
+All report for each query of sensitivity 1 in a stream whether its answer is above a threshold. Most stop after c
+answers above.
 The dataset is the vector of true answers.
 """
 
@@ -40,14 +41,14 @@ SYMBOLIC = 'k symbols, "above", "below" or (after the stop) "aborted"'
 
 @dataclass(frozen=True)
 class OnAnswers(Mechanism):
-    """What all six share: ε split over the threshold's noise and the answers', one threshold, the claim."""
+    """Base class of all six: the claim, the threshold, and ε split over the noise of threshold and answers."""
 
     epsilon: checks.Positive = 0.1
     threshold: checks.Number = 1.0
 
     @property
     def claim(self) -> Claim:
-        """ε, where every answer moves by at most 1."""
+        """ε if every answer changes by at most 1."""
         return Claim(self.epsilon, 0.0, ANSWERS_LINF)
 
     @property
@@ -63,19 +64,19 @@ class OnAnswers(Mechanism):
 
 @dataclass(frozen=True)
 class Stopping(OnAnswers):
-    """Those that stop after c answers above."""
+    """Base class of the techniques that stop after c answers above."""
 
     c: checks.Count = 1
 
 
 @dataclass(frozen=True)
 class SVT1(Stopping):
-    """Noise of the threshold drawn once, noise of the answers of scale 2c/ε2: the technique done right.
+    """The correct technique: the threshold's noise drawn once, noise of scale 2c/ε2 on the answers.
 
     Args:
         epsilon: > 0; half of it for the threshold.
         threshold: T.
-        c: answers above after which it stops, ≥ 1.
+        c: number of answers above after which it stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -87,7 +88,7 @@ class SVT1(Stopping):
 
     @property
     def scale(self) -> float:
-        """Of the noise of the answers."""
+        """Scale of the noise on the answers."""
         return 2 * self.c / self.epsilon_2
 
     def run(self, answers: Any) -> Program:
@@ -110,12 +111,12 @@ class SVT1(Stopping):
 
 @dataclass(frozen=True)
 class SVT2(Stopping):
-    """Noise of the threshold of scale c/ε1, drawn anew after every answer above: correct, and less exact than SVT1.
+    """Threshold noise of scale c/ε1, redrawn after every answer above: correct, but less accurate than SVT1.
 
     Args:
         epsilon: > 0; half of it for the threshold.
         threshold: T.
-        c: answers above after which it stops, ≥ 1.
+        c: number of answers above after which it stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -142,7 +143,7 @@ class SVT2(Stopping):
         above = np.zeros(noisy.shape, dtype=np.bool_)
         for place in range(len(answers)):
             above[:, place] = noisy[:, place] >= self.threshold + rho
-            # what is drawn for runs that have stopped is not looked at
+            # noise drawn for runs that have stopped is ignored
             fresh = np.flatnonzero(above[:, place])
             rho[fresh] = rng.laplace(0, self.c / self.epsilon_2, len(fresh))
         return as_symbols(until_stop(above, self.c))
@@ -150,12 +151,12 @@ class SVT2(Stopping):
 
 @dataclass(frozen=True)
 class SVT3(Stopping):
-    """Prints the very number that was compared with the threshold.
+    """Prints the noisy answer that was compared with the threshold.
 
     Args:
         epsilon: > 0; half of it for the threshold.
         threshold: T.
-        c: answers above after which it stops, ≥ 1.
+        c: number of answers above after which it stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -186,12 +187,12 @@ class SVT3(Stopping):
 
 @dataclass(frozen=True)
 class SVT4(SVT1):
-    """SVT1 with noise of the answers that forgets that c of them may be above, and the sign of their change.
+    """SVT1 with noise of scale 1/ε2 on the answers: it omits the factors c (answers above) and 2 (sign of the change).
 
     Args:
         epsilon: > 0; a quarter of it for the threshold.
         threshold: T.
-        c: answers above after which it stops, ≥ 1.
+        c: number of answers above after which it stops, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -208,7 +209,7 @@ class SVT4(SVT1):
 
     @property
     def scale(self) -> float:
-        """Of the noise of the answers."""
+        """Scale of the noise on the answers."""
         return 1 / self.epsilon_2
 
 
@@ -217,7 +218,7 @@ class SVT5(OnAnswers):
     """No noise on the answers, and no stop.
 
     Args:
-        epsilon: > 0; half of it for the threshold, the rest is not used.
+        epsilon: > 0; half of it for the threshold, the other half unused.
         threshold: T.
 
     Raises:
@@ -237,7 +238,7 @@ class SVT5(OnAnswers):
 
 @dataclass(frozen=True)
 class SVT6(OnAnswers):
-    """Never stops, and its noise does not know how many answers may be above.
+    """Never stops, though its noise does not depend on the number of answers above.
 
     Args:
         epsilon: > 0; half of it for the threshold.
@@ -262,10 +263,10 @@ class SVT6(OnAnswers):
         return as_symbols((noisy_answers(answers, 1 / self.epsilon_2, size, rng) >= noisy_threshold).astype(np.int8))
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _VECTOR = "The dataset is the vector of true answers."
-_ABORTED = "After the stop the remaining answers are the symbol aborted, so that outputs have one length."
+_ABORTED = "After the stop the remaining entries are the symbol aborted, so that all outputs have the same length."
 
 SVT1.card = Card(
     name="SVT1",
@@ -283,10 +284,10 @@ SVT1.card = Card(
     variants=("SVT2", "SVT3", "SVT4", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="",
-        effect="Correct: moving the threshold's noise by 1 and that of the c answers above by 2 pays for every "
-        "answer below, however many there are.",
-        epsilon="at most 0.1 (ε1 for the threshold, c·2/(2c/ε2) = ε2 for the answers above); 0.0885 on the pair of "
-        "the audit",
+        effect="Correct: shifting the threshold's noise by 1 and the noise of the c answers above by 2 covers any "
+        "number of answers below.",
+        epsilon="at most 0.1 (ε1 for the threshold, c·2/(2c/ε2) = ε2 for the answers above); 0.0885 on the audited "
+        "pair",
     ),
 )
 
@@ -300,7 +301,7 @@ SVT2.card = replace(
     known_bug=KnownBug(
         bug="",
         effect="Correct: c runs of a technique that stops at the first answer above, with ε/c each.",
-        epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the pair of the audit",
+        epsilon="at most 0.1 (c parts of ε/c); 0.0882 on the audited pair",
     ),
 )
 
@@ -313,10 +314,11 @@ SVT3.card = replace(
     variants=("SVT1", "SVT2", "SVT4", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="noise used twice",
-        effect="A printed number shows that the noisy threshold was no higher, so the noise of the threshold no "
-        "longer pays for the answers below: each of them costs ε2/c.",
-        epsilon="0.5 for ten answers and c = 1, unbounded in their number: given ρ each answer's ratio is at most "
-        "e^(ε2/c), and where nine answers 1 and 2 are below and the last, 1 or 0, prints 1 (so ρ ≤ 0), all ten are",
+        effect="A printed number reveals that the noisy threshold is at most that number, so the threshold's noise no "
+        "longer covers the answers below: each of them adds a loss of ε2/c.",
+        epsilon="0.5 for ten answers and c = 1; it grows with their number without bound. Given ρ, each answer's ratio "
+        "is at most e^(ε2/c). All ten attain it where nine answers of 1 against 2 are below and the last, 1 against 0, "
+        "prints 1 (so ρ ≤ 0)",
     ),
 )
 
@@ -328,8 +330,8 @@ SVT4.card = replace(
     variants=("SVT1", "SVT2", "SVT3", "SVT5", "SVT6"),
     known_bug=KnownBug(
         bug="wrong noise scale",
-        effect="The noise of an answer has scale 1/ε2 where 2c/ε2 is needed, so an answer above costs 2·ε2.",
-        epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the pair of the audit",
+        effect="The noise of an answer has scale 1/ε2 instead of 2c/ε2, so an answer above has a loss of 2·ε2.",
+        epsilon="at most 0.175 for c = 1: (1 + 6c)/4 · ε = ε1 + 2c·ε2; 0.1717 on the audited pair",
     ),
 )
 
@@ -344,10 +346,9 @@ SVT5.card = replace(
     variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT6"),
     known_bug=KnownBug(
         bug="missing noise",
-        effect="One noisy threshold divides the bare answers, so their order is never contradicted: an answer "
-        "above and one below show which of the two is larger.",
-        epsilon="inf: with the answers (1, −1) the first alone is above with positive probability, with (0, 0) "
-        "never",
+        effect="The answers have no noise and share one threshold, so the output never contradicts their order: an "
+        "answer above is larger than an answer below.",
+        epsilon="inf: only the first answer is above with positive probability on (1, −1), and never on (0, 0)",
     ),
 )
 
@@ -359,9 +360,9 @@ SVT6.card = replace(
     variants=("SVT1", "SVT2", "SVT3", "SVT4", "SVT5"),
     known_bug=KnownBug(
         bug="wrong noise scale",
-        effect="The noise of the threshold pays for the answers below or for those above, not for both, and the "
-        "others cost ε2 each without end.",
-        epsilon="0.4200 on the pair of the audit (by its law); at most 0.5 for ten answers, as given ρ each "
-        "answer's ratio is at most e^ε2; unbounded in their number",
+        effect="The threshold's noise covers either the answers below or the answers above, not both; each of the "
+        "others adds a loss of ε2, without a limit on their number.",
+        epsilon="0.4200 on the audited pair (exact); at most 0.5 for ten answers, because given ρ each answer's ratio "
+        "is at most e^ε2; it grows with their number without bound",
     ),
 )

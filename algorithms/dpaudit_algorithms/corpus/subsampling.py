@@ -1,4 +1,4 @@
-"""A noisy count of a sample, claimed with the amplification that only a secret random sample gives."""
+"""A noisy count of a sample, claimed with privacy amplification, which needs a secret random sample."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Floats = FloatArray
 
 @dataclass(frozen=True)
 class _SampledCount(Mechanism):
-    """Laplace noise that keeps ε₀ without the sampling, for the claim ε = ln(1 + γ(e^ε₀ − 1)) with it."""
+    """Laplace noise that is ε₀-DP without sampling, and claimed ε-DP with it, for ε = ln(1 + γ(e^ε₀ − 1))."""
 
     epsilon: checks.Positive
     rate: checks.Unit
 
     @property
     def unamplified(self) -> float:
-        """ε₀ = ln(1 + (e^ε − 1)/γ): what the noise keeps by itself."""
+        """ε₀ = ln(1 + (e^ε − 1)/γ), the privacy of the noise alone."""
         return log1p(expm1(self.epsilon) / self.rate)
 
     @property
@@ -51,7 +51,7 @@ class _SampledCount(Mechanism):
 
 @dataclass(frozen=True)
 class SubsampledLaplace(_SampledCount):
-    """The ones among the first ⌊γn⌋ records, with noise of scale 1/ε₀: amplification claimed for a fixed sample.
+    """The number of ones among the first ⌊γn⌋ records, with noise of scale 1/ε₀: amplification without sampling.
 
     Args:
         epsilon: > 0, claimed.
@@ -60,7 +60,7 @@ class SubsampledLaplace(_SampledCount):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Balle, Barthe and Gaboardi 2018, sampling without replacement, on a sample that is not random.
+    Source: Balle, Barthe and Gaboardi 2018, sampling without replacement, applied to a sample that is not random.
     """
 
     epsilon: float = 0.1
@@ -71,17 +71,18 @@ class SubsampledLaplace(_SampledCount):
         return Laplace(_ones(sample), 1 / self.unamplified)
 
     def log_density(self, records: Any, outputs: Floats) -> Floats:
-        """Shape (r,)."""
+        """Log density of the outputs, shape (r,)."""
         sample = records[: math.floor(self.rate * len(records))]
         return _laplace(outputs, _ones(sample), self.unamplified)
 
 
 @dataclass(frozen=True)
 class SubsampledLaplacePoisson(_SampledCount):
-    """The ones of a sample that holds each record with probability γ, with noise of scale 1/ε₀.
+    """The number of ones in a sample that holds each record with probability γ, with noise of scale 1/ε₀.
 
-    Let P_K be the law with K ones. Then P_{K+1} = (1 − γ)·P_K + γ·P_K(· − 1), and the shift has a density within
-    e^±ε₀ of P_K's. So P_{K+1}/P_K ≤ 1 + γ(e^ε₀ − 1) = e^ε, and P_K/P_{K+1} ≤ 1/(1 − γ(1 − e^-ε₀)) ≤ e^ε.
+    Let P_K be the output distribution with K ones. Then P_{K+1} = (1 − γ)·P_K + γ·P_K(· − 1), and the density of the
+    shifted distribution is within a factor e^±ε₀ of P_K's. Hence P_{K+1}/P_K ≤ 1 + γ(e^ε₀ − 1) = e^ε and
+    P_K/P_{K+1} ≤ 1/(1 − γ(1 − e^-ε₀)) ≤ e^ε.
 
     Args:
         epsilon: > 0, claimed.
@@ -102,7 +103,7 @@ class SubsampledLaplacePoisson(_SampledCount):
         return Laplace(sampled, 1 / self.unamplified)
 
     def log_density(self, records: Any, outputs: Floats) -> Floats:
-        """Shape (r,): that of the mixture over the size of the sample."""
+        """Log density of the mixture over the number of sampled ones, shape (r,)."""
         ones = _ones(records)
         parts = [
             binom.logpmf(k, ones, self.rate) + _laplace(outputs, k, self.unamplified) for k in range(ones + 1)
@@ -122,7 +123,7 @@ def _laplace(outputs: Floats, centre: float, epsilon: float) -> Floats:
     return density
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 SubsampledLaplace.card = Card(
     name="SubsampledLaplace",
@@ -133,11 +134,11 @@ SubsampledLaplace.card = Card(
     claim="ln(1 + γ(e^ε₀ − 1))-DP for a share γ of the records and an ε₀-DP answer on it",
     inputs="a tuple of records 0 and 1; epsilon (claimed), the share γ",
     output="a real number",
-    deviations=("The sample is the first ⌊γn⌋ records: a batch of data that was never shuffled.",),
+    deviations=("The sample is the first ⌊γn⌋ records, as in a batch of unshuffled data.",),
     variants=("SubsampledLaplacePoisson",),
     known_bug=KnownBug(
         bug="amplification without a secret random sample",
-        effect="Whoever stands among the first records has the unamplified ε₀, the others have perfect privacy.",
+        effect="The first records have the unamplified ε₀; the others have perfect privacy.",
         epsilon="ε₀ = ln(1 + (e^ε − 1)/γ), attained by the first record: 0.7187 for (0.1, γ = 0.1)",
     ),
 )
@@ -152,14 +153,14 @@ SubsampledLaplacePoisson.card = Card(
     inputs="a tuple of records 0 and 1; epsilon (claimed), the rate γ",
     output="a real number",
     deviations=(
-        "Only ones are sampled, as the others are not counted.",
-        "The theorem is about adding or removing a record; a count of ones changes in the same way when a record "
-        "is replaced, so the claim is made for replace-one.",
+        "Only ones are sampled, because zeros do not change the count.",
+        "The theorem is about adding or removing a record. Replacing a record changes the count of ones in the same "
+        "way, so the claim is made for replace-one.",
     ),
     variants=("SubsampledLaplace",),
     known_bug=KnownBug(
         bug="",
         effect="The sample is random and secret, so most answers do not depend on the record at all.",
-        epsilon="ε, attained by answers above 1 at counts of 1 against 0",
+        epsilon="ε, attained by answers above 1 for counts of 1 against 0",
     ),
 )

@@ -26,7 +26,7 @@ class TruncatedGeometric(Mechanism):
 
     Args:
         epsilon: in (0, 2].
-        n: ≥ 1, how many individuals are counted.
+        n: ≥ 1, the number of individuals.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -45,7 +45,7 @@ class TruncatedGeometric(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """ε, as claimed; the truth is ln(1 + 2^−k)."""
+        """ε, as claimed; the true value is ln(1 + 2^−k)."""
         return Claim(self.epsilon, 0.0, ANSWERS_L1)
 
     @property
@@ -55,11 +55,11 @@ class TruncatedGeometric(Mechanism):
 
     @property
     def d(self) -> int:
-        """How many values u has: (2^{k+1} + 1)(2^k + 1)^{n−1}."""
+        """Number of values of u: (2^{k+1} + 1)(2^k + 1)^{n−1}."""
         return int((2 ** (self.k + 1) + 1) * (2**self.k + 1) ** (self.n - 1))
 
     def F(self, z: int, c: int) -> int:
-        """d times the probability of an output ≤ z on the count c: step 2 of the algorithm; 0 below z = 0."""
+        """d times the probability of an output ≤ z on the count c (step 2 of the algorithm); 0 below z = 0."""
         n, power = self.n, int(2**self.k)
         if z < 0:
             return 0
@@ -95,7 +95,7 @@ class TruncatedGeometricBase2(TruncatedGeometric):
         return ceil_log2(math.ceil(2 / self.epsilon))  # 2^k is whole
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _UNIFORM = (
     "The draw of u from {1, …, d} and the search for the smallest z with F(z) ≥ u are one draw of z with probability "
@@ -109,20 +109,20 @@ TruncatedGeometric.card = Card(
     title="Truncated geometric noise, natural logarithm",
     paper="Balcer and Vadhan, Differential Privacy on Finite Computers (2017), arXiv:1709.05396",
     place="GeoSample and its theorem",
-    claim="ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is to make that at most ε",
+    claim="ln(1 + 2^−k)-DP for a count out of n, where k = ⌈log(2/ε)⌉ is meant to make that at most ε",
     inputs="one count in {0, …, n}; epsilon in (0, 2], as published 0.1; n ≥ 1 individuals, as published 5",
     output="a whole number in {0, …, n}",
     deviations=(
-        "The logarithm in k is read as natural, as in DP-Sniper's implementation, which states the privacy of what "
-        "comes out, ln(1 + 2^−⌈ln(2/ε)⌉), correctly; the claim under test is the ε that was asked for.",
+        "The logarithm in k is natural, as in DP-Sniper's implementation. That implementation correctly states the "
+        "resulting privacy, ln(1 + 2^−⌈ln(2/ε)⌉); the claim under test is the requested ε.",
         _UNIFORM,
         _COUNT,
     ),
     variants=("TruncatedGeometricBase2",),
     known_bug=KnownBug(
         bug="natural logarithm for a binary one",
-        effect="2^−k must be at most ε/2, but k = ⌈ln(2/ε)⌉ only makes e^−k so small: at ε = 0.1 the noise is "
-        "that of ln(9/8).",
+        effect="2^−k must be at most ε/2, but k = ⌈ln(2/ε)⌉ only makes e^−k that small: at ε = 0.1 the noise is "
+        "that for ln(9/8).",
         epsilon="0.11778 = ln(1 + 2^−3) = ln(9/8): k = ⌈ln 20⌉ = 3; attained by {0} on every pair of counts",
     ),
 )
@@ -131,7 +131,7 @@ TruncatedGeometricBase2.card = replace(
     TruncatedGeometric.card,
     name="TruncatedGeometricBase2",
     title="Truncated geometric noise, binary logarithm",
-    deviations=("The logarithm in k is read to base 2, the reading under which ε is kept.", _UNIFORM, _COUNT),
+    deviations=("The logarithm in k is binary; with this reading the mechanism is ε-DP.", _UNIFORM, _COUNT),
     variants=("TruncatedGeometric",),
     known_bug=KnownBug(
         bug="",

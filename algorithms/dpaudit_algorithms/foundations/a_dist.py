@@ -123,7 +123,7 @@ class ADistCorrected(Mechanism):
     Raises:
         ParameterError: a parameter outside its range, or a quality of sensitivity above 1.
 
-    Source: Stemmer's thesis, section 3.5.3, algorithm A_dist, with steps 2 and 3 mended.
+    Source: Stemmer's thesis, section 3.5.3, algorithm A_dist, with steps 2 and 3 corrected.
     """
 
     epsilon: float
@@ -147,7 +147,7 @@ class ADistCorrected(Mechanism):
         """With gap ≥ 2 + (2/ε)·ln(1/(βδ)), h₁ with probability ≥ 1 − β, for a beta in (0, 1)."""
         checks.probability("beta", beta, open_ends=True)
         lead = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
-        return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), mended")
+        return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), corrected")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """The promise with β = 0.05, whatever the number of records."""
@@ -162,8 +162,8 @@ class ADistCorrected(Mechanism):
         if scores.size < 2:
             return scores.best().solution if scores.size else BOTTOM
         h1, h2 = scores.two_highest()  # step 1
-        gap = h1.score - h2.score  # step 2, mended: gap* = gap + Lap(2/ε)
-        if (yield Laplace(gap, 2 / self.epsilon) < self.threshold):  # step 3, mended
+        gap = h1.score - h2.score  # step 2, corrected: gap* = gap + Lap(2/ε)
+        if (yield Laplace(gap, 2 / self.epsilon) < self.threshold):  # step 3, corrected
             return BOTTOM
         return h1.solution  # step 4
 
@@ -209,7 +209,7 @@ ADistCorrected.card = Card(
     system="F3",
     title="A_dist with noise for a gap that moves by 2",
     paper=THESIS,
-    place="§3.5.3, Proposition 3.28, mended",
+    place="§3.5.3, Proposition 3.28, corrected",
     claim="(ε, δ)-DP under replace-one",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -80,8 +80,8 @@ class ChoosingMechanism(Mechanism):
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Lemma 7.10 (for n ≥ 1, where its logarithm exists) and Lemma 7.11."""
         probability = all_but(self.beta)
-        promised = Supported(self.quality, 2 * self.threshold)
-        supported = UtilityClaim(promised, probability, "§7.3.1, Lemma 7.11")
+        guaranteed = Supported(self.quality, 2 * self.threshold)
+        supported = UtilityClaim(guaranteed, probability, "§7.3.1, Lemma 7.11")
         if records < 1:
             return (supported,)
         below = 16 / self.epsilon * (self.log_term + log(records))

@@ -182,7 +182,7 @@ _INPUT = "n ≥ 1 records, each 0 or 1"
 _OUTPUT = 'for each record, how many of the k interactions said "likely 1"; or "surely 0", "surely 1"'
 _WORST = (
     "Every interaction is with the mechanism that dominates all (ε, δ)-DP mechanisms: no adaptive choice does worse.",
-    "The output is a sufficient statistic of the transcript: the k answers tell an adversary no more.",
+    "The output is a sufficient statistic of the transcript: the k answers tell an adversary nothing more.",
 )
 
 BasicComposition.card = Card(

@@ -101,23 +101,23 @@ class NearBestOrBottom(Goal):
 
 @dataclass(frozen=True)
 class Supported(Goal):
-    """A solution of score ≥ 1, where some solution has a score of `promised` or more.
+    """A solution of score ≥ 1, where some solution has a score of `guaranteed` or more.
 
     Source: thesis, Lemma 7.11.
     """
 
     quality: Quality
-    promised: checks.Positive
+    guaranteed: checks.Positive
 
     def reached(self, instance: Instance, output: Any) -> bool:
         scores = self.quality(instance.dataset)
-        if not scores.size or scores.best().score < self.promised:
+        if not scores.size or scores.best().score < self.guaranteed:
             return True
         score = scores.of(output)
         return score is not None and score >= 1
 
     def __str__(self) -> str:
-        return f"a solution of score ≥ 1 where some score is ≥ {self.promised:.6g}"
+        return f"a solution of score ≥ 1 where some score is ≥ {self.guaranteed:.6g}"
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,6 @@ PostProcessing.card = Card(
     paper=THESIS,
     place="§3.1.1, Theorem 3.3",
     claim="(ε, δ)-DP if the first mechanism is",
-    inputs="a dataset of the first mechanism; a channel of shape (r, m), each row a law",
+    inputs="a dataset of the first mechanism; a channel of shape (r, m), each row a distribution",
     output="as many answers as the first mechanism gives, each in {0, …, m − 1}",
 )

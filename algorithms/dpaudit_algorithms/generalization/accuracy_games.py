@@ -1,4 +1,4 @@
-"""The accuracy game against the distribution, played to its largest error; and at a scale where no text can play it."""
+"""The accuracy game against the distribution, with the largest error as its output; and a fast version for large k."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from dpaudit_algorithms.generalization.interaction import Interactive, Samples, 
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers, NoisyAnswers
 
 FEW = 20_000
-"""No more cells than this are counted one by one."""
+"""Up to this number of cells, the records of each cell are drawn directly."""
 NEVER = 1e-30
-"""A probability that no draw of so few tables meets, and less than a double's last digit of any other."""
+"""A negligible probability: no draw meets it, and it is below the rounding error of other probabilities."""
 
 
 @dataclass(frozen=True)
 class WithinError(Goal):
-    """The largest error of a game is at most α, and nothing was ⊥.
+    """The largest error of a game is at most α, and no answer is ⊥.
 
     Args:
         alpha: > 0, in units of q(D).
@@ -58,10 +58,10 @@ class WithinError(Goal):
 class AccuracyGame(Mechanism):
     """Acc_{n,k}[M, A]: A chooses D; M gets S ~ D^n; for j = 1, …, k A outputs q_j and M answers a_j.
 
-    A mechanism from () to max_j |a_j − q_j(D)|, or to ⊥ where an answer was.
+    A mechanism from () to max_j |a_j − q_j(D)|, or to ⊥ if an answer is ⊥.
 
     Args:
-        answers: M with its analyst A, who has a population.
+        answers: M with its analyst A, who must have a population.
         records: n ≥ 1.
 
     Raises:
@@ -93,13 +93,14 @@ class AccuracyGame(Mechanism):
 
 @dataclass(frozen=True)
 class OverfittingGame(AccuracyGame):
-    """`AccuracyGame` with the analyst `Overfitter`, drawn from what its largest error depends on, with the same law.
+    """`AccuracyGame` with the analyst `Overfitter`, with the same output distribution but sampled faster.
 
-    That is (1) how many cells hold r records, for every r; (2) of those, how many answers were above 1/m, and the
-    largest and the least of their noise; (3) the noise of the last answer. The numbers of records in m cells are
-    independent Poisson(n/m) given that they sum to n, so (1) is multinomial over r given that sum (`occupancies`). A
-    cell's answer is above with a probability that r gives, so their number is binomial; the largest of c independent
-    values of a law is its quantile at U^{1/c}. So a game of 10⁷ queries takes less than a millisecond.
+    It samples only the quantities that determine the largest error: (1) for every r, the number of cells with r
+    records; (2) among those, the number of answers above 1/m, and the largest and smallest noise; (3) the noise of the
+    last answer. The numbers of records in m cells are independent Poisson(n/m) conditioned on the sum n, so (1) is
+    multinomial over r conditioned on that sum (`occupancies`). An answer is above 1/m with a probability that depends
+    only on r, so the number of such answers is binomial. The largest of c independent values is the quantile at
+    U^{1/c}. A game of 10⁷ queries takes less than a millisecond.
 
     Args:
         answers: `NaiveAnswers` or `NoisyAnswers` with an `Overfitter`.
@@ -110,7 +111,7 @@ class OverfittingGame(AccuracyGame):
     """
 
     def __post_init__(self) -> None:
-        checks.Checked.__post_init__(self)  # without that of AccuracyGame, which lists the population
+        checks.Checked.__post_init__(self)  # skips AccuracyGame's own check, which lists the population
         known = isinstance(self.answers, NaiveAnswers | NoisyAnswers)
         if not known or not isinstance(self.answers.analyst, Overfitter):
             raise ParameterError("The shortcut is for NaiveAnswers or NoisyAnswers with an Overfitter.")
@@ -127,7 +128,7 @@ class OverfittingGame(AccuracyGame):
         return [self._largest_error(table, rng) for table in tables]
 
     def _largest_error(self, cells: IntArray, rng: Generator) -> float:
-        """Of one game in which cells[r] cells hold r records."""
+        """The largest error of one game in which cells[r] cells hold r records."""
         m, n = self.cells, self.records
         r = np.flatnonzero(cells)
         held = cells[r]
@@ -137,26 +138,26 @@ class OverfittingGame(AccuracyGame):
             return max(float(np.abs(off).max()), abs(float((above * off).sum())))
         assert isinstance(self.answers, NoisyAnswers)
         scale = self.answers.scale
-        law = stats.laplace if isinstance(self.answers.noisy(0.0), Laplace) else stats.norm
-        p, q = law.sf(-off / scale), law.cdf(-off / scale)  # an answer above 1/m, and one at most that
+        noise = stats.laplace if isinstance(self.answers.noisy(0.0), Laplace) else stats.norm
+        p, q = noise.sf(-off / scale), noise.cdf(-off / scale)  # probabilities of an answer above 1/m, and of ≤ 1/m
         above = rng.binomial(held, p)
-        # 1 − U^{1/c}, without the difference of two numbers that are nearly equal
+        # 1 − U^{1/c}, without subtracting two nearly equal numbers
         high = -np.expm1(np.log(rng.random(len(r))) / np.maximum(above, 1))
         low = -np.expm1(np.log(rng.random(len(r))) / np.maximum(held - above, 1))
-        largest = np.where(above > 0, off + scale * law.isf(p * high), 0.0)
-        least = np.where(held > above, off + scale * law.ppf(q * low), 0.0)
+        largest = np.where(above > 0, off + scale * noise.isf(p * high), 0.0)
+        least = np.where(held > above, off + scale * noise.ppf(q * low), 0.0)
         last = float((above * off).sum()) + float(self.answers.noisy(0.0).draw(rng, 1)[0])
         return max(float(largest.max()), -float(least.min()), abs(last))
 
 
 def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[IntArray]:
-    """How many of m cells hold 0, 1, 2, … of n records thrown into them uniformly; `size` such tables.
+    """Draw `size` tables of the number of cells with 0, 1, 2, … records, for n records thrown uniformly into m cells.
 
     Args:
         cells: m ≥ 2.
         records: n ≥ 1.
-        size: how many tables.
-        rng: where randomness comes from.
+        size: number of tables.
+        rng: random generator.
 
     Returns:
         Tables t with t.sum() = m and Σ r·t[r] = n.
@@ -167,26 +168,26 @@ def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[Int
 
 
 def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[IntArray]:
-    """`occupancies`, from cells that are Poisson(n/m) each given their sum: fast for many cells.
+    """`occupancies` from independent Poisson(n/m) cells conditioned on their sum: fast for many cells.
 
-    Cells of r ∉ {a, a + 1} records are drawn, and kept with a probability proportional to that of the one way in which
-    the others make the sum n (a is near the mean).
+    The numbers of cells with r ∉ {a, a + 1} records are drawn (a is near the mean). A draw is accepted with probability
+    proportional to that of the only completion that makes the sum n.
     """
     mean = records / cells
     r = np.arange(min(records, int(mean + 20 * sqrt(mean) + 60)) + 1)
     masses = np.exp(r * log(mean) - mean - gammaln(r + 1))
     r, masses = r[masses > NEVER / cells], masses[masses > NEVER / cells]
-    # cells of a or a + 1 records settle the sum: given all others, one number of them is right, with a binomial's mass
+    # cells with a or a + 1 records fix the sum: given the others, only one split of them works, with a binomial mass
     a = min(int(mean), records - 1)
     pair = (r == a) | (r == a + 1)
     share = float(masses[r == a + 1].sum() / masses[pair].sum())
     others = masses[~pair] / masses.sum()
     left = float(masses[pair].sum() / masses.sum())
     fewest = max(0, int(cells * left - 20 * sqrt(cells * left * (1 - left)) - 1))
-    highest = float(stats.binom.pmf(int((fewest + 1) * share), fewest, share))  # the fewer the cells, the higher
-    found: list[IntArray] = []
-    while len(found) < size:
-        drawn = rng.multinomial(cells, np.append(others, left), 4 * (size - len(found)))
+    highest = float(stats.binom.pmf(int((fewest + 1) * share), fewest, share))  # fewer cells give a higher mass
+    tables: list[IntArray] = []
+    while len(tables) < size:
+        drawn = rng.multinomial(cells, np.append(others, left), 4 * (size - len(tables)))
         free = drawn[:, -1]
         more = records - drawn[:, :-1] @ r[~pair] - a * free
         kept = rng.random(len(drawn)) * highest < stats.binom.pmf(more, free, share)
@@ -194,5 +195,5 @@ def conditioned(cells: int, records: int, size: int, rng: Generator) -> list[Int
             table = np.zeros(int(r[-1]) + 1, dtype=np.int64)
             table[r[~pair]] = row[:-1]
             table[a], table[a + 1] = rest - one, one
-            found.append(table)
-    return found[:size]
+            tables.append(table)
+    return tables[:size]

@@ -1,4 +1,4 @@
-"""Algorithm B of the high-probability generalisation bound, its expectation bound, and what the proof makes of both."""
+"""Algorithm B of the high-probability generalisation bound, its expectation bound, and the proof's numbers."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from dpaudit_algorithms.generalization.predicates import Generalises
 from dpaudit_algorithms.generalization.tightness import in_order
 
 Table: TypeAlias = tuple[int, ...]
-"""A predicate by its values on the points of the population, in their order."""
+"""A predicate as its values on the points of the population, in order."""
 _THEOREM = "§4.2, Theorem 4.3"
 _LEMMA = "§4.2, Lemma 4.2"
 
 
 @dataclass(frozen=True)
 class Witnesses(Mechanism):
-    """Instances of T·n records from D, in order, with what turns an expectation into a probability.
+    """Instances of T·n records from D, in order, with a draw that turns an expectation into a probability.
 
-    `Instance.truth` is (coin, i, z): a fair coin, a place i of a sub-database, a fresh z drawn from D.
+    `Instance.truth` is (coin, seen): a fair coin, and a position i of a sub-database or a fresh z drawn from D.
 
     Args:
         population: D.
@@ -69,7 +69,7 @@ class Witnesses(Mechanism):
         one = Categorical(self.population.points, [to_float(w / sum(weights)) for w in weights])
         sample = yield independent(one, self.parts * self.records)
         coin = yield Bernoulli(0.5)
-        # the coin decides which of the two is looked at
+        # the coin decides which of the two is used
         seen = (yield Uniform(range(self.records))) if coin else (yield one)
         return Instance(tuple(sample), (coin, seen))
 
@@ -79,14 +79,14 @@ class Witnesses(Mechanism):
 
 @dataclass(frozen=True)
 class PicksOnItsOwn(Goal):
-    """A coin decides: h(x_{t,i}) = 1 for a random place i, or h(z) = 0 for a fresh z.
+    """By a fair coin, h(x_{t,i}) = 1 for a random position i, or h(z) = 0 for a fresh z.
 
-    E[h(S_t)] = Pr[h(x_{t,i}) = 1] and E[h(D)] = Pr[h(z) = 1], as in the proof of Lemma 4.2; so this has probability
-    (1 + E[h(S_t) − h(D)])/2, and a bound on that expectation is one on this probability.
+    E[h(S_t)] = Pr[h(x_{t,i}) = 1] and E[h(D)] = Pr[h(z) = 1], as in the proof of Lemma 4.2. So the goal has probability
+    (1 + E[h(S_t) − h(D)])/2, and a bound on the expectation is a bound on this probability.
 
     Args:
-        points: of the population, in the order of the output's table.
-        records: n, of one sub-database.
+        points: points of the population, in the order of the output's table.
+        records: n, the size of one sub-database.
 
     Source: Stemmer's thesis, Lemma 4.2.
     """
@@ -100,24 +100,25 @@ class PicksOnItsOwn(Goal):
         return bool(table[self.points.index(x)] == coin)
 
     def __str__(self) -> str:
-        return "h(x_{t,i}) = 1 or, as a coin says, h(z) = 0"
+        return "h(x_{t,i}) = 1 or h(z) = 0, by a fair coin"
 
 
 @dataclass(frozen=True)
 class AlgorithmB(Mechanism):
-    """Runs A on each of T = ⌊ε/δ⌋ sub-databases, and picks a predicate that behaves otherwise there than on D.
+    """Run A on each of T = ⌊ε/δ⌋ sub-databases and pick a predicate whose mean there differs from its mean on D.
 
-    Privacy: a replaced record is in one sub-database, so A's outputs on all are (ε, δ)-DP together; given them, the
-    score n·(h(S_t) − h(D)) moves by at most 1, and the exponential mechanism adds ε. So (2ε, δ), for every ε and δ.
+    Privacy: a replaced record is in one sub-database, so A's outputs on all of them are jointly (ε, δ)-DP. Given these,
+    the score n·(h(S_t) − h(D)) changes by at most 1, and the exponential mechanism adds ε. The result is (2ε, δ), for
+    every ε and δ.
 
-    The theorem stands, and a step of its proof does not close: with "≥ 1/2", 5ε − (2/(εn))·ln(2Tk) has to exceed
-    e^{2ε} − 1 + Tδ, and at the printed n it is 3ε or a little more, against more than 3ε where ε/δ is whole. It closes
-    with 1 − (1 − δ/ε)^⌊ε/δ⌋ ≥ 1 − (4/5)^4 = 0.5904 for ε/δ > 4: then 3.904ε > e^{2ε} − 1 + ε for ε ≤ 1/3, as e^{2ε} − 1
-    is convex and below 2.844ε there. (Or with 1/2 and `Lemma 4.2, sharpened`: 3ε > tanh(ε) + ε.)
+    The theorem is true, but its proof has a gap. With "≥ 1/2", 5ε − (2/(εn))·ln(2Tk) must exceed e^{2ε} − 1 + Tδ; at
+    the printed n it is 3ε or slightly more, and the right side is more than 3ε if ε/δ is whole. The proof works with
+    1 − (1 − δ/ε)^⌊ε/δ⌋ ≥ 1 − (4/5)^4 = 0.5904 for ε/δ > 4: then 3.904ε > e^{2ε} − 1 + ε for ε ≤ 1/3, because
+    e^{2ε} − 1 is convex and below 2.844ε there. (Or with 1/2 and `Lemma 4.2, sharpened`: 3ε > tanh(ε) + ε.)
 
     Lemma 4.2 sharpened: let p = E[h(S_t)], q = E[h(D)], τ = Tδ, for an (ε, δ)-DP algorithm. Its proof gives
-    p ≤ e^ε·q + τ, and of the predicates' negations 1 − q ≤ e^ε·(1 − p) + τ by exchanging the roles of z and x_{m,i}.
-    With d = p − q these are d ≤ (e^ε − 1)q + τ and e^ε·d ≤ (e^ε − 1)(1 − q) + τ, and their sum is
+    p ≤ e^ε·q + τ. For the negated predicates, exchanging z and x_{m,i}, it gives 1 − q ≤ e^ε·(1 − p) + τ. With
+    d = p − q these are d ≤ (e^ε − 1)q + τ and e^ε·d ≤ (e^ε − 1)(1 − q) + τ, and their sum is
     d ≤ tanh(ε/2) + 2τ/(1 + e^ε). The same holds for −d.
 
     Args:
@@ -125,7 +126,7 @@ class AlgorithmB(Mechanism):
         population: D, known.
         epsilon: ε > 0.
         delta: δ in (0, ε].
-        k: how many predicates A outputs, ≥ 1.
+        k: number of predicates that A outputs, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range, an A whose claim does not imply (ε, δ), or one that outputs
@@ -155,21 +156,21 @@ class AlgorithmB(Mechanism):
 
     @property
     def parts(self) -> int:
-        """T = ⌊ε/δ⌋, of the decimals that were written."""
+        """T = ⌊ε/δ⌋, with ε and δ as written in decimals."""
         return math.floor(as_written(self.epsilon) / as_written(self.delta))
 
     @property
     def gap(self) -> float:
-        """e^{2ε} − 1 + Tδ: what Lemma 4.2 says of B."""
+        """e^{2ε} − 1 + Tδ: the bound of Lemma 4.2 for B."""
         return expm1(2 * self.epsilon) + self.parts * self.delta
 
     @property
     def sharpened(self) -> float:
-        """tanh(ε) + 2Tδ/(1 + e^{2ε}): Lemma 4.2 sharpened, of B."""
+        """tanh(ε) + 2Tδ/(1 + e^{2ε}): the sharpened bound of Lemma 4.2 for B."""
         return tanh(self.epsilon) + 2 * self.parts * self.delta / (1 + exp(2 * self.epsilon))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """|E[h*(S_t*) − h*(D)]| ≤ e^{2ε} − 1 + Tδ on T·n records, from above and below; then the same sharpened."""
+        """|E[h*(S_t*) − h*(D)]| ≤ e^{2ε} − 1 + Tδ on T·n records, from above and below; then both bounds sharpened."""
         n, rest = divmod(records, self.parts)
         if rest or not n:
             return ()
@@ -184,7 +185,7 @@ class AlgorithmB(Mechanism):
         )
 
     def generalises(self, records: int) -> UtilityClaim | None:
-        """Theorem 4.3 of A on n records: max |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε; None for smaller n."""
+        """Theorem 4.3 for A on n records: max |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε; None for small n."""
         if not self.in_range or records < self.printed_size:
             return None
         below = float(10 * as_written(self.epsilon))
@@ -203,41 +204,41 @@ class AlgorithmB(Mechanism):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The printed n, and those at which the proof's numbers close with 1/2 and without that loss."""
+        """The printed n, and the n at which the proof works with 1/2 and with the exact probability."""
         if not self.in_range:
             return ()
         half, exact = (self.closing_size(some) for some in (0.5, self.some_is_far))
-        promise = "every |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε"
+        guarantee = "every |h_i(S) − h_i(D)| < 10ε with probability > 1 − δ/ε"
         need = "5ε − (2/(εn))·ln(2Tk) > e^{2ε} − 1 + Tδ, where the proof ends"
         return (
-            SampleSize(self.printed_size, "(1/ε²)·log(2εk/δ)", promise, _THEOREM),
+            SampleSize(self.printed_size, "(1/ε²)·log(2εk/δ)", guarantee, _THEOREM),
             SampleSize(half, "2·ln(2Tk)/(ε·(5ε − e^{2ε} + 1 − Tδ))", need, f"{_THEOREM}, the proof's numbers"),
             SampleSize(
                 exact,
                 "2·ln(2Tk)/(ε·(10ε·p − e^{2ε} + 1 − Tδ)), p = 1 − (1 − δ/ε)^T",
                 need.replace("5ε", "10ε·p"),
-                f"{_THEOREM}, the proof's numbers mended",
+                f"{_THEOREM}, the proof's numbers corrected",
             ),
         )
 
     @property
     def some_is_far(self) -> float:
-        """1 − (1 − δ/ε)^T: what the proof bounds by 1/2 from below, and 1 − (4/5)^4 = 0.5904 where δ < ε/4."""
+        """1 − (1 − δ/ε)^T, which the proof bounds from below by 1/2; at least 1 − (4/5)^4 = 0.5904 if δ < ε/4."""
         return -expm1(self.parts * log1p(-self.delta / self.epsilon)) if self.delta < self.epsilon else 1.0
 
     def closing_size(self, some: float) -> int:
-        """The least n > 2·ln(2Tk)/(ε·(10ε·some − (e^{2ε} − 1) − Tδ)): from it on the two bounds contradict each other.
+        """The least n > 2·ln(2Tk)/(ε·(10ε·some − (e^{2ε} − 1) − Tδ)), from which the two bounds are contradictory.
 
         Args:
-            some: a lower bound on the probability that some sub-database has a predicate that is 10ε off.
+            some: a lower bound on the probability that some sub-database has a predicate with error 10ε.
 
         Raises:
             ParameterError: no n is enough.
         """
-        room = 10 * self.epsilon * some - self.gap
-        if room <= 0:
+        slack = 10 * self.epsilon * some - self.gap
+        if slack <= 0:
             raise ParameterError(f"The bounds never contradict each other with some = {some!r}.")
-        return math.floor(2 * log(2 * self.parts * self.k) / (self.epsilon * room)) + 1
+        return math.floor(2 * log(2 * self.parts * self.k) / (self.epsilon * slack)) + 1
 
     def run(self, S: Any) -> Program:
         databases = self._split(in_order(S))
@@ -302,9 +303,9 @@ class SoftChoice(Mechanism):
             raise ParameterError(f"values must be whole numbers in 0, …, {self.unit}, not {self.values!r}.")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """E[f(Y)] ≥ max f − ln|F|/η, as the probability that f(Y) is at least a uniform one of 1/unit, …, 1."""
-        promised = max(self.values) / self.unit - log(len(self.values)) / self.eta
-        return (UtilityClaim(ReachesDrawn(self.values), max(0.0, promised), "§4.2, Claim 4.4"),)
+        """E[f(Y)] ≥ max f − ln|F|/η, as the probability that f(Y) is at least a uniform value in {1/unit, …, 1}."""
+        guaranteed = max(self.values) / self.unit - log(len(self.values)) / self.eta
+        return (UtilityClaim(ReachesDrawn(self.values), max(0.0, guaranteed), "§4.2, Claim 4.4"),)
 
     def run(self, dataset: Any) -> Softmax:
         return Scores([to_float(Fraction(v, self.unit)) for v in self.values]).softmax(self.eta)
@@ -312,7 +313,7 @@ class SoftChoice(Mechanism):
 
 @dataclass(frozen=True)
 class ReachesDrawn(Goal):
-    """f(Y) is at least the drawn threshold j/unit, `Instance.truth` = j: with probability E[f(Y)] in all."""
+    """f(Y) is at least the drawn threshold j/unit, `Instance.truth` = j; the probability is E[f(Y)]."""
 
     values: tuple[int, ...]
 
@@ -337,12 +338,12 @@ class Thresholded(Mechanism):
         return f"a threshold of {self.unit}"
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 AlgorithmB.card = Card(
     name="AlgorithmB",
     system="G5",
-    title="Algorithm B: picks a predicate that tells a sub-database from its distribution, which is known",
+    title="Algorithm B: picks a predicate that distinguishes a sub-database from its known distribution",
     paper=THESIS,
     place=f"{_THEOREM}, algorithm B of its proof; Lemma 4.2, Claim 4.4",
     claim="(2ε, δ)-DP under replace-one, if A is (ε, δ)-DP",
@@ -350,11 +351,11 @@ AlgorithmB.card = Card(
     "0 < delta ≤ epsilon, k ≥ 1",
     output="(h*, t*): the values of h* on the points of D, in their order; t* in 1, …, T",
     deviations=(
-        "Theorem 4.3 has ε < 1/3 and δ < ε/4; B and its privacy do not need that, and are tried beyond.",
-        "X is the finite set of points of D, so that F is a set: predicates that are equal on X are one element.",
-        "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is greater, and the proof's "
-        "numbers close for ε ≤ 0.256.",
-        "Lemma 4.2 bounds an expectation; it is tried as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
-        "For ε > 1/10 Theorem 4.3 says nothing, for 10ε > 1.",
+        "Theorem 4.3 requires ε < 1/3 and δ < ε/4; B and its privacy do not, and are also tested outside this range.",
+        "X is the finite set of points of D; predicates that are equal on X are one element of the set F.",
+        "log is natural, as the proof of Claim 4.4 needs; with base 2 the printed n is larger, and the proof works "
+        "for ε ≤ 0.256.",
+        "Lemma 4.2 bounds an expectation; it is tested as the probability (1 + E[h(S_t) − h(D)])/2 of an event.",
+        "For ε > 1/10 Theorem 4.3 is vacuous, because 10ε > 1.",
     ),
 )

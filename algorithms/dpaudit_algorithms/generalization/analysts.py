@@ -1,4 +1,4 @@
-"""Analysts who question interactive mechanisms: beforehand, adaptively until they overfit, or after one record."""
+"""Analysts of interactive mechanisms: with fixed queries, adaptive and overfitting, or after one record."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dpaudit_algorithms.generalization.predicates import Among
 
 @dataclass(frozen=True)
 class AskingAll(Analyst):
-    """Asks queries that are fixed beforehand, in order.
+    """Asks queries that are fixed in advance, in order.
 
     Args:
         queries: q_1, …, q_k, k ≥ 1.
-        distribution: D of the game Acc; None where it is not played.
-        records: S of the game SampAcc; None where it is not played.
+        distribution: D of the game Acc, if any.
+        records: S of the game SampAcc, if any.
 
     Raises:
         ParameterError: no queries.
@@ -52,7 +52,7 @@ class AskingAll(Analyst):
 
 @dataclass(frozen=True)
 class RandomSubsets(Analyst):
-    """Asks for k subsets of X that it has drawn uniformly beforehand.
+    """Asks for k subsets of X, drawn uniformly in advance.
 
     Args:
         points: X, distinct; D is uniform on it.
@@ -78,7 +78,7 @@ class RandomSubsets(Analyst):
         return Population.uniform(self.points)
 
     def coins(self) -> Product:
-        """k subsets, each a number whose bit i says whether it holds the i-th point."""
+        """k subsets, each a number; bit i is set if the subset holds the i-th point."""
         return Product((Uniform(range(1 << len(self.points))),) * self.k)
 
     def query(self, coins: Any, answers: tuple[Any, ...]) -> Predicate:
@@ -88,12 +88,12 @@ class RandomSubsets(Analyst):
 
 @dataclass(frozen=True)
 class Overfitter(Analyst):
-    """Asks for every cell of a uniform D, then for the union of the cells that seemed to hold more than their share.
+    """Asks for every cell of a uniform D, then for the union of the cells whose answers exceeded their mass.
 
-    Let m be the number of cells, N_i ~ Bin(n, 1/m) the records in cell i. Of exact answers, the union's share of the
-    sample exceeds its mass by Σ_i (N_i/n − 1/m)⁺, which no query of any kind exceeds. With p = 1/m and ν = ⌊n/m⌋ + 1
-    its expectation is (m/n)·E(N − n/m)⁺ = (m/n)·(1 − p)·ν·C(n, ν)·p^ν·(1 − p)^{n−ν} (half of de Moivre's mean
-    deviation): about √(m/(2πn)) for m ≪ n, and (1 − 1/m)^n ≈ e^{−n/m} for n < m.
+    Let m be the number of cells and N_i ~ Bin(n, 1/m) the number of records in cell i. With exact answers, the union's
+    share of the sample exceeds its mass by Σ_i (N_i/n − 1/m)⁺, the largest error of any query. With p = 1/m and
+    ν = ⌊n/m⌋ + 1 its expectation is (m/n)·E(N − n/m)⁺ = (m/n)·(1 − p)·ν·C(n, ν)·p^ν·(1 − p)^{n−ν} (half of de Moivre's
+    mean deviation): about √(m/(2πn)) for m ≪ n, and (1 − 1/m)^n ≈ e^{−n/m} for n < m.
 
     Args:
         cells: m ≥ 2; X = {0, …, m − 1}, and k = m + 1.
@@ -121,11 +121,11 @@ class Overfitter(Analyst):
     def query(self, coins: Any, answers: tuple[Any, ...]) -> Predicate:
         if len(answers) < self.cells:
             return Among(frozenset((len(answers),)))
-        # doubles decide as the numbers themselves would where answers are counts over n, rounded
+        # for answers that are rounded counts over n, comparing doubles gives the exact result
         return Among(frozenset(i for i, answer in enumerate(answers[: self.cells]) if answer > 1 / self.cells))
 
     def gap(self, records: int) -> Fraction:
-        """E of the error of exact answers on the last query, for n ≥ 1 records."""
+        """The expected error of exact answers on the last query, for n ≥ 1 records."""
         n, m = checks.whole("records", records, least=1), self.cells
         v = n // m + 1
         return Fraction(v * math.comb(n, v) * (m - 1) ** (n - v + 1), n * m**n)
@@ -133,22 +133,22 @@ class Overfitter(Analyst):
 
 @dataclass(frozen=True)
 class LossHunter(Analyst):
-    """Asks after the record of which two neighbouring datasets differ, k times: whether it is there, or the other one.
+    """Asks k times for one of the two records in which two neighbouring datasets differ.
 
-    `suspect` is the record on the left, `other` that on the right. Each answer moves the log-likelihood ratio by its
-    distance from the middle of the two possible answers, so the sum of these distances is the evidence so far (up to a
-    factor, for Gaussian noise); it asks for the record that the evidence speaks for. Every query moves by one record,
-    and no query moves by more.
+    `suspect` is the record in D, `other` the record in D′. Each answer changes the log-likelihood ratio by its distance
+    from the midpoint of the two possible answers. The sum of these distances is the evidence so far (up to a factor,
+    for Gaussian noise), and the analyst asks for the record that the evidence favours. Every query changes by 1/n
+    between the datasets, the largest possible change.
 
     Args:
-        suspect, other: the records that are exchanged.
-        share: of the suspect in the left dataset; one record's worth, 1/n, less in the right one.
-        other_share: of the other in the left dataset.
+        suspect, other: the exchanged records.
+        share: share of the suspect in D; it is smaller by 1/n in D′.
+        other_share: share of the other record in D.
         records: n ≥ 1.
         k: ≥ 1.
 
     Raises:
-        ParameterError: k or records below 1, or the two records are one.
+        ParameterError: k or records below 1, or the two records are equal.
     """
 
     suspect: Any

@@ -1,6 +1,6 @@
-"""Printed numbers of examples from which small empirical error means small generalisation error, as calculators.
+"""Calculators for the printed sample sizes from which a small empirical error implies a small generalisation error.
 
-α and β lie in (0, 1]; a formula that allows 0 examples gives 1, since no error is defined on none.
+α and β lie in (0, 1]; a formula that allows 0 examples gives 1, because an error needs at least one example.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
 def agnostic_generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
     """n ≥ (50·VC(H)/α²)·ln(1/(αβ)), for examples with any labels.
 
-    As printed it allows one example where VC(H) = 0, or where αβ is near 1: see FINDINGS.md.
+    As printed it allows one example if VC(H) = 0 or αβ is near 1: see FINDINGS.md.
 
     Args:
         vc: VC dimension, ≥ 0.
@@ -57,10 +57,10 @@ def agnostic_generalisation(vc: int, alpha: float, beta: float) -> SampleSize:
 
 
 def agnostic_generalisation_corrected(vc: int, alpha: float, beta: float) -> SampleSize:
-    """n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)): what Theorem 3.18 promises then holds for all α and β in (0, 1].
+    """n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)), for which Theorem 3.18 holds for all α and β in (0, 1].
 
-    Proof. With d = max{1, VC(H)} a failure has probability at most 4·Π_H(2n)·e^{−nα²/8} where nα² ≥ 2 (Vapnik and
-    Chervonenkis 1971), and Π_H(2n) ≤ (2en/d)^d. At n = (50d/α²)·L, L = ln(4/(αβ)), and beyond, where this falls, it
+    Proof. With d = max{1, VC(H)} a failure has probability at most 4·Π_H(2n)·e^{−nα²/8} if nα² ≥ 2 (Vapnik and
+    Chervonenkis 1971), and Π_H(2n) ≤ (2en/d)^d. At n = (50d/α²)·L, L = ln(4/(αβ)), from which this decreases, it
     is at most 4·b^d with b = 100e·L·α^{−2}·(αβ/4)^{6.25} ≤ 0.047·L·(αβ)^{4.25}·β, which is at most 0.066·β.
 
     Args:
@@ -71,7 +71,7 @@ def agnostic_generalisation_corrected(vc: int, alpha: float, beta: float) -> Sam
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Stemmer's thesis, Theorem 3.18, mended.
+    Source: Stemmer's thesis, Theorem 3.18, corrected.
     """
     return SampleSize(
         _least(
@@ -79,7 +79,7 @@ def agnostic_generalisation_corrected(vc: int, alpha: float, beta: float) -> Sam
         ),
         "n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ))",
         f"with probability {1 - beta:.4g} every error on the sample is within {alpha:.4g} of that under P",
-        "§3.2.3, Theorem 3.18, mended",
+        "§3.2.3, Theorem 3.18, corrected",
     )
 
 
@@ -118,25 +118,25 @@ def log_hypotheses(dimension: int, public: int) -> float:
 
 
 def compression(k: int, records: int, beta: float, error: float) -> float:
-    """√(err^·4k·ln(n/β)/n) + 8k·ln(n/β)/n + 2k/n: how far an error may be from that on the sample.
+    """√(err^·4k·ln(n/β)/n) + 8k·ln(n/β)/n + 2k/n, a bound on the difference of the true and the empirical error.
 
     Args:
-        k: how many examples determine the hypothesis, ≥ 1.
+        k: number of examples that determine the hypothesis, ≥ 1.
         records: n, ≥ 1.
         beta: probability of failure, in (0, 1].
         error: err^, the empirical error.
 
     Source: Bassily, Moran and Nandi, Lemma 4.8.  It is Theorem 30.2 of Shalev-Shwartz and Ben-David, Understanding
     Machine Learning (2014), which bounds the error on the examples that do not determine the hypothesis, from above,
-    and asks for n ≥ 2k. The rest follows: below 2k the bound is above 1, and where it is below 1, k/n ≤ 1/26, so that
-    the factor 2 between 1/(n − k) and the printed 2/n is enough for the other side and for the other examples.
+    and requires n ≥ 2k. The rest follows: below 2k the bound is above 1. Where it is below 1, k/n ≤ 1/26, so the factor
+    2 between 1/(n − k) and the printed 2/n is enough for the other side and for the other examples.
     """
     n, L = checks.whole("records", records, least=1), math.log(records / _share("beta", beta))
     return math.sqrt(error * 4 * k * L / n) + 8 * k * L / n + 2 * k / n
 
 
 def mixture_empirical(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
-    """The least n with |𝒢|·e^{−εnα/2} ≤ β from there on, 𝒢 as large as n public records can make it.
+    """The least n from which |𝒢|·e^{−εnα/2} ≤ β, with 𝒢 as large as n public records allow.
 
     Args:
         dimension: d, ≥ 1.
@@ -151,9 +151,9 @@ def mixture_empirical(dimension: int, epsilon: float, alpha: float, beta: float)
     """
     rate = checks.positive("epsilon", epsilon) * _share("alpha", alpha) / 2
     wanted = math.log(1 / _share("beta", beta))
-    found = _from_on(lambda n: rate * n >= log_hypotheses(dimension, n) + wanted, 2 * dimension**2 / rate)
+    records = _from_on(lambda n: rate * n >= log_hypotheses(dimension, n) + wanted, 2 * dimension**2 / rate)
     return SampleSize(
-        found,
+        records,
         "least n with Σ_{j ≤ d} (2·Σ_{i ≤ d} (n over i) over j)·e^{−εnα/2} ≤ β",
         f"with probability {1 - beta:.4g} the error on the sample is at most {alpha:.4g} above the best halfspace's",
         "§4, Lemma 4.6 and Claim 4.7, with the constants of their proof",
@@ -163,8 +163,8 @@ def mixture_empirical(dimension: int, epsilon: float, alpha: float, beta: float)
 def mixture_realisable(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
     """Claim 4.7 for α/2 and β/2, and Lemma 4.8 for β/2 and err^ ≤ α/2: the sum is at most α.
 
-    The proof's own numbers give d²·ln(1/β) where the theorem's O(·) has ln(1/β): see `compression`, whose k multiplies
-    ln(n/β). (The proof of Theorem 30.2 has k·ln n + ln(1/β) there.)
+    The proof's numbers give d²·ln(1/β), but the theorem's O(·) has ln(1/β): in `compression` k multiplies ln(n/β). (The
+    proof of Theorem 30.2 has k·ln n + ln(1/β) there.)
 
     Args:
         dimension: d, ≥ 1.
@@ -183,16 +183,17 @@ def mixture_realisable(dimension: int, epsilon: float, alpha: float, beta: float
     return SampleSize(
         max(first, second),
         "least n for Claim 4.7 with α/2, β/2, and √(α·2d²·ln(2n/β)/n) + 8d²·ln(2n/β)/n + 2d²/n ≤ α/2",
-        f"with probability {1 - beta:.4g} the error is at most {alpha:.4g} where some halfspace has none",
+        f"with probability {1 - beta:.4g} the error is at most {alpha:.4g} if some halfspace has error 0",
         "§4, Theorem 4.9, with the constants of its proof",
     )
 
 
 def mixture_agnostic(dimension: int, epsilon: float, alpha: float, beta: float) -> SampleSize:
-    """Claim 4.7 for α/4 and β/4, Lemma 4.8 for β/4 whole, and uniform convergence of halfspaces to α/8 for β/2.
+    """Claim 4.7 for α/4 and β/4, all terms of Lemma 4.8 for β/4, and uniform convergence of halfspaces to α/8 for β/2.
 
-    The printed proof leaves out the root of Lemma 4.8, without which its bound is false (see FINDINGS.md): here it
-    stands. For uniform convergence it cites no numbers: those of `agnostic_generalisation_corrected` at VC = d + 1.
+    The printed proof omits the square root of Lemma 4.8 and its bound is false without it (see FINDINGS.md); here it is
+    included. The proof gives no numbers for uniform convergence; these are from `agnostic_generalisation_corrected` at
+    VC = d + 1.
 
     Args:
         dimension: d, ≥ 1.
@@ -214,12 +215,12 @@ def mixture_agnostic(dimension: int, epsilon: float, alpha: float, beta: float) 
         "least n for Claim 4.7 with α/4, β/4, √(4d²·ln(4n/β)/n) + 8d²·ln(4n/β)/n + 2d²/n ≤ α/4, and "
         "(50(d+1)/(α/8)²)·ln(64/(αβ))",
         f"with probability {1 - beta:.4g} the error is at most {alpha:.4g} above that of the best halfspace",
-        "§4, Theorem 4.10, with the constants of its proof, mended",
+        "§4, Theorem 4.10, with the constants of its proof, corrected",
     )
 
 
 def sauer(vc: int, points: int) -> int:
-    """Σ_{i ≤ VC(C)} (n over i): a class labels n points in at most so many ways (Sauer's lemma)."""
+    """Σ_{i ≤ VC(C)} (n over i), the largest number of labellings of n points by a class (Sauer's lemma)."""
     return sum(math.comb(checks.whole("points", points, least=0), i) for i in range(_dimension(vc) + 1))
 
 
@@ -237,7 +238,7 @@ def _share(name: str, value: float) -> float:
 
 
 def _from_on(holds: Callable[[int], bool], rising: float) -> int:
-    """The least n from which it holds, where it stays so once it holds beyond `rising`."""
+    """The least n from which `holds` is true, given that beyond `rising` it stays true once it is."""
     low = high = max(1, math.ceil(rising))
     if holds(low):
         while low > 1 and holds(low - 1):

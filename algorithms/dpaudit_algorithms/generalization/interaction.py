@@ -1,9 +1,9 @@
-"""Interactive mechanisms, the analysts who question them, and what both said.
+"""Interactive mechanisms, analysts, and the transcripts of their conversations.
 
-An interactive mechanism holds a dataset and answers queries, each of which may depend on all answers before it. With an
-analyst it is one mechanism more: the transcript of their conversation is its output. If it is (ε, δ)-DP for k
-adaptively chosen queries, it is so for those of this analyst, who sees the data through the answers alone, so that the
-questions are post-processing of them (Theorem 3.3); a transcript that breaks (ε, δ) refutes it, whoever the analyst is.
+An interactive mechanism holds a dataset and answers queries; a query may depend on all earlier answers. Together with
+an analyst it is an ordinary mechanism whose output is the transcript. If it is (ε, δ)-DP for k adaptively chosen
+queries, it is (ε, δ)-DP with this analyst: the analyst sees the data only through the answers, so the queries are
+post-processing (Theorem 3.3). A violation of (ε, δ) by the transcripts of any analyst refutes the claim.
 
 Source: Stemmer's thesis, section 4.5, Definitions 4.8 and 4.9, Figures 4.1 and 4.2.
 """
@@ -33,11 +33,11 @@ class Predicate(checks.Checked, ABC):
         """q(x), 0 or 1."""
 
     def count(self, dataset: Any) -> int:
-        """How many records satisfy it."""
+        """The number of records that satisfy the query."""
         return sum(times for x, times in Multiset.of(dataset).items if self(x))
 
     def share(self, dataset: Any) -> Fraction:
-        """q(S), the share of the records that satisfy it; S has one at least."""
+        """q(S), the share of the records that satisfy the query; S must not be empty."""
         records = Multiset.of(dataset)
         return Fraction(self.count(records), len(records))
 
@@ -48,10 +48,10 @@ class Population:
 
     Args:
         points: distinct.
-        weights: as many numbers ≥ 0, not all 0, in the ratios of their probabilities.
+        weights: one number ≥ 0 per point, not all 0, proportional to the probabilities.
 
     Raises:
-        ParameterError: outside these ranges, or a point that comes twice.
+        ParameterError: outside these ranges, or a duplicate point.
     """
 
     points: tuple[Any, ...]
@@ -77,7 +77,7 @@ class Population:
         return tuple(int(weight * unit) for weight in exact)
 
     def mass(self, query: Predicate) -> Fraction:
-        """q(D), exactly for the weights as doubles."""
+        """q(D), exact for the weights as doubles."""
         inside = sum(weight for x, weight in zip(self.points, self._whole, strict=True) if query(x))
         return Fraction(inside, sum(self._whole))
 
@@ -103,15 +103,15 @@ class Samples(Mechanism):
 
 
 class Analyst(checks.Checked, ABC):
-    """Who asks, as a frozen dataclass: a function of own coins and of the answers so far."""
+    """An analyst, as a frozen dataclass: chooses queries from its own coins and the answers so far."""
 
     @property
     @abstractmethod
     def rounds(self) -> int:
-        """k: how many queries at most."""
+        """k, the largest number of queries."""
 
     def coins(self) -> Draw | None:
-        """What it draws before the first query; None where it needs no randomness."""
+        """The draw before the first query; None for an analyst without randomness."""
         return None
 
     @abstractmethod
@@ -119,8 +119,8 @@ class Analyst(checks.Checked, ABC):
         """The next query; None to stop before `rounds`.
 
         Args:
-            coins: what `coins` drew; None without.
-            answers: all so far, in order.
+            coins: the result of the draw `coins`; None without coins.
+            answers: all answers so far, in order.
         """
 
     @property
@@ -137,9 +137,9 @@ class Analyst(checks.Checked, ABC):
 class Interactive(Mechanism):
     """An interactive mechanism in conversation, as a frozen dataclass with a field `analyst`.
 
-    Its output is the transcript: the answers, a tuple; with an analyst who draws coins (coins, answers). What was asked
-    follows from it (`queries_of`). A subclass writes `answer`, and `begin` where it has a state. The conversation ends
-    after `analyst.rounds` answers, when the analyst stops, or with the first ⊥.
+    Its output is the transcript: the tuple of answers, or (coins, answers) for an analyst with coins. The queries
+    follow from the transcript (`queries_of`). A subclass defines `answer`, and `begin` if it has a state. The
+    conversation ends after `analyst.rounds` answers, when the analyst stops, or with the first ⊥.
     """
 
     analyst: Analyst
@@ -167,7 +167,7 @@ class Interactive(Mechanism):
 
 
 def queries_of(analyst: Analyst, transcript: Any) -> tuple[Predicate, ...]:
-    """What was asked, in order, as it follows from a transcript."""
+    """The queries of a transcript, in order."""
     coins, answers = (None, transcript) if analyst.coins() is None else transcript
     asked = [analyst.query(coins, answers[:j]) for j in range(len(answers))]
     return tuple(query for query in asked if query is not None)
@@ -178,7 +178,7 @@ class AccurateAnswers(Goal):
     """|a_j − q_j(D)| ≤ α for every answer of the transcript, or |a_j − q_j(S)| ≤ α; ⊥ is never accurate.
 
     Args:
-        analyst: of the transcript.
+        analyst: the analyst of the transcript.
         alpha: exactly as written in decimals, > 0.
         of: "distribution" (Definition 4.8; the instance's truth is a `Population`) or "sample" (Definition 4.9).
     """

@@ -1,4 +1,4 @@
-"""Private multiplicative weights: answers from a synthetic distribution, which NumericSparse says when to mend."""
+"""Private multiplicative weights: answers from a synthetic distribution, updated when NumericSparse finds an error."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COROLLARIES = "thesis, §4.5.2, Corollaries 4.10 and 4.12"
 
 @lru_cache(maxsize=4096)
 def values(query: Predicate, points: Points) -> tuple[int, ...]:
-    """f(x) of every point, in order."""
+    """f(x) for every point, in order."""
     return tuple(query(x) for x in points)
 
 
@@ -60,7 +60,7 @@ def mean(f: tuple[int, ...], x: Weights) -> float:
 
 
 def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
-    """x^{t+1}, for an answer v: points lose by e^{−η} where f = 1 if v < f(x^t), and else where f = 0.
+    """x^{t+1} for an answer v: points with f = 1 lose a factor e^{−η} if v < f(x^t), otherwise points with f = 0.
 
     Source: Dwork and Roth, section 4.2.1, Algorithm 5.
     """
@@ -84,29 +84,29 @@ def potential(records: Multiset, points: Points, x: Weights) -> float:
 
 @dataclass(frozen=True)
 class PrivateMultiplicativeWeights(Interactive):
-    """f(x^t) for the synthetic x^t while it is near f(S); where NumericSparse says it is not, from S, and x^t learns.
+    """Answers f(x^t) while the synthetic x^t is near f(S); otherwise, by NumericSparse, answers from S and updates x^t.
 
-    Only NumericSparse looks at the data, at queries f − f(x^t) and f(x^t) − f of sensitivity 1/n, so the privacy is its
-    own (`NumericSparse`), with noise scaled by 1/n. x^t, and so the next query, follows from the transcript: an
-    answer is f(x^t) itself, or a real number that almost surely is another.
+    Only NumericSparse reads the data, with queries f − f(x^t) and f(x^t) − f of sensitivity 1/n. So the privacy is that
+    of `NumericSparse` with noise scaled by 1/n. x^t, and hence the next query, follows from the transcript: an answer
+    is f(x^t) itself, or a real number that differs from it almost surely.
 
-    Utility: with η = α/2 an update in the right direction at a query with |f(S) − f(x^t)| ≥ α takes α²/4 at least from
-    KL(S ‖ x^t) ≤ ln|X| (Theorem 4.10), so that c = ⌈4·ln|X|/α²⌉ are never used up. In rounds ⊥ the error is T and
-    NumericSparse's α_N at most, T = 2·α_N, so that 3α is promised where α ≥ α_N. As printed Theorem 4.14 asks for
-    α ≥ (8/9)·α_N: it has 32 where its c and T give 36. What it promises holds at 32 all the same. With T = 2.25α, an
-    error above 3α in a round ⊥ takes noise Lap(σ) + Lap(2σ), of which 2σ = (9/16)·α/Λ with Λ = ln(8ck/β), of more
-    than 0.75α: (2/3)·e^{−(4/3)Λ} at most, in each of 2k comparisons.
+    Utility: with η = α/2 an update in the right direction at a query with |f(S) − f(x^t)| ≥ α lowers
+    KL(S ‖ x^t) ≤ ln|X| by at least α²/4 (Theorem 4.10), so c = ⌈4·ln|X|/α²⌉ updates are never used up. In rounds with
+    ⊥ the error is at most T plus NumericSparse's α_N, and T = 2·α_N, so 3α is guaranteed if α ≥ α_N. As printed,
+    Theorem 4.14 requires only α ≥ (8/9)·α_N: it has 32, but its c and T give 36. Its guarantee still holds at 32: with
+    T = 2.25α, an error above 3α in a round with ⊥ needs noise Lap(σ) + Lap(2σ) above 0.75α, where 2σ = (9/16)·α/Λ and
+    Λ = ln(8ck/β). Its probability is at most (2/3)·e^{−(4/3)Λ} in each of 2k comparisons.
 
     Args:
-        epsilon: > 0, of the whole conversation.
+        epsilon: > 0, for the whole conversation.
         delta: in [0, 1).
-        alpha: in (0, 1); η = α/2, and the printed c and T.
+        alpha: in (0, 1); sets η = α/2, and the printed c and T.
         points: X, distinct, |X| ≥ 2; a tuple, or a range.
         records: n ≥ 1, the size of the dataset.
-        analyst: who asks; |Q| = k is the number of its rounds.
-        beta: in (0, 1); of T, and of the utility claim.
-        c: updates; None for ⌈4·ln|X|/α²⌉. It is private with any.
-        threshold: T; None for the printed one. It is private with any.
+        analyst: the analyst; |Q| = k is the number of its rounds.
+        beta: in (0, 1); for T and the utility claim.
+        c: number of updates; None for ⌈4·ln|X|/α²⌉. Privacy holds for any.
+        threshold: T; None for the printed one. Privacy holds for any.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -129,7 +129,7 @@ class PrivateMultiplicativeWeights(Interactive):
         super().__post_init__()
         distinct = isinstance(self.points, range) or len(set(self.points)) == len(self.points)
         if len(self.points) < 2 or not distinct:
-            raise ParameterError("points must be two at least, and distinct.")
+            raise ParameterError("points must be distinct, and at least two.")
         _ = self.noise
 
     @property
@@ -162,7 +162,7 @@ class PrivateMultiplicativeWeights(Interactive):
     def printed_records(self) -> int:
         """The least n with α ≥ 32·ln|X|·Λ/(εα²n), or with δ > 0 (2 + 32√2)·√(ln|X|·ln(2/δ))·Λ/(εα²n).
 
-        Λ = ln|Q| + ln(32·ln|X|/(α²β)). The printed α² of the second is α in what its c and T give; it asks for more.
+        Λ = ln|Q| + ln(32·ln|X|/(α²β)). By its c and T the printed α² of the second would be α; it requires more.
         """
         size = log(len(self.points))
         logs = log(self.analyst.rounds) + log(32 * size / (self.alpha**2 * self.beta))
@@ -171,7 +171,7 @@ class PrivateMultiplicativeWeights(Interactive):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Theorem 4.14, or 4.15 where δ > 0."""
+        """Theorem 4.14, or 4.15 if δ > 0."""
         formula = (
             "(2 + 32√2)·√(ln|X|·ln(2/δ))·(ln k + ln(32·ln|X|/(α²β)))/(εα³)"
             if self.delta
@@ -210,14 +210,14 @@ class PrivateMultiplicativeWeights(Interactive):
         if count >= self.updates:  # NumericSparse has halted
             return BOTTOM, state
         here, there = mean(f, x), to_float(query.share(S))
-        told: list[float | None] = [None, None]
+        releases: list[float | None] = [None, None]
         # f'_{2i−1} = f_i − f_i(x^t), f'_{2i} = f_i(x^t) − f_i
         for which, gap in enumerate((there - here, here - there)):
             if count < self.updates and (yield Laplace(gap, noise.compared) >= noisy):
-                told[which] = yield Laplace(gap, noise.released)  # a'_{2i−1}, a'_{2i}
+                releases[which] = yield Laplace(gap, noise.released)  # a'_{2i−1}, a'_{2i}
                 count += 1
                 noisy = self.T + (yield Laplace(0, noise.threshold))
-        first, second = told
+        first, second = releases
         if first is None and second is None:
             return here, (x, noisy, count)
         a = here + first if first is not None else here - second  # type: ignore[operator]
@@ -236,15 +236,15 @@ class PrivateMultiplicativeWeights(Interactive):
         if drawn is None:
             return self._conversations(held, None, size, rng)
         if isinstance(drawn, Applied):
-            raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
-        found: list[Any] = []
+            raise ParameterError("In bulk runs an analyst must draw its coins from a distribution.")
+        transcripts: list[Any] = []
         for coins, times in drawn.grouped(rng, size):
-            found += [(coins, answers) for answers in self._conversations(held, coins, times, rng)]
-        return found
+            transcripts += [(coins, answers) for answers in self._conversations(held, coins, times, rng)]
+        return transcripts
 
     def _conversations(self, held: Multiset, coins: Any, size: int, rng: Generator) -> list[tuple[Any, ...]]:
-        """Transcripts with the same coins: all are one until their first updates, and go on one by one from there."""
-        x, found, said = uniform(self.points), list[tuple[Any, ...]](), tuple[Any, ...]()
+        """Transcripts with the same coins: they are equal until their first updates, then simulated one by one."""
+        x, transcripts, said = uniform(self.points), list[tuple[Any, ...]](), tuple[Any, ...]()
         noisy = self.T + rng.laplace(0, self.noise.threshold, size)
         while len(noisy) and len(said) < self.analyst.rounds:
             query = self.analyst.query(coins, said)
@@ -256,15 +256,15 @@ class PrivateMultiplicativeWeights(Interactive):
             first = gap + nu[0] >= noisy
             second = ~first & (nu[1] - gap >= noisy)
             for known, rows in (((True,), first), ((False, True), second)):
-                found += [self._alone(held, coins, said, T, known, rng) for T in noisy[rows].tolist()]
+                transcripts += [self._alone(held, coins, said, T, known, rng) for T in noisy[rows].tolist()]
             noisy = noisy[~(first | second)]
             said = (*said, here)
-        return found + [said] * len(noisy)
+        return transcripts + [said] * len(noisy)
 
     def _alone(
         self, held: Multiset, coins: Any, said: tuple[Any, ...], noisy: float, known: tuple[bool, ...], rng: Generator
     ) -> tuple[Any, ...]:
-        """A transcript from its first update on: the next comparisons with T̂ = `noisy` come out as `known`."""
+        """A transcript from its first update on; `known` gives the results of the next comparisons with T̂ = `noisy`."""
         noise, x, count = self.noise, uniform(self.points), 0
         while len(said) < self.analyst.rounds and (query := self.analyst.query(coins, said)) is not None:
             if count >= self.updates:
@@ -280,8 +280,8 @@ class PrivateMultiplicativeWeights(Interactive):
                 else:
                     above = gap + rng.laplace(0, noise.compared) >= noisy
                 if above:
-                    told = here + sign * (gap + rng.laplace(0, noise.released))
-                    a = told if a is None else a
+                    released = here + sign * (gap + rng.laplace(0, noise.released))
+                    a = released if a is None else a
                     count += 1
                     noisy = self.T + rng.laplace(0, noise.threshold)
             if a is not None:
@@ -290,7 +290,7 @@ class PrivateMultiplicativeWeights(Interactive):
         return said
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 PrivateMultiplicativeWeights.card = Card(
     name="PrivateMultiplicativeWeights",
@@ -304,16 +304,16 @@ PrivateMultiplicativeWeights.card = Card(
     output="the transcript: at most k real numbers, ⊥ when c updates are used up, with the analyst's coins before "
     "them if there are any",
     deviations=(
-        "The thesis cites Hardt and Rothblum in Corollary 4.12, whose n is O(·) only; this is the text of Dwork "
-        "and Roth's book, whose n has constants.",
-        "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
-        "lines are as its proofs use them.",
-        "n is public: a dataset of another size is refused, and neighbours are under replace-one. The noise of "
-        "NumericSparse, for sensitivity 1, is divided by n, as T is.",
-        "Logs are natural, which the proof of Theorem 4.10 needs. c is rounded up: it counts what is paid for.",
-        "T has log k if δ > 0, log 2|Q| if δ = 0; both are read as the number of NumericSparse's queries, 2k.",
-        "Both queries of a round are asked, also where the first is above, so that two of c may go in one round; "
-        "where c is reached by the first, the second is not asked. After c the answer is ⊥, which ends it.",
+        "Corollary 4.12 of the thesis cites Hardt and Rothblum, whose n is only an O(·); this is the algorithm of "
+        "Dwork and Roth's book, whose n has constants.",
+        "The source for the book's theorems and proofs was a translation with algorithms as pictures; the lines of the "
+        "algorithms are as the proofs use them.",
+        "n is public: a dataset of another size is rejected, and the neighbour relation is replace-one. The noise of "
+        "NumericSparse, for sensitivity 1, is divided by n, and so is T.",
+        "Logs are natural, as the proof of Theorem 4.10 needs. c, the number of updates paid for, is rounded up.",
+        "T has log k if δ > 0 and log 2|Q| if δ = 0; both are read as the number of NumericSparse's queries, 2k.",
+        "Both queries of a round are asked even if the first is above, so one round may use two of the c updates; if "
+        "the first reaches c, the second is not asked. After c the answer is ⊥, which ends the conversation.",
     ),
     variants=("NumericSparse",),
 )

@@ -1,4 +1,5 @@
-"""NumericSparse, the sparse vector technique that answers with numbers and stops after c of them, also mended."""
+"""NumericSparse, the sparse vector technique that releases numbers and stops after c of them; and a corrected version.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +39,17 @@ ROOT_512 = sqrt(512)
 class SparseNoise(checks.Checked):
     """The scales of NumericSparse's noise, for answers of sensitivity `unit`.
 
-    T̂ has Lap(σ(ε₁)), what is compared with it Lap(2σ(ε₁)), what is released Lap(σ(ε₂)). So a stretch of queries up to
-    an answer above is AboveThreshold with 2/σ(ε₁), and a release costs 1/σ(ε₂). With δ = 0 and σ(ε) = 2c/ε that is ε₁/c
-    and ε₂/(2c), together 8ε/9 + ε/9. With δ > 0 and σ(ε) = √(32c·ln(2/δ))/ε it is ε₁/√(8c·ln(2/δ)) and
-    (ε₂/2)/√(8c·ln(2/δ)), which is what Corollary 3.21 allows for (ε₁, δ/2) and (ε₂/2, δ/2).
+    T̂ has noise Lap(σ(ε₁)), the compared answers Lap(2σ(ε₁)), the released answers Lap(σ(ε₂)). So the queries up to an
+    answer above are AboveThreshold with loss 2/σ(ε₁), and a release has loss 1/σ(ε₂). With δ = 0 and σ(ε) = 2c/ε these
+    are ε₁/c and ε₂/(2c), together 8ε/9 + ε/9. With δ > 0 and σ(ε) = √(32c·ln(2/δ))/ε they are ε₁/√(8c·ln(2/δ)) and
+    (ε₂/2)/√(8c·ln(2/δ)), as Corollary 3.21 allows for (ε₁, δ/2) and (ε₂/2, δ/2).
 
     Args:
         epsilon: > 0.
         delta: in [0, 1).
-        c: answers above after which it halts, ≥ 1.
+        c: number of answers above after which it halts, ≥ 1.
         unit: > 0.
-        printed: the shares of ε as printed; False for the mended ones, which differ where δ > 0.
+        printed: whether to use the printed shares of ε; the corrected ones differ if δ > 0.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -98,8 +99,8 @@ class SparseNoise(checks.Checked):
         """α of Theorem 3.28 for k queries, in the unit of the answers.
 
         The comparisons err by less with probability 1 − β/2 (Theorem 3.26): 9c(ln k + ln(4c/β))/ε with δ = 0, else
-        √(c·ln(2/δ))·(ln k + ln(4c/β))·√512·ε/ε₁, divided by ε; the last factor is √512 + 1 as printed, and mended
-        √512·9/8. The printed α is too small for the releases if δ > 0, the mended one is not (`NumericSparse`).
+        √(c·ln(2/δ))·(ln k + ln(4c/β))·√512·ε/ε₁, divided by ε; the last factor is √512 + 1 as printed, and corrected
+        √512·9/8. The printed α is too small for the releases if δ > 0, the corrected one is not (`NumericSparse`).
         """
         logs = log(k) + log(4 * self.c / beta)
         if not self.delta:
@@ -109,12 +110,12 @@ class SparseNoise(checks.Checked):
 
     @property
     def composed(self) -> float:
-        """ε that the parts compose to at δ, each half by basic composition or by Theorem 3.20 with δ/2.
+        """The composed ε of all parts at δ, each half by basic composition or by Theorem 3.20 with δ/2.
 
-        At most ε if δ = 0; and with δ > 0 if ε ≤ 3.2·ln(2/δ), whatever c is (Corollary 3.21 asks for ε < 1). For a half
-        with ε' and ε₀ = ε'/√(8cL), L = ln(2/δ): if c ≤ 8L, then cε₀ ≤ ε'. Else √(2cL)·ε₀ = ε'/2, and
-        cε₀(e^{ε₀} − 1) ≤ ε'/2 iff s·(e^{ε'/(8Ls)} − 1) ≤ 1/2 with s = √(c/(8L)) ≥ 1; the left side falls in s, and at
-        s = 1 it asks for ε' ≤ 8L·ln(3/2) = 3.24·L.
+        It is at most ε if δ = 0, or for every c if δ > 0 and ε ≤ 3.2·ln(2/δ) (Corollary 3.21 requires ε < 1). For a
+        half with ε' and ε₀ = ε'/√(8cL), L = ln(2/δ): if c ≤ 8L, then cε₀ ≤ ε'. Otherwise √(2cL)·ε₀ = ε'/2, and
+        cε₀(e^{ε₀} − 1) ≤ ε'/2 iff s·(e^{ε'/(8Ls)} − 1) ≤ 1/2 with s = √(c/(8L)) ≥ 1. The left side decreases in s, and
+        at s = 1 the condition is ε' ≤ 8L·ln(3/2) = 3.24·L.
         """
         return self._half(2 * self.unit / self.threshold) + self._half(self.unit / self.released)
 
@@ -128,16 +129,16 @@ class SparseNoise(checks.Checked):
 
 @dataclass(frozen=True)
 class AccurateNumbers(Goal):
-    """It does not halt before the last query; |a_i − f_i(D)| ≤ α for numbers, and f_i(D) ≤ T + α for answers ⊥.
+    """No halt before the last query; |a_i − f_i(D)| ≤ α for numbers, and f_i(D) ≤ T + α for answers ⊥.
 
-    Reached at once where too many queries are at least T − α, for then nothing is promised.
+    The goal is reached trivially if too many queries are at least T − α, because the guarantee does not apply.
 
     Args:
         queries: f_1, …, f_k.
         threshold: T.
         alpha: > 0.
         c: as printed, at most c queries may be at least T − α.
-        before_last: instead, fewer than c of all but the last query may be.
+        before_last: instead, fewer than c queries before the last may be at least T − α.
 
     Source: Dwork and Roth, Definition 3.10 and Theorem 3.28.
     """
@@ -164,23 +165,24 @@ class AccurateNumbers(Goal):
 
 @dataclass(frozen=True)
 class NumericSparse(Mechanism):
-    """Compares noisy answers with a noisy threshold, releases those above with fresh noise, halts after c of them.
+    """Compare noisy answers with a noisy threshold, release those above with fresh noise, halt after c of them.
 
-    Privacy: c AboveThresholds and c Laplace mechanisms in turn, as `SparseNoise` shares out (ε, δ). With δ = 0, c = 1,
-    nine answers that one record lowers and a last one that it raises, all far above T, come as near to ε as one likes.
+    Privacy: the composition of c AboveThresholds and c Laplace mechanisms, with (ε, δ) divided as in `SparseNoise`.
+    With δ = 0, c = 1, nine answers that one record lowers and a last one that it raises, all far above T, the loss
+    comes arbitrarily close to ε.
 
-    Two things are wrong with Theorem 3.28. If δ > 0, what is released has Lap(√8·α/Λ), Λ = ln k + ln(4c/β), so that it
-    is off by more than α with probability (β/(4ck))^{1/√8}: 0.21 for c = k = 1 and β = 0.05. With δ = 0 it has
-    Lap(α/Λ), and that is β/(4ck). And the theorem promises no halt before f_k where up to c queries are at least T − α;
-    but if c are, of which f_k is none, it halts with the last of them. `NumericSparseCorrected` mends both.
+    Theorem 3.28 has two errors. If δ > 0, releases have noise Lap(√8·α/Λ), Λ = ln k + ln(4c/β), so a release is off by
+    more than α with probability (β/(4ck))^{1/√8}: 0.21 for c = k = 1 and β = 0.05. (With δ = 0 the noise is Lap(α/Λ)
+    and the probability is β/(4ck).) And the theorem guarantees no halt before f_k if up to c queries are at least
+    T − α; but if exactly c are, without f_k, it halts with the last of them. `NumericSparseCorrected` corrects both.
 
     Args:
         epsilon: > 0.
         delta: in [0, 1).
         threshold: T.
-        c: answers above after which it halts, ≥ 1.
+        c: number of answers above after which it halts, ≥ 1.
         queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
-        beta: in (0, 1); of the utility claim alone.
+        beta: in (0, 1); only for the utility claim.
 
     Raises:
         ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
@@ -201,7 +203,7 @@ class NumericSparse(Mechanism):
         if not self.queries:
             raise ParameterError("queries must hold at least one query.")
         if any(query.sensitivity > 1 for query in self.queries):
-            raise ParameterError("queries must have sensitivity 1 at most, each with noise of its own.")
+            raise ParameterError("queries must have sensitivity at most 1.")
 
     @property
     def claim(self) -> Claim:
@@ -224,7 +226,7 @@ class NumericSparse(Mechanism):
         return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(α, β)-accurate where at most c queries are at least T − α, whatever the number of records."""
+        """(α, β)-accurate if at most c queries are at least T − α, for any number of records."""
         return (UtilityClaim(self.goal, 1 - self.beta, "§3.6, Theorem 3.28"),)
 
     def answers(self, D: Any) -> tuple[float, ...]:
@@ -262,29 +264,28 @@ class NumericSparse(Mechanism):
 
 @dataclass(frozen=True)
 class NumericSparseCorrected(NumericSparse):
-    """`NumericSparse` with shares of ε, and a condition, for which Theorem 3.28 holds.
+    """`NumericSparse` with shares of ε and a condition for which Theorem 3.28 holds.
 
-    ε₁ = 8ε/9 and ε₂ = 2ε/9 also if δ > 0, so that again both parts of the error have the same scale: with
-    Λ = ln k + ln(4c/β) and s = √(c·ln(2/δ))/ε the comparisons err by α = √512·(9/8)·Λ·s (Theorem 3.26 at β/2), and the
-    releases have σ(ε₂) = √32·(9/2)·s = α/Λ, so that each is off by more than α with probability β/(4ck). The printed
-    shares √512 : 1 would be for releases with Lap(1/ε), one by one; √512 : √8 = 8 : 1 is for c of them. α grows by a
-    factor 9√512/(8(√512 + 1)) = 1.077.
+    ε₁ = 8ε/9 and ε₂ = 2ε/9 also if δ > 0, so both parts of the error have the same scale: with Λ = ln k + ln(4c/β) and
+    s = √(c·ln(2/δ))/ε the comparisons err by α = √512·(9/8)·Λ·s (Theorem 3.26 at β/2), and the releases have
+    σ(ε₂) = √32·(9/2)·s = α/Λ, so each is off by more than α with probability β/(4ck). The printed shares √512 : 1 fit
+    single releases with Lap(1/ε); √512 : √8 = 8 : 1 fits c of them. α grows by a factor 9√512/(8(√512 + 1)) = 1.077.
 
-    No halt before f_k is promised where fewer than c of f_1, …, f_{k−1} are at least T − α: no other query is above,
-    when the comparisons err by less than α.
+    There is no halt before f_k if fewer than c of f_1, …, f_{k−1} are at least T − α: no other query is above if the
+    comparisons err by less than α.
 
     Args:
         epsilon: > 0.
         delta: in [0, 1).
         threshold: T.
-        c: answers above after which it halts, ≥ 1.
+        c: number of answers above after which it halts, ≥ 1.
         queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
-        beta: in (0, 1); of the utility claim alone.
+        beta: in (0, 1); only for the utility claim.
 
     Raises:
         ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
 
-    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, mended.
+    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, corrected.
     """
 
     @cached_property
@@ -293,7 +294,7 @@ class NumericSparseCorrected(NumericSparse):
 
     @property
     def goal(self) -> AccurateNumbers:
-        """Definition 3.10 where fewer than c queries before the last are at least T − α."""
+        """Definition 3.10 if fewer than c queries before the last are at least T − α."""
         return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c, before_last=True)
 
 
@@ -301,7 +302,7 @@ def _laplace(rng: Generator, scale: float, size: int) -> Floats:
     return rng.laplace(0, scale, size)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 NumericSparse.card = Card(
     name="NumericSparse",
@@ -314,13 +315,12 @@ NumericSparse.card = Card(
     "sensitivity 1, beta",
     output='the answers up to the halt, each "below" or a number',
     deviations=(
-        "The thesis cites Hardt and Rothblum for what is made of it and prints nothing; this is the text of Dwork "
-        "and Roth's book.",
-        "The book's theorems and proofs were read in a translation in which its algorithms are pictures; their "
-        "lines are as its proofs use them.",
-        "The queries are fixed beforehand; PrivateMultiplicativeWeights asks it for others by the answers before.",
-        "The proof cites Corollary 3.21, which asks for ε < 1; by Theorem 3.20 the same noise is enough while "
-        "ε ≤ 3.2·ln(2/δ), and the claim is printed, and tried, without a bound.",
+        "The thesis only cites Hardt and Rothblum, who build on it; this is the algorithm of Dwork and Roth's book.",
+        "The source for the book's theorems and proofs was a translation with algorithms as pictures; the lines of the "
+        "algorithms are as the proofs use them.",
+        "The queries are fixed in advance; in PrivateMultiplicativeWeights they depend on earlier answers.",
+        "The proof cites Corollary 3.21, which requires ε < 1; by Theorem 3.20 the same noise is enough for "
+        "ε ≤ 3.2·ln(2/δ). The claim is printed, and tested, without a bound on ε.",
     ),
     variants=("NumericSparseCorrected",),
 )
@@ -336,8 +336,8 @@ NumericSparseCorrected.card = Card(
     output=NumericSparse.card.output,
     deviations=(
         *NumericSparse.card.deviations,
-        "If δ > 0 too, 8ε/9 is for the comparisons and ε/9 for the releases; the book has √512 : 1.",
-        "Fewer than c queries before the last may be at least T − α; the book allows c in all, and halts then.",
+        "Also for δ > 0, the comparisons get 8ε/9 and the releases ε/9; the book has √512 : 1.",
+        "Fewer than c queries before the last may be at least T − α; the book allows c in total, but then it halts.",
     ),
     variants=("NumericSparse",),
 )

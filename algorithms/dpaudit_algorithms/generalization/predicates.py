@@ -1,4 +1,5 @@
-"""Algorithms that output predicates, and what it means that these behave alike on a sample and on its distribution."""
+"""Algorithms that output predicates, and the goal that predicates have similar means on a sample and its distribution.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Among(Predicate):
 
 @dataclass(frozen=True)
 class AllBut(Predicate):
-    """h(x) = 1 iff x is none of `points`."""
+    """h(x) = 1 iff x is not one of `points`."""
 
     points: frozenset[Any]
 
@@ -41,7 +42,7 @@ class AllBut(Predicate):
 
 @dataclass(frozen=True)
 class Errs(Predicate):
-    """f(x, y) = 1 iff a concept labels x otherwise than y.  Source: Stemmer's thesis, proof of Theorem 4.7."""
+    """f(x, y) = 1 iff a concept does not label x with y.  Source: Stemmer's thesis, proof of Theorem 4.7."""
 
     concepts: ConceptClass
     concept: Any
@@ -52,7 +53,7 @@ class Errs(Predicate):
 
 
 class Reading(checks.Checked, ABC):
-    """How an output is read as predicates, as a frozen dataclass."""
+    """Maps an output to predicates, as a frozen dataclass."""
 
     @abstractmethod
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
@@ -77,10 +78,10 @@ class ItsPoint(Reading):
 
 @dataclass(frozen=True)
 class GuessedBits(Reading):
-    """The output is that of `DominatingMechanism` on bits; h_i is 1 where its i-th answer says.
+    """The output is that of `DominatingMechanism` on bits; h_i is 1 on the points that the i-th answer reports.
 
     Args:
-        told: the points that the answers 0 and 1 stand for.
+        told: the points for the answers 0 and 1.
     """
 
     told: tuple[tuple[Any, ...], tuple[Any, ...]] = ((0,), (1,))
@@ -122,10 +123,10 @@ class LargestCells(Reading):
 
 @dataclass(frozen=True)
 class ItsParts(Reading):
-    """The output is a tuple of numbers; h_i is 1 on those of them that lie in the i-th of k intervals.
+    """The output is a tuple of numbers; h_i is 1 on the numbers in the i-th of k intervals.
 
     Args:
-        ends: k ascending numbers; the i-th interval goes from the end before it, or −∞, up to its own, without it.
+        ends: k ascending numbers; the i-th interval goes from the previous end, or −∞, up to its own end, exclusive.
     """
 
     ends: tuple[float, ...]
@@ -139,10 +140,10 @@ class ItsParts(Reading):
 
 @dataclass(frozen=True)
 class EachByItself(Reading):
-    """The output is a tuple of the outputs of several algorithms, and each is read in its own way.
+    """The output is a tuple of outputs of several algorithms, each with its own reading.
 
     Args:
-        readings: one for each of the outputs, in their order.
+        readings: one for each output, in order.
     """
 
     readings: tuple[Reading, ...]
@@ -153,8 +154,7 @@ class EachByItself(Reading):
 
 @dataclass(frozen=True)
 class MemorisedErrors(Reading):
-    """The output is a tuple of points; a hypothesis labels these 1, and all others 0; f is where it errs if all labels
-    are 1.
+    """The output is a tuple of points; the hypothesis labels these 1, all others 0; f is its error if all labels are 1.
     """
 
     def __call__(self, output: Any) -> tuple[Predicate, ...]:
@@ -163,7 +163,7 @@ class MemorisedErrors(Reading):
 
 @dataclass(frozen=True)
 class ItsErrors(Reading):
-    """The output names a concept; f is where it errs."""
+    """The output is a concept; f is its error."""
 
     concepts: ConceptClass
 
@@ -177,7 +177,7 @@ class PredicatesOf(Mechanism):
 
     Args:
         inner: the algorithm.
-        reading: of its outputs.
+        reading: maps its outputs to predicates.
     """
 
     inner: Mechanism
@@ -185,7 +185,7 @@ class PredicatesOf(Mechanism):
 
     @property
     def claim(self) -> Claim | None:
-        """The algorithm's, Theorem 3.3."""
+        """The claim of the algorithm, by Theorem 3.3."""
         return self.inner.claim
 
     @property
@@ -201,7 +201,7 @@ class PredicatesOf(Mechanism):
 class Generalises(Goal):
     """|h_i(S) − h_i(D)| < `below` for each of the k predicates of the output.
 
-    The instance's truth is D, a `Population`; anything else stands for a distribution without atoms, on which finitely
+    The instance's truth is D, a `Population`; any other value means a distribution without atoms, on which finitely
     many points have mass 0.
 
     Args:
@@ -223,16 +223,16 @@ class Generalises(Goal):
 
 @lru_cache(maxsize=4096)
 def mass(truth: Any, h: Predicate) -> Fraction:
-    """h(D), D as `Generalises` says.
+    """h(D), with D as in `Generalises`.
 
     Raises:
-        ParameterError: D is no `Population`, and h is not given by finitely many points.
+        ParameterError: D is not a `Population`, and h is not given by finitely many points.
     """
     if isinstance(truth, Population):
         return truth.mass(h)
     if isinstance(h, Among | AllBut):
         return Fraction(isinstance(h, AllBut))
-    raise ParameterError(f"The mass of {h!r} is known for a Population alone.")
+    raise ParameterError(f"The mass of {h!r} is only known for a Population.")
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Answers to adaptively chosen statistical queries: exact ones, and with Laplace or Gaussian noise."""
+"""Answers to adaptively chosen statistical queries: exact, and with Laplace or Gaussian noise."""
 
 from __future__ import annotations
 
@@ -52,27 +52,26 @@ Calibration: TypeAlias = Literal["advanced", "zcdp"]
 
 @dataclass(frozen=True)
 class NaiveAnswers(Interactive):
-    """q(S), exactly (as the nearest double), to every query.
+    """Answers every query with q(S), exactly (as the nearest double).
 
-    Accurate on the sample, and not on the distribution: the analyst `Overfitter` makes the last error
-    √(m/(2πn)) for m ≪ n cells and (1 − 1/m)^n for n < m, in expectation, where independent queries would need
-    n of order log(k)/α² records.
+    Accurate on the sample but not on the distribution: with the analyst `Overfitter` the expected last error is
+    √(m/(2πn)) for m ≪ n cells and (1 − 1/m)^n for n < m. Independent queries only need n of order log(k)/α² records.
 
     Args:
-        analyst: who asks.
+        analyst: the analyst.
 
-    Source: Stemmer's thesis, section 4.5: what the games of Figures 4.1 and 4.2 are to be won without.
+    Source: Stemmer's thesis, section 4.5, the non-private baseline for the games of Figures 4.1 and 4.2.
     """
 
     analyst: Analyst
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(0, 0)-accurate with respect to the sample, but for the rounding of doubles."""
+        """(0, 0)-accurate with respect to the sample, up to the rounding of doubles."""
         return (UtilityClaim(AccurateAnswers(self.analyst, 1e-15, "sample"), 1.0, "§4.5.1, Definition 4.9"),)
 
     def begin(self, S: Any) -> Program:
         if not len(Multiset.of(S)):
-            raise DatasetError("The empty dataset has no share of records.")
+            raise DatasetError("A share of records is undefined for the empty dataset.")
         return None
         yield
 
@@ -83,21 +82,21 @@ class NaiveAnswers(Interactive):
 
 @dataclass(frozen=True)
 class NoisyAnswers(Interactive):
-    """q(S) with fresh noise to each of k adaptively chosen queries, (ε, δ)-DP together.
+    """Answers each of k adaptively chosen queries with q(S) plus fresh noise, (ε, δ)-DP in total.
 
-    One record moves q(S) by at most 1/n. With `calibration` "advanced" Theorem 3.6 shares out (ε, δ); with "zcdp" every
+    One record changes q(S) by at most 1/n. With `calibration` "advanced" Theorem 3.6 divides (ε, δ); with "zcdp" every
     answer is (ρ/k)-zCDP, and ρ is the largest for which no event of a ρ-zCDP mechanism has p − e^ε q above δ.
 
     Args:
-        epsilon: > 0, of the whole conversation.
-        delta: in (0, 1), of the whole conversation.
-        k: queries, ≥ 1.
+        epsilon: > 0, for the whole conversation.
+        delta: in (0, 1), for the whole conversation.
+        k: number of queries, ≥ 1.
         records: n ≥ 1, the size of the dataset.
-        analyst: who asks; at most k queries.
+        analyst: the analyst; at most k queries.
         calibration: "advanced" or "zcdp".
 
     Raises:
-        ParameterError: a parameter outside its range, or an analyst of more queries.
+        ParameterError: a parameter outside its range, or an analyst with more queries.
     """
 
     epsilon: checks.Positive
@@ -125,12 +124,12 @@ class NoisyAnswers(Interactive):
     @property
     @abstractmethod
     def each(self) -> Claim:
-        """What one answer spends."""
+        """The claim of one answer."""
 
     @property
     @abstractmethod
     def scale(self) -> float:
-        """Of the noise of one answer, in units of q(S)."""
+        """Scale of the noise of one answer, in units of q(S)."""
 
     @abstractmethod
     def noisy(self, centre: float) -> Laplace | Gaussian:
@@ -142,17 +141,17 @@ class NoisyAnswers(Interactive):
 
     @abstractmethod
     def log_noise(self, z: Floats) -> Floats:
-        """Log density of the noise in units of `scale`, any shape, but for a constant."""
+        """Log density of the noise in units of `scale`, any shape, up to a constant."""
 
     def sample_accuracy(self, beta: float) -> float:
         """α such that the answers are (α, β)-accurate with respect to the sample: k tails of β/k each.
 
-        It is also the least α that a union bound over k answers shows, as the tails are exact.
+        It is also the least α from a union bound over k answers, because the tails are exact.
         """
         return self.scale * self.quantile(checks.probability("beta", beta, open_ends=True) / self.k)
 
     def records_for(self, alpha: float, beta: float) -> int:
-        """The least n ≥ 1 at which the answers are (α, β)-accurate with respect to the sample, by the same tails."""
+        """The least n ≥ 1 for which the answers are (α, β)-accurate with respect to the sample, by the same tails."""
         return max(1, math.ceil(self.sample_accuracy(beta) * self.records / checks.positive("alpha", alpha)))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -175,7 +174,7 @@ class NoisyAnswers(Interactive):
             SampleSize(
                 max(1, math.ceil(least)),
                 "n ≥ (1/ε²)·ln(2εk/δ)",
-                "what is (α, β)-accurate on the sample is (α + 10ε, β + δ/ε)-accurate on the distribution",
+                "(α, β)-accuracy on the sample implies (α + 10ε, β + δ/ε)-accuracy on the distribution",
                 "§4.5.2, Corollary 4.10",
             ),
         )
@@ -217,12 +216,12 @@ class NoisyAnswers(Interactive):
         return drawn.reshape(size, self.analyst.rounds)
 
     def _shares(self, S: Multiset) -> Floats:
-        """q_j(S) of queries that are fixed beforehand, shape (k,)."""
+        """q_j(S) for queries that are fixed in advance, shape (k,)."""
         assert isinstance(self.analyst, AskingAll)
         return np.array([to_float(query.share(S)) for query in self.analyst.queries])
 
     def log_density(self, S: Any, outputs: Floats) -> Floats:
-        """Of transcripts without coins, shape (r, k), but for a constant: the queries follow from the answers."""
+        """Log density of transcripts without coins, shape (r, k), up to a constant."""
         held = self._held(S)
         if isinstance(self.analyst, AskingAll):
             means = self._shares(held)
@@ -240,7 +239,7 @@ class NoisyAnswers(Interactive):
 
 @dataclass(frozen=True)
 class LaplaceAnswers(NoisyAnswers):
-    """q(S) + Lap(1/(ε₀n)) to each of k adaptively chosen queries.
+    """Answers each of k adaptively chosen queries with q(S) + Lap(1/(ε₀n)).
 
     "advanced": ε₀ ≤ 1 is the largest with √(2k·ln(1/δ))·ε₀ + 2kε₀² ≤ ε (Theorem 3.6 with δ′ = δ). "zcdp": ε₀-DP is
     ε₀²/2-zCDP, ε₀ = √(2ρ/k).
@@ -276,10 +275,10 @@ class LaplaceAnswers(NoisyAnswers):
 
 @dataclass(frozen=True)
 class GaussianAnswers(NoisyAnswers):
-    """q(S) + N(0, σ²) to each of k adaptively chosen queries.
+    """Answers each of k adaptively chosen queries with q(S) + N(0, σ²).
 
-    "advanced": every answer is (ε₀, δ₀)-DP by σ = √(2·ln(1.25/δ₀))/(ε₀n) with δ₀ = δ/(2k), and ε₀ < 1 is what
-    Theorem 3.6 gives with δ′ = δ/2. "zcdp": σ = √(k/(2ρ))/n, as N(0, σ²) on a sensitivity of 1/n is 1/(2n²σ²)-zCDP.
+    "advanced": every answer is (ε₀, δ₀)-DP by σ = √(2·ln(1.25/δ₀))/(ε₀n) with δ₀ = δ/(2k), and ε₀ < 1 is from Theorem
+    3.6 with δ′ = δ/2. "zcdp": σ = √(k/(2ρ))/n, because N(0, σ²) for sensitivity 1/n is 1/(2n²σ²)-zCDP.
 
     Source: Stemmer's thesis, section 4.5.2, Corollaries 4.10 and 4.11; Theorem 3.6.
     """
@@ -316,18 +315,18 @@ class GaussianAnswers(NoisyAnswers):
 def _each(drawn: Draw, rng: Generator, size: int) -> list[Any]:
     """The coins of `size` runs."""
     if isinstance(drawn, Applied):
-        raise ParameterError("An analyst of many runs at once draws its coins from a distribution.")
+        raise ParameterError("In bulk runs an analyst must draw its coins from a distribution.")
     return [coin for coin, times in drawn.grouped(rng, size) for _ in range(times)]
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _INPUT = "n records; 0 < epsilon, 0 < delta < 1, k ≥ 1 queries, n ≥ 1 records (public), an analyst, the calibration"
 _OUTPUT = "the transcript: at most k real numbers, with the analyst's coins before them if there are any"
 _SOURCES = (
-    "The corollary says that there is a mechanism and cites two papers; this is what Theorem 3.6 gives, whose n has "
-    "log k·√(log(1/δ)) where the corollary has √(log log k).",
-    "n is public: a dataset of another size is refused, and neighbours are under replace-one.",
+    "The corollary states that a mechanism exists and cites two papers; this mechanism is from Theorem 3.6, and its n "
+    "has log k·√(log(1/δ)) where the corollary has √(log log k).",
+    "n is public: a dataset of another size is rejected, and the neighbour relation is replace-one.",
 )
 
 NaiveAnswers.card = Card(
@@ -339,7 +338,7 @@ NaiveAnswers.card = Card(
     claim="none: answers are exact on the sample",
     inputs="n ≥ 1 records; an analyst",
     output="the transcript: q(S) of every query, with the analyst's coins before them if there are any",
-    deviations=("The thesis prints the games and no mechanism that loses them; this is the obvious one.",),
+    deviations=("The thesis prints the games but no mechanism that loses them; this is the obvious one.",),
     private=False,
 )
 

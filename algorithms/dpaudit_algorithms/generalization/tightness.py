@@ -1,4 +1,4 @@
-"""The private algorithm that overfits with probability δ/α: what shows that the generalisation bound is tight."""
+"""The private algorithm that overfits with probability δ/α, which shows that the generalisation bound is tight."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.goals import all_but
 
 FINEST = 1 << 53
-"""Records are drawn as whole numbers below it, and divided by it."""
+"""Records are drawn as whole numbers below this number, and divided by it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class UnitInterval(Mechanism):
 
 @dataclass(frozen=True)
 class HoldsAShare(Goal):
-    """h(S) ≥ α, where the output lists the points on which h is 1; h(U) = 0, as they are finitely many.
+    """h(S) ≥ α, where the output lists the points on which h is 1; h(U) = 0, because they are finitely many.
 
     Args:
         alpha: exactly as written in decimals, > 0.
@@ -76,7 +76,7 @@ class HoldsAShare(Goal):
 
 @dataclass(frozen=True)
 class _Tightness(Mechanism):
-    """What both versions share: everything but which records are published."""
+    """Base class of both versions, which differ only in the published records."""
 
     alpha: checks.Positive
     delta: checks.Probability
@@ -104,7 +104,7 @@ class _Tightness(Mechanism):
         return (SampleSize(least, "1/α", "h(S) ≥ h(U) + α with probability at least δ/(2α)", "§4.3, Theorem 4.5"),)
 
     def block_size(self, records: int) -> int:
-        """⌈αn⌉, of n records: fewer than αn do not make h(S) ≥ α."""
+        """⌈αn⌉ for n records; with fewer than αn, h(S) < α."""
         return math.ceil(as_written(self.alpha) * records)
 
 
@@ -112,9 +112,9 @@ class _Tightness(Mechanism):
 class GeneralizationTightness(_Tightness):
     """Publishes each of 1/α blocks of αn records with probability δ.
 
-    Where 1/α and αn are whole, and also with ⌊1/α⌋ blocks where αn alone is, the bound δ/(2α) holds. Where αn is not
-    whole, a block needs ⌈αn⌉ records, and there are only ⌊n/⌈αn⌉⌋ of them: too few for the bound where that is 1 and
-    α < 1/2, say. See FINDINGS.md and `GeneralizationTightnessCorrected`.
+    The bound δ/(2α) holds if 1/α and αn are whole, and with ⌊1/α⌋ blocks if only αn is. If αn is not whole, a block
+    needs ⌈αn⌉ records, and there are only ⌊n/⌈αn⌉⌋ blocks. That is too few for the bound if, for example, there is one
+    block and α < 1/2. See FINDINGS.md and `GeneralizationTightnessCorrected`.
 
     Args:
         alpha: α in (δ, 1].
@@ -128,11 +128,11 @@ class GeneralizationTightness(_Tightness):
     """
 
     def blocks(self, records: int) -> int:
-        """How many blocks of ⌈αn⌉ records there are."""
+        """The number of blocks of ⌈αn⌉ records."""
         return records // self.block_size(records) if records else 0
 
     def chance(self, records: int) -> float:
-        """1 − (1 − δ)^⌊n/⌈αn⌉⌋: with what probability some block of n records is published."""
+        """1 − (1 − δ)^⌊n/⌈αn⌉⌋, the probability that some block of n records is published."""
         return -expm1(self.blocks(records) * log1p(-self.delta))
 
     def run(self, S: Any) -> Program:
@@ -150,15 +150,15 @@ class GeneralizationTightness(_Tightness):
 
 @dataclass(frozen=True)
 class GeneralizationTightnessCorrected(_Tightness):
-    """Publishes ⌈αn⌉ of the n records with probability δ·n/⌈αn⌉: a window at a uniform place, around the end.
+    """Publishes ⌈αn⌉ of the n records with probability δ·n/⌈αn⌉: a cyclic window at a uniform position.
 
     Privacy: a record is in ⌈αn⌉ of the n windows, so it is published with probability (δ·n/⌈αn⌉)·⌈αn⌉/n = δ. With the
-    same coins the outputs on neighbours differ at most where the replaced record is published: (0, δ).
+    same coins the outputs on neighbours differ only if the replaced record is published, which gives (0, δ)-DP.
 
-    Utility: α > δ makes δ·n/⌈αn⌉ ≤ δ/α < 1 a probability. It is at least δ/(2α), for αn ≥ 1 makes ⌈αn⌉ < αn + 1 ≤ 2αn;
-    and it is δ/α where αn is whole, twice the printed bound. No (0, δ)-DP algorithm whose predicates have h(U) = 0 does
-    better: by privacy h holds a record of S with probability at most δ more than it holds a fresh one, so E[h(S)] ≤ δ,
-    and Pr[h(S) ≥ α] ≤ δ/α by Markov's inequality.
+    Utility: δ·n/⌈αn⌉ ≤ δ/α < 1 is a probability because α > δ. It is at least δ/(2α), because αn ≥ 1 gives
+    ⌈αn⌉ < αn + 1 ≤ 2αn. If αn is whole it is δ/α, twice the printed bound. No (0, δ)-DP algorithm whose predicates have
+    h(U) = 0 does better: by privacy h holds a record of S with a probability at most δ larger than for a fresh record,
+    so E[h(S)] ≤ δ, and Pr[h(S) ≥ α] ≤ δ/α by Markov's inequality.
 
     Args:
         alpha: α in (δ, 1].
@@ -172,16 +172,16 @@ class GeneralizationTightnessCorrected(_Tightness):
     """
 
     def chance(self, records: int) -> Fraction:
-        """δ·n/⌈αn⌉: with what probability some window of n ≥ 1 records is published."""
+        """δ·n/⌈αn⌉, the probability that a window of n ≥ 1 records is published."""
         return as_written(self.delta) * records / self.block_size(records)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """As printed, and δ·n/⌈αn⌉ exactly, which is δ/α where αn is whole."""
+        """The printed bound, and the exact δ·n/⌈αn⌉, which is δ/α if αn is whole."""
         printed = super().utility(records)
         if not printed:
             return ()
-        mended = all_but(1 - float(self.chance(records)))
-        return (*printed, UtilityClaim(HoldsAShare(self.alpha), mended, "§4.3, Theorem 4.5, mended"))
+        corrected = all_but(1 - float(self.chance(records)))
+        return (*printed, UtilityClaim(HoldsAShare(self.alpha), corrected, "§4.3, Theorem 4.5, corrected"))
 
     def run(self, S: Any) -> Program:
         records = in_order(S)
@@ -193,24 +193,24 @@ class GeneralizationTightnessCorrected(_Tightness):
 
 
 def in_order(S: Any) -> tuple[Any, ...]:
-    """The records of a sequence; neighbours differ in one place.
+    """The records of a sequence; neighbours differ in one position.
 
     Raises:
-        DatasetError: a dataset without an order, where one record would move many places.
+        DatasetError: a dataset without an order, where one record could shift many positions.
     """
     if isinstance(S, Multiset) or not isinstance(S, tuple):
         raise DatasetError(f"The dataset must be a tuple of records, whose order counts, not {S!r}.")
     return S
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _INPUTS = "a sequence of n records; alpha in (delta, 1], delta in [0, 1]"
 _OUTPUT = "the set of the points on which h is 1, in ascending order, without repetition"
 _CLAIM = "(0, δ)-DP under replace-one; Pr[h(S) ≥ h(U) + α] ≥ δ/(2α) from n ≥ 1/α on, S drawn from U[0, 1]"
 _ABOVE_ONE = (
-    '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the printed bound, which is positive, is false there; '
-    "alpha above 1 is refused."
+    '"For every α > δ": for α > 1 no predicate has h(S) ≥ α, so the positive printed bound is false there; alpha above '
+    "1 is rejected."
 )
 _DOUBLES = "Records of U[0, 1] are multiples of 2^(−53): h(U) = 0 is that of the continuous distribution."
 
@@ -224,8 +224,8 @@ GeneralizationTightness.card = Card(
     inputs=_INPUTS,
     output=_OUTPUT,
     deviations=(
-        'The print has "1/α databases of size αn each"; where these are not whole, blocks have ⌈αn⌉ records and '
-        "there are ⌊n/⌈αn⌉⌋, as many as fit; the records after the last belong to none.",
+        'The thesis has "1/α databases of size αn each"; if these are not whole, blocks have ⌈αn⌉ records and there '
+        "are ⌊n/⌈αn⌉⌋ blocks, as many as fit; the remaining records are in no block.",
         _ABOVE_ONE,
         _DOUBLES,
     ),
@@ -242,7 +242,7 @@ GeneralizationTightnessCorrected.card = Card(
     inputs=_INPUTS,
     output=_OUTPUT,
     deviations=(
-        "In place of disjoint blocks one of the n windows of ⌈αn⌉ records, with probability δ·n/⌈αn⌉ in all.",
+        "Instead of disjoint blocks, one of the n windows of ⌈αn⌉ records, with total probability δ·n/⌈αn⌉.",
         _ABOVE_ONE,
         _DOUBLES,
     ),

@@ -1,4 +1,4 @@
-"""The empirical errors of a whole concept class, on which the generalisation bounds speak: not private."""
+"""The empirical errors of a whole concept class, which the generalisation bounds are about: not private."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dpaudit_algorithms.pac.concepts import AnyLabels, ConceptClass, Thresholds,
 
 @dataclass(frozen=True)
 class NoBadConcept(Goal):
-    """No concept has error > α under D and error ≤ α/2 on the sample; the output has their numbers of errors.
+    """No concept has error > α under D and error ≤ α/2 on the sample; the output has their error counts.
 
     Source: Stemmer's thesis, Theorem 3.17 and Lemma 3.19.
     """
@@ -44,7 +44,7 @@ class NoBadConcept(Goal):
 
 @dataclass(frozen=True)
 class UniformlyClose(Goal):
-    """Every concept's error on the sample is within α of its error under P; the output has their numbers of errors.
+    """Every concept's error on the sample is within α of its error under P; the output has their error counts.
 
     Source: Stemmer's thesis, Theorem 3.18.
     """
@@ -63,10 +63,10 @@ class UniformlyClose(Goal):
 
 @dataclass(frozen=True)
 class UniformConvergence(Mechanism):
-    """Publishes how many examples every concept of a class labels wrongly.
+    """Publishes the number of errors of every concept of a class.
 
-    Theorem 3.17 and Lemma 3.19 hold. Theorem 3.18 as printed does not where VC(H) = 0, or where αβ is near 1: there it
-    asks for one example. See FINDINGS.md and `UniformConvergenceCorrected`.
+    Theorem 3.17 and Lemma 3.19 hold. Theorem 3.18 as printed fails if VC(H) = 0 or αβ is near 1, where it requires only
+    one example. See FINDINGS.md and `UniformConvergenceCorrected`.
 
     Args:
         concepts: the class.
@@ -92,14 +92,14 @@ class UniformConvergence(Mechanism):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The printed numbers, that of Lemma 3.19 for thresholds only."""
+        """The printed sample sizes; that of Lemma 3.19 only for thresholds."""
         general = bounds.generalisation(self.concepts.vc, self.alpha, self.beta)
         if isinstance(self.concepts, Thresholds):
             return (general, self._agnostic, bounds.threshold_generalisation(self.alpha, self.beta))
         return (general, self._agnostic)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """What is promised from so many records on, in the order of `sample_sizes`."""
+        """The guarantees that apply to this number of records, in the order of `sample_sizes`."""
         probability = float(1 - as_written(self.beta))
         close, no_bad = UniformlyClose(self.concepts, self.alpha), NoBadConcept(self.concepts, self.alpha)
         return tuple(
@@ -114,9 +114,9 @@ class UniformConvergence(Mechanism):
 
 @dataclass(frozen=True)
 class UniformConvergenceCorrected(UniformConvergence):
-    """The same, with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)) in Theorem 3.18.
+    """`UniformConvergence` with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)) in Theorem 3.18.
 
-    The proof stands with `bounds.agnostic_generalisation_corrected`.
+    See `bounds.agnostic_generalisation_corrected` for the proof.
 
     Args:
         concepts, alpha, beta: as in `UniformConvergence`.
@@ -124,7 +124,7 @@ class UniformConvergenceCorrected(UniformConvergence):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Stemmer's thesis, sections 3.2.3 and 3.3, with Theorem 3.18 mended.
+    Source: Stemmer's thesis, sections 3.2.3 and 3.3, with Theorem 3.18 corrected.
     """
 
     @property
@@ -133,11 +133,11 @@ class UniformConvergenceCorrected(UniformConvergence):
 
 
 def _labelled(concepts: ConceptClass, truth: Any) -> AnyLabels:
-    """The distribution of labelled examples that a truth stands for."""
+    """The distribution of labelled examples of a truth."""
     if isinstance(truth, AnyLabels):
         return truth
     if not isinstance(truth, Truth):
-        raise ParameterError("A generalisation error is of examples drawn from a distribution: see `Examples`.")
+        raise ParameterError("A generalisation error needs examples drawn from a distribution: see `Examples`.")
     return AnyLabels(tuple((x, concepts.label(truth.target, x)) for x in truth.points), truth.weights)
 
 
@@ -157,13 +157,13 @@ def _mistakes(concepts: ConceptClass, S: Multiset) -> tuple[int, ...]:
     return tuple(concepts.wrong(h, S) for h in concepts.concepts)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _INPUTS = "n ≥ 1 examples (x, y), y in {0, 1}; a finite class of concepts, alpha and beta in (0, 1]"
-_OUTPUT = "for every concept, in their order, how many examples it labels wrongly"
+_OUTPUT = "for every concept, in order, the number of examples that it labels wrongly"
 _DEVIATIONS = (
-    "The theorems are about samples, and not about an algorithm: this one publishes all that they speak of.",
-    "The class is finite; where a formula allows 0 examples, at least 1 is taken, as no error is defined on none.",
+    "The theorems are about samples, not about an algorithm; this one publishes all errors that they are about.",
+    "The class is finite; if a formula allows 0 examples, 1 is used, because an error needs at least one example.",
 )
 
 UniformConvergence.card = Card(
@@ -172,7 +172,7 @@ UniformConvergence.card = Card(
     title="The empirical errors of a whole class, which are near the true ones: not private",
     paper=THESIS,
     place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19",
-    claim="no privacy; from the printed numbers of samples small error on the sample means small error, for all",
+    claim="no privacy; from the printed sample sizes, a small error on the sample implies a small error, for all",
     inputs=_INPUTS,
     output=_OUTPUT,
     deviations=_DEVIATIONS,
@@ -183,10 +183,10 @@ UniformConvergence.card = Card(
 UniformConvergenceCorrected.card = Card(
     name="UniformConvergenceCorrected",
     system="F6",
-    title="The empirical errors of a whole class, with as many samples as Theorem 3.18 needs: not private",
+    title="The empirical errors of a whole class, with the sample size that Theorem 3.18 needs: not private",
     paper=THESIS,
-    place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19, mended",
-    claim="no privacy; from so many samples small error on the sample means small error, for all concepts",
+    place="§3.2.3 and §3.3, Theorems 3.17 and 3.18, Lemma 3.19, corrected",
+    claim="no privacy; from these sample sizes, a small error on the sample implies a small error, for all concepts",
     inputs=_INPUTS,
     output=_OUTPUT,
     deviations=("Theorem 3.18 with n ≥ (50·max{1, VC(H)}/α²)·ln(4/(αβ)).", *_DEVIATIONS),

@@ -1,4 +1,4 @@
-"""Analysts of private multiplicative weights, who know x^t: it follows from the transcript."""
+"""Analysts of private multiplicative weights who know x^t, which follows from the transcript."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dpaudit_algorithms.generalization.predicates import Among
 
 @dataclass(frozen=True)
 class Following(Analyst):
-    """Asks k queries by x^t and S, which it has chosen itself, as in the game SampAcc.
+    """Asks k queries that depend on x^t and on S, which the analyst chooses, as in the game SampAcc.
 
     Args:
-        held: S, its records among the points.
+        held: S; all records must be in X.
         points: X.
-        alpha: of the mechanism; η = α/2.
+        alpha: α of the mechanism; η = α/2.
         k: ≥ 1.
 
     Raises:
-        ParameterError: k < 1, or a record that is no point.
+        ParameterError: k < 1, or a record that is not in X.
     """
 
     held: Multiset
@@ -36,7 +36,7 @@ class Following(Analyst):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not set(self.held.values) <= set(self.points):
-            raise ParameterError("held must have records among the points only.")
+            raise ParameterError("All records of held must be among the points.")
 
     @property
     def rounds(self) -> int:
@@ -65,7 +65,7 @@ class Following(Analyst):
 
 @cached(maxsize=8192)
 def followed(analyst: Following, answers: tuple[Any, ...]) -> Weights:
-    """x^t after these answers: it moved with every answer that is not f(x^t) itself."""
+    """x^t after these answers: every answer other than f(x^t) itself is an update."""
     if not answers:
         return uniform(analyst.points)
     x = followed(analyst, answers[:-1])
@@ -76,7 +76,7 @@ def followed(analyst: Following, answers: tuple[Any, ...]) -> Weights:
 
 @dataclass(frozen=True)
 class WorstFor(Following):
-    """Asks for all points that x^t has too little of: no query has a larger f(S) − f(x^t)."""
+    """Asks for all points whose weight in x^t is too small: no query has a larger f(S) − f(x^t)."""
 
     def asked(self, x: Weights, answers: tuple[Any, ...]) -> Among:
         return Among(frozenset(point for point, gap in zip(self.points, self.gaps(x), strict=True) if gap > 0))
@@ -90,13 +90,13 @@ def subsets(points: tuple[Any, ...]) -> tuple[tuple[int, ...], ...]:
 
 @dataclass(frozen=True)
 class Hovering(Following):
-    """Asks for the subset whose f(S) − f(x^t) is nearest to `target`: where a comparison is most in doubt.
+    """Asks for the subset whose f(S) − f(x^t) is nearest to `target`, where a comparison is least certain.
 
     Args:
-        target: in units of f(S), at T for the comparisons, or near 3α for the largest error.
-        turns: how many queries after an update (or the start) hold the suspect and not the other, before one, again
-            and again until the next update, holds the other and not the suspect; 0 for subsets of any kind. Of two
-            datasets that differ in a suspect that became the other, the first move down, and the last moves up.
+        target: in units of f(S); T for the comparisons, or near 3α for the largest error.
+        turns: number of queries after an update (or the start) that hold the suspect and not the other; later queries,
+            until the next update, hold the other and not the suspect. 0 allows all subsets. If the suspect becomes the
+            other on the neighbouring dataset, the first queries decrease and the later ones increase.
         suspect, other: records.
     """
 

@@ -1,4 +1,4 @@
-"""The accuracy game of private multiplicative weights with the overfitter, at a scale where no text can play it."""
+"""The accuracy game of private multiplicative weights with the overfitter, at scales too large for simulation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from dpaudit_algorithms.generalization.analysts import Overfitter
 from dpaudit_algorithms.generalization.multiplicative_weights import PrivateMultiplicativeWeights
 
 LOST = 1.0
-"""The error of a game in which x^0 is mended, whatever its errors are; no error of a share is much larger."""
+"""The error assigned to a game with an update of x^0; no error of a share is much larger."""
 
 
 @dataclass(frozen=True)
 class WeightsGame(AccuracyGame):
     """`AccuracyGame` of private multiplicative weights with `Overfitter`, counted as lost with the first update.
 
-    D is uniform and x^0 too, so every answer f(x^0) is q(D). Until an update each cell is answered by 1/m, which is not
-    above 1/m, so that the last query is empty. Given T̂ the comparisons are independent, with gaps ±(r/n − 1/m) for a
-    cell of r records, and 0 twice at the end: how many cells hold r records is all that is drawn (`occupancies`).
+    D and x^0 are uniform, so every answer f(x^0) is q(D). Until an update the answer for each cell is 1/m, which is not
+    above 1/m, so the last query is empty. Given T̂ the comparisons are independent, with gaps ±(r/n − 1/m) for a cell of
+    r records, and 0 twice at the end. Only the numbers of cells with r records are drawn (`occupancies`).
 
     Args:
         answers: `PrivateMultiplicativeWeights` on the cells 0, …, m − 1, with an `Overfitter`.
-        records: n ≥ 1, those of the mechanism.
+        records: n ≥ 1, equal to the n of the mechanism.
 
     Raises:
         ParameterError: another mechanism or analyst, other points or another n.

@@ -1,8 +1,8 @@
-"""Evenly spaced angles, exactly: which side of a halfspace a point of the integer grid lies on, whatever the rounding.
+"""Evenly spaced angles, exactly: on which side of a halfspace an integer grid point lies, without rounding errors.
 
-The angle γ between neighbours is given by its sine, a fraction p/q. Then cos γ = √D/q with D = q² − p², so that all
-sines and cosines of multiples of γ, and products of them, are numbers (a + b·√D)/q^m with whole a and b, whose signs
-are comparisons of whole numbers. Doubles are used where they are far from 0, exact numbers wherever they are not.
+The angle γ between neighbours is given by its sine, a fraction p/q. Then cos γ = √D/q with D = q² − p². All sines and
+cosines of multiples of γ, and products of them, are (a + b·√D)/q^m with whole a and b, and comparing whole numbers
+gives their signs. Doubles are used if they are far from 0, exact numbers otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpaudit.language import FloatArray, checks
 Point: TypeAlias = Sequence[int]
 """A point of the integer grid, or a direction, shape (d,)."""
 _CLEAR = 1e-9
-"""Doubles this far from 0, of numbers of order 1, have the right sign: their errors are below 1e-13."""
+"""Doubles of order 1 this far from 0 have the right sign: their errors are below 1e-13."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Surd:
             return a if not self.root or not b else b
         if not a:
             return b
-        # a and b pull in opposite directions
+        # a and b have opposite signs
         gap = self.a * self.a - self.b * self.b * self.root
         return a if gap > 0 else b if gap < 0 else 0
 
@@ -62,9 +62,9 @@ class Surd:
 class AngleGrid:
     """H_γ = {i·γ : i = 0, 1, …, ⌊2π/γ⌋}, with sin γ = `sine` and 0 < γ ≤ π/2.
 
-    The angle i·γ stands for the unit vector n = (cos iγ, sin iγ) and the half-space that labels x with 1 iff
-    ⟨n, x⟩ ≥ 0. In d dimensions d − 1 angles stand for n = (cos φ₁, sin φ₁·cos φ₂, …, sin φ₁ ⋯ sin φ_{d−1}). Where γ
-    divides 2π, both ends are listed, though they are one direction: so the definition has it.
+    The angle i·γ represents the unit vector n = (cos iγ, sin iγ) and the half-space that labels x with 1 iff
+    ⟨n, x⟩ ≥ 0. In d dimensions d − 1 angles represent n = (cos φ₁, sin φ₁·cos φ₂, …, sin φ₁ ⋯ sin φ_{d−1}). If γ
+    divides 2π, both ends are listed although they are one direction, as in the definition.
 
     Args:
         sine: sin γ, in (0, 1].
@@ -83,12 +83,12 @@ class AngleGrid:
 
     @classmethod
     def for_grid(cls, k: int) -> AngleGrid:
-        """γ as Lemma 11 has it for X = {−k, …, k}: sin γ = 1/(2k²)."""
+        """γ as in Lemma 11 for X = {−k, …, k}: sin γ = 1/(2k²)."""
         return cls(Fraction(1, 2 * checks.whole("k", k, least=1) ** 2))
 
     @property
     def gamma(self) -> float:
-        """γ in radians, rounded; nothing is decided by it."""
+        """γ in radians, rounded; no decision depends on it."""
         return math.asin(self.sine)
 
     @property
@@ -101,7 +101,7 @@ class AngleGrid:
 
     @cached_property
     def size(self) -> int:
-        """How many angles: ⌊2π/γ⌋ + 1."""
+        """The number of angles, ⌊2π/γ⌋ + 1."""
         last = round(2 * math.pi / self.gamma) + 1
         # near 2π the sine is negative below, 0 at, positive above it
         while self.vector(last)[1].sign > 0:
@@ -113,7 +113,7 @@ class AngleGrid:
 
     @cached_property
     def angles(self) -> FloatArray:
-        """i·γ in radians, rounded, shape (size,); for pictures, and to see where doubles will do."""
+        """i·γ in radians, rounded, shape (size,); for figures, and to check where doubles are enough."""
         return np.arange(self.size, dtype=np.float64) * np.float64(self.gamma)
 
     def vector(self, i: int) -> tuple[Surd, Surd]:
@@ -130,7 +130,7 @@ class AngleGrid:
             x: d whole numbers.
         """
         if len(chosen) != len(x) - 1:
-            raise ParameterError(f"A point of {len(x)} coordinates takes {len(x) - 1} angles, not {len(chosen)}.")
+            raise ParameterError(f"A point with {len(x)} coordinates needs {len(x) - 1} angles, not {len(chosen)}.")
         value = float(x[-1])
         for i, coordinate in zip(reversed(chosen), reversed(x[:-1]), strict=True):
             value = math.cos(i * self.gamma) * coordinate + math.sin(i * self.gamma) * value
@@ -184,24 +184,24 @@ class AngleGrid:
 
         Args:
             x, i: as in `place`.
-            wrap: whether the distance is that on the circle, and not of the two numbers.
+            wrap: whether the distance is taken on the circle, instead of between two numbers.
 
         Raises:
             ParameterError: x has no such angle.
         """
         j, exact = self.place(x, i)
         last = self.size - 1
-        found = {j} if exact or j == last else {j, j + 1}
-        # below 2π, which the last angle of x alone comes to: its mirror image is within γ above 0
+        indices = {j} if exact or j == last else {j, j + 1}
+        # just below 2π (only for the last angle of x): the mirror image is within γ above 0
         if wrap and i == len(x) - 1 and self.place((x[-2], -x[-1]))[0] == 0:
-            found.add(0)
+            indices.add(0)
         # above 0: 2π − last·γ + φ < γ, that is, φ < ω = size·γ − 2π ≤ π/2, or sin ω·cos φ > cos ω·sin φ
         if wrap and j == 0:
             cosine, sine = self.vector(self.size)
             left, square = sine * x[i - 1], sum(c * c for c in x[i:])
             if left.sign > 0 and (left * left - cosine * cosine * square).sign > 0:
-                found.add(last)
-        return tuple(sorted(found))
+                indices.add(last)
+        return tuple(sorted(indices))
 
     def _order(self, j: int, angle: float, first: int, square: int, negative: bool) -> int:
         """The sign of j·γ − φ, φ being the angle of (first, ±√square)."""
@@ -209,7 +209,7 @@ class AngleGrid:
         if abs(gap) > _CLEAR:
             return 1 if gap > 0 else -1
         cosine, sine = self.vector(j)
-        # close together, so the sign of sin(jγ − φ) = sin(jγ)·cos φ − cos(jγ)·sin φ decides
+        # the angles are close, so the sign of sin(jγ − φ) = sin(jγ)·cos φ − cos(jγ)·sin φ decides
         left, right = sine * first, cosine * (-1 if negative else 1)
         ls, rs = left.sign, right.sign if square else 0
         if ls != rs:
@@ -218,7 +218,7 @@ class AngleGrid:
 
 
 def polar(x: Point) -> float:
-    """The angle of a point of the plane in [0, 2π), in radians, rounded; for pictures."""
+    """The angle of a point of the plane in [0, 2π), in radians, rounded; for figures."""
     return math.atan2(x[1], x[0]) % (2 * math.pi)
 
 
@@ -246,8 +246,8 @@ def _sides(grid: AngleGrid, x: tuple[int, ...]) -> NDArray[np.int8]:
         return turned
 
     values = reduce(outward, reversed(x[:-1]), np.asarray(float(x[-1])))
-    found: NDArray[np.int8] = np.sign(values).astype(np.int8)
+    signs: NDArray[np.int8] = np.sign(values).astype(np.int8)
     for chosen in np.argwhere(np.abs(values) <= _CLEAR * (1 + sum(map(abs, x)))).tolist():
-        found[tuple(chosen)] = grid._exact_side(chosen, x)
-    found.flags.writeable = False
-    return found
+        signs[tuple(chosen)] = grid._exact_side(chosen, x)
+    signs.flags.writeable = False
+    return signs

@@ -1,4 +1,4 @@
-"""Half-spaces of the plane through the origin: MakeData and MakeThrData, which turn examples into angles."""
+"""Half-spaces of the plane through the origin: MakeData and MakeThrData, which map examples to angles."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from dpaudit_algorithms.half_spaces.angles import AngleGrid
 Plane: TypeAlias = tuple[int, int]
 """A point of the integer grid in the plane, or a direction."""
 Angle: TypeAlias = Literal["point", "border", "borders"]
-"""Which angle φ(x) is: see `READ_AS`."""
+"""The definition of the angle φ(x): see `READ_AS`."""
 Ties: TypeAlias = Literal["last", "least", "last turned", "least turned"]
-"""Which of the best angles is φ*: the last or the least, as angles, or as turned ones."""
-RELATION = "Neighbours have one example more or less: the text adds one (Lemma 16, Algorithm 7)."
+"""Which of the best angles is φ*: the last or the least, before or after the rotation."""
+RELATION = "Neighbours have one example more or less, as in the paper (Lemma 16, Algorithm 7)."
 READ_AS = (
-    'angle = "point" is the literal reading of "the angle corresponding to x": the text turns a vector into (r, φ), '
+    'angle = "point" is the literal reading of "the angle corresponding to x": the paper writes a vector as (r, φ), '
     'and section 3.2 has "the i-th angle corresponding to x"; "border" (φ + π/2, where x is on the border of h_φ) and '
     '"borders" (φ ± π/2) are the angles at which h_φ "passes through" x.',
-    "wrap = False: |φ(x) − φ| is the difference of two numbers in [0, 2π); wrap = True takes it on the circle.",
-    "The origin has no angle and counts nowhere.",
+    "wrap = False: |φ(x) − φ| is the difference of two numbers in [0, 2π); wrap = True: the distance on the circle.",
+    "The origin has no angle and does not count.",
 )
-CAPPED = "cap: a public bound on the copies of an angle, which makes the law finite; None as printed."
+CAPPED = "cap: a public bound on the copies of an angle, which makes the output distribution finite; None as printed."
 
 
 @dataclass(frozen=True)
 class _MakeData(Mechanism):
-    """What both versions share: everything but the scale of the noise."""
+    """Base class of both versions, which differ only in the scale of the noise."""
 
     epsilon: checks.Positive
     sine: Fraction
@@ -74,22 +74,22 @@ class _MakeData(Mechanism):
 
     @property
     def scale(self) -> float:
-        """Of the noise, in copies."""
+        """Scale of the noise, in copies."""
         raise NotImplementedError
 
     @property
     def sensitivity(self) -> int:
-        """The most angles at which one example counts, over all points and labels: the L1 distance of neighbours.
+        """The largest number of angles at which one example counts: the L1 distance of neighbours' counts.
 
-        Angles less than γ from φ(x), as numbers: two neighbours on the grid, or one where φ(x) is on the grid. All
-        h_φ there give x the label 1 in the reading "point", so that a positive example counts at two; in the reading
-        "border" those on either side disagree: one. On the circle, the last angle of the grid and 0 are less than γ
-        apart: one more.
+        Without `wrap`, two adjacent grid angles are less than γ from φ(x), or one if φ(x) is on the grid. In the
+        reading "point" all h_φ there give x the label 1, so a positive example counts at two. In the reading "border"
+        the two sides disagree, so it counts at one. On the circle, the last angle of the grid and 0 are less than γ
+        apart, which adds one.
         """
         return {"point": 2, "border": 1, "borders": 2}[self.angle] + int(self.wrap)
 
     def sensitivity_on(self, k: int) -> int:
-        """`sensitivity`, over the points of {−k, …, k}² alone."""
+        """`sensitivity` for the points of {−k, …, k}² only."""
         reach = range(-checks.whole("k", k, least=1), k + 1)
         return max(len(self.counted((a, b), y)) for a in reach for b in reach for y in (-1, 1))
 
@@ -108,19 +108,19 @@ class _MakeData(Mechanism):
 
 @dataclass(frozen=True)
 class MakeData(_MakeData):
-    """As many copies of every angle of H_γ as examples near it that its half-space labels rightly, with Lap(1/ε).
+    """Copies of every angle of H_γ: the noisy number, with Lap(1/ε), of nearby examples that h_φ labels correctly.
 
-    Its privacy claim fails as printed: an example counts at two angles, and the noise is for one. With φ(x) read as
-    the angle of a border it holds, if |φ(x) − φ| is not taken on the circle. Its other claim, that some angle of the
-    output is best among all angles, fails in every reading, where the best angles are those of a border alone: see
+    Its privacy claim fails as printed: an example counts at two angles, but the noise is for one. The claim holds if
+    φ(x) is read as the angle of a border and |φ(x) − φ| is not taken on the circle. Its other claim, that some angle
+    of the output is best among all angles, fails for every reading on samples whose best angles are only a border: see
     FINDINGS.md and `MakeDataCorrected`.
 
     Args:
         epsilon: > 0.
         sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k} (Lemma 11).
-        angle: "point", "border" or "borders", which angle φ(x) is.
+        angle: "point", "border" or "borders", the definition of φ(x).
         wrap: whether angles are compared on the circle.
-        cap: at most so many copies of an angle, ≥ 1.
+        cap: largest number of copies of an angle, ≥ 1.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -134,7 +134,7 @@ class MakeData(_MakeData):
         return 1 / self.epsilon
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 12's second sentence: for certain, for every sample that some half-space explains."""
+        """Lemma 12's second sentence: with probability 1, for every sample that some half-space explains."""
         return (UtilityClaim(HoldsBest(self.sine), 1.0, "§3.1, Lemma 12"),)
 
 
@@ -142,8 +142,8 @@ class MakeData(_MakeData):
 class MakeDataCorrected(_MakeData):
     """MakeData with noise Lap(s/ε), where s is the true sensitivity of its reading (`sensitivity`): 1, 2 or 3.
 
-    Privacy: the counts of neighbours are at most s apart in L1 (the proof is at `sensitivity`), so the Laplace
-    mechanism (Lemma 5) and rounding (Lemma 2) give ε. No promise of a best angle is kept: the grid does not hold one.
+    Privacy: the counts of neighbours differ by at most s in L1 (see `sensitivity` for the proof), so the Laplace
+    mechanism (Lemma 5) and rounding (Lemma 2) give ε. There is no guarantee of a best angle: the grid may hold none.
 
     Args:
         epsilon, sine, angle, wrap, cap: as in `MakeData`.
@@ -164,14 +164,14 @@ class MakeDataCorrected(_MakeData):
 class MakeThrData(Mechanism):
     """Algorithm 2: (S_H, S) → the anchor's index, and the C best elements of S_H as labelled examples of a threshold.
 
-    S_H is how many copies of each angle there are, as `MakeData` gives it. The examples are (j, y) with j the place of
-    the angle as counted from the anchor around the circle, and y = 1 or 0 for the paper's 1 and −1, which is what
-    the threshold learners here take. Nothing is claimed of its privacy, and it has none.
+    S_H is the number of copies of each angle, the output of `MakeData`. The examples are (j, y) with j the position of
+    the angle counted from the anchor around the circle, and y = 1 or 0 for the paper's 1 and −1, as the threshold
+    learners here expect. It claims no privacy and has none.
 
     Args:
         sine: sin γ.
-        C: how many elements of S_H are kept, copies counted, ≥ 1.
-        ties: which of the best angles of max_C(S_H) is φ*: the last or the least, as angles, or as turned ones.
+        C: number of elements of S_H kept, copies counted, ≥ 1.
+        ties: which of the best angles of max_C(S_H) is φ*: the last or the least, before or after the rotation.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -196,7 +196,7 @@ class MakeThrData(Mechanism):
         S_H, S = data
         q = qualities(self.sine, examples(S))  # q(S, φ) for every φ
         kept, others = largest(q, tuple(S_H), self.C)  # max_C(S_H), S_H ∖ max_C(S_H)
-        anchor = 0  # no rotation where nothing is left to choose from
+        anchor = 0  # no rotation if no elements are left
         if others is not None:
             anchor = yield others  # φ′
         return anchor, labelled(q, kept, anchor, self.ties)
@@ -205,7 +205,7 @@ class MakeThrData(Mechanism):
 def largest(
     q: IntArray, S_H: tuple[int, ...], kept: int
 ) -> tuple[tuple[tuple[int, int], ...], Categorical | None]:
-    """The `kept` largest elements of S_H by (q, φ) as (index, copies), and the law of a random other one, if any.
+    """The `kept` largest elements of S_H by (q, φ) as (index, copies), and the uniform draw of another one, if any.
 
     Args:
         q: the quality of every angle, shape (size,).
@@ -225,7 +225,7 @@ def largest(
 
 
 def labelled(q: IntArray, kept: tuple[tuple[int, int], ...], anchor: int, ties: Ties) -> Multiset:
-    """S_Thr: the kept angles with their copies, turned by the anchor, with labels 1 up to φ* and 0 beyond."""
+    """S_Thr: the kept angles with their copies, rotated by the anchor, with labels 1 up to φ* and 0 beyond."""
     size = len(q)
     top = max(int(q[j]) for j, _ in kept)
     turned = {j: (j - anchor) % size for j, _ in kept}
@@ -242,13 +242,13 @@ def examples(S: Any) -> Multiset:
     """The dataset as a multiset of examples ((x1, x2), y).
 
     Raises:
-        DatasetError: a record that is none.
+        DatasetError: a record that is not an example.
     """
-    found = Multiset.of(S)
-    for record in found.values:
+    records = Multiset.of(S)
+    for record in records.values:
         if not (isinstance(record, tuple) and len(record) == 2 and record[1] in (-1, 1) and _is_point(record[0])):
             raise DatasetError(f"An example is ((x1, x2), y) with whole x1, x2 and y in -1, 1, not {record!r}.")
-    return found
+    return records
 
 
 def _is_point(x: Any) -> bool:
@@ -268,21 +268,21 @@ def qualities(sine: Fraction, S: Multiset) -> IntArray:
 
 @lru_cache(maxsize=16)
 def directions(k: int) -> tuple[Plane, ...]:
-    """Normals w of all ways in which half-spaces ⟨w, x⟩ ≥ 0 label {−k, …, k}², from (1, 0) on around the circle.
+    """Normals w for all labellings of {−k, …, k}² by half-spaces ⟨w, x⟩ ≥ 0, from (1, 0) on around the circle.
 
-    The labels change at normals that are perpendicular to a point, and these are the points' directions once more;
-    between two that are next to each other, their sum stands for all. The second half are the first half's antipodes.
+    The labels change at normals that are perpendicular to a point, which are again the directions of points. The sum of
+    two adjacent ones represents all normals between them. The second half are the antipodes of the first half.
     """
     reach = range(-checks.whole("k", k, least=1), k + 1)
     primitive = sorted(
-        # angles of different directions differ by more than 1/(2k²), far more than a rounded angle is off
+        # angles of different directions differ by more than 1/(2k²), far more than the rounding error
         ((a, b) for a in reach for b in reach if math.gcd(a, b) == 1),
         key=lambda w: math.atan2(w[1], w[0]) % (2 * math.pi),
     )
-    found: list[Plane] = []
+    normals: list[Plane] = []
     for (a, b), (c, d) in pairwise([*primitive, primitive[0]]):
-        found += [(a, b), (a + c, b + d)]
-    return tuple(found)
+        normals += [(a, b), (a + c, b + d)]
+    return tuple(normals)
 
 
 @lru_cache(maxsize=256)
@@ -293,21 +293,21 @@ def best_quality(S: Multiset) -> int:
 
 
 def agreeing(S: Multiset, w: Plane) -> int:
-    """How many examples the half-space with the normal w labels rightly."""
+    """The number of examples that the half-space with the normal w labels correctly."""
     return sum(count for (x, y), count in S.items if (1 if w[0] * x[0] + w[1] * x[1] >= 0 else -1) == y)
 
 
 def is_meant(sine: Fraction, S: Multiset) -> bool:
-    """Whether some half-space explains the sample, and its points lie in a domain for which γ is small enough."""
+    """Whether some half-space explains the sample, and γ is small enough for the domain of its points."""
     k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
     return 2 * k * k * sine <= 1 and best_quality(S) == len(S)
 
 
 @dataclass(frozen=True)
 class HoldsBest(Goal):
-    """The multiset of angles holds one whose quality is the best of all angles in [0, 2π).
+    """The multiset of angles holds an angle with the best quality of all angles in [0, 2π).
 
-    Counts as reached where no half-space explains the sample, or γ is larger than Lemma 11 has it for its points.
+    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
     The output is that of MakeData, or of MakeThrData on (S_H, S).
 
     Source: half-spaces paper, Lemmas 12 and 13.
@@ -349,14 +349,14 @@ def _counted(sine: Fraction, angle: Angle, wrap: bool, x: Plane, y: int) -> tupl
 
 @lru_cache(maxsize=256)
 def _counts(sine: Fraction, angle: Angle, wrap: bool, S: Multiset) -> tuple[int, ...]:
-    found = [0] * AngleGrid(sine).size
+    counts = [0] * AngleGrid(sine).size
     for (x, y), count in S.items:
         for i in _counted(sine, angle, wrap, x, y):
-            found[i] += count
-    return tuple(found)
+            counts[i] += count
+    return tuple(counts)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _DATA = "examples ((x1, x2), y), whole coordinates, y in {-1, 1}"
 
@@ -368,7 +368,7 @@ MakeData.card = Card(
     place="§3.1, Algorithm 1 and Lemma 12",
     claim="(ε, 0)-DP; some angle of the output has the best quality of all angles",
     inputs=f"{_DATA}; epsilon > 0, sin γ",
-    output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
+    output="the number of copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED),
     variants=("MakeDataCorrected",),
 )
@@ -376,12 +376,12 @@ MakeData.card = Card(
 MakeDataCorrected.card = Card(
     name="MakeDataCorrected",
     system="H3",
-    title="MakeData with noise for as many angles as an example counts at",
+    title="MakeData with noise for all angles at which an example counts",
     paper=HALFSPACES,
-    place="§3.1, Algorithm 1 and Lemma 12, mended",
+    place="§3.1, Algorithm 1 and Lemma 12, corrected",
     claim="(ε, 0)-DP",
     inputs=f"{_DATA}; epsilon > 0, sin γ",
-    output="how many copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
+    output="the number of copies of each angle iγ, i = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
     variants=("MakeData",),
 )

@@ -33,24 +33,24 @@ from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 Point: TypeAlias = tuple[int, ...]
 """A point of the integer grid, shape (d,)."""
 Angle: TypeAlias = Literal["point", "border"]
-"""Which angle φ_i(x) is: see `READ_AS`."""
+"""The definition of the angle φ_i(x): see `READ_AS`."""
 Meant: TypeAlias = Literal["plane", "prefix"]
-"""Which half-space h_φ is where one angle is given: see `READ_AS`."""
+"""The half-space h_φ for a single given angle: see `READ_AS`."""
 DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
 READ_AS = (
     'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
     "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
-    "An x without that angle (all coordinates from the i-th on are 0) counts nowhere.",
+    "An x without that angle (all coordinates from the i-th on are 0) does not count.",
     'meant = "plane": h_φ with one angle is the half-space whose normal lies in the plane of coordinates i and i + 1 '
-    '(earlier angles π/2, later ones 0), for Algorithm 4 is given i alone; "prefix": the earlier angles are those '
+    '(earlier angles π/2, later ones 0), because Algorithm 4 is given only i; "prefix": the earlier angles are those '
     "chosen before, the later ones 0.",
-    "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True takes it on the circle.",
+    "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True: the distance on the circle.",
 )
 
 
 @dataclass(frozen=True)
 class _MakeHighDimData(Mechanism):
-    """What both versions share: everything but the scale of the noise."""
+    """Base class of both versions, which differ only in the scale of the noise."""
 
     epsilon: checks.Positive
     sine: Fraction
@@ -77,16 +77,16 @@ class _MakeHighDimData(Mechanism):
 
     @property
     def scale(self) -> float:
-        """Of the noise, in copies."""
+        """Scale of the noise, in copies."""
         raise NotImplementedError
 
     @property
     def sensitivity(self) -> int:
-        """The most angles at which one example counts, whatever the grid: the L1 distance of neighbours.
+        """The largest number of angles at which an example counts, for any grid: the L1 distance of neighbours' counts.
 
-        Angles less than γ from φ_i(x), as numbers: two neighbours on the grid, or one where φ_i(x) is on it. With
-        angle = "border" and meant = "plane" x changes sides between the two, which halves that. On the circle, the last
-        angle and 0 are less than γ apart: one more.
+        Without `wrap`, two adjacent grid angles are less than γ from φ_i(x), or one if φ_i(x) is on the grid. With
+        angle = "border" and meant = "plane", x changes sides between the two, so it counts at only one. On the circle,
+        the last angle and 0 are less than γ apart, which adds one.
         """
         return (1 if (self.angle, self.meant) == ("border", "plane") else 2) + int(self.wrap)
 
@@ -96,11 +96,11 @@ class _MakeHighDimData(Mechanism):
 
     def counts(self, S: Any) -> tuple[int, ...]:
         """n_φ of every angle of the grid, in their order."""
-        found = [0] * AngleGrid(self.sine).size
+        counts = [0] * AngleGrid(self.sine).size
         for (x, y), count in examples(S, self.dimension).items:
             for j in self.counted(x, y):
-                found[j] += count
-        return tuple(found)
+                counts[j] += count
+        return tuple(counts)
 
     def run(self, S: Any) -> NoisyCopies:
         # for φ ∈ H_γ: n_φ ← |{(x, y) ∈ S : |φ_i(x) − φ| < γ and h_φ(x) = y}|; add max(⌈n_φ + Lap⌉, 1) copies of φ
@@ -109,10 +109,10 @@ class _MakeHighDimData(Mechanism):
 
 @dataclass(frozen=True)
 class MakeHighDimData(_MakeHighDimData):
-    """As many copies of every angle of H_γ as it labels examples rightly whose i-th angle is near it, with Lap(1/ε).
+    """Copies of every angle of H_γ: the noisy number, with Lap(1/ε), of correct examples with a nearby i-th angle.
 
-    Its privacy claim fails as printed, as that of MakeData does: an example counts at two angles, and the noise is for
-    one. It holds where angle = "border", meant = "plane" and |φ_i(x) − φ| is not taken on the circle.
+    Its privacy claim fails as printed, like that of MakeData: an example counts at two angles, but the noise is for
+    one. It holds for angle = "border" and meant = "plane" if |φ_i(x) − φ| is not taken on the circle.
 
     Args:
         epsilon: > 0.
@@ -120,8 +120,8 @@ class MakeHighDimData(_MakeHighDimData):
         i: which angle, 1 ≤ i < dimension.
         dimension: d ≥ 2.
         angle, meant, wrap: readings, see the card.
-        cap: at most so many copies of an angle, ≥ 1.
-        prefix: the indices of φ*_1, …, φ*_{i−1}; only meant = "prefix" looks at them.
+        cap: largest number of copies of an angle, ≥ 1.
+        prefix: the indices of φ*_1, …, φ*_{i−1}; used only for meant = "prefix".
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -135,7 +135,7 @@ class MakeHighDimData(_MakeHighDimData):
         return 1 / self.epsilon
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Corollary 18's other sentence, for φ_1: for certain, for every sample that a half-space explains."""
+        """Corollary 18's second sentence, for φ_1: with probability 1, for every sample that a half-space explains."""
         if self.i > 1:
             return ()
         return (UtilityClaim(HoldsBestAngle(self.sine, self.dimension), 1.0, "§3.2, Corollary 18"),)
@@ -145,8 +145,8 @@ class MakeHighDimData(_MakeHighDimData):
 class MakeHighDimDataCorrected(_MakeHighDimData):
     """MakeHighDimData with noise Lap(s/ε), where s is the sensitivity of its reading: 1, 2 or 3.
 
-    Privacy: the counts of neighbours are at most s apart in L1 (see `sensitivity`), so the Laplace mechanism (Lemma 5)
-    and rounding (Lemma 2) give ε. No promise of a best angle is kept: the grid does not hold one.
+    Privacy: the counts of neighbours differ by at most s in L1 (see `sensitivity`), so the Laplace mechanism (Lemma 5)
+    and rounding (Lemma 2) give ε. There is no guarantee of a best angle: the grid may hold none.
 
     Args:
         epsilon, sine, i, dimension, angle, meant, wrap, cap, prefix: as in `MakeHighDimData`.
@@ -167,7 +167,7 @@ def examples(S: Any, dimension: int) -> Multiset:
     """The dataset as a multiset of examples.
 
     Raises:
-        DatasetError: a record that is none.
+        DatasetError: a record that is not an example.
     """
     return _examples(Multiset.of(S), dimension)
 
@@ -203,7 +203,7 @@ def agreements(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, .
 def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tuple[int, ...] = ()) -> IntArray:
     """Q(S, jγ) given the angles chosen before: the best q of any completion by angles of H_γ, shape (size,).
 
-    Lemma 16: one example more, fewer or another one changes every Q(S, jγ) by at most 1, for it does so to every q.
+    Lemma 16: adding, removing or replacing one example changes every q, and hence every Q(S, jγ), by at most 1.
 
     Source: half-spaces paper, section 3.2.
     """
@@ -216,7 +216,7 @@ def coordinate_quality(sine: Fraction, dimension: int, S: Multiset, prefix: tupl
 class HoldsBestAngle(Goal):
     """Some angle of the output has, as φ_1, the quality of the best half-space of all.
 
-    Counts as reached where no half-space explains the sample, or γ is larger than Lemma 11 has it for its points.
+    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
 
     Source: half-spaces paper, Lemma 17 and Corollary 18.
     """
@@ -254,7 +254,7 @@ def near(data: _MakeHighDimData, x: Point) -> tuple[int, ...]:
 
 
 def _label(data: _MakeHighDimData, j: int, x: Point) -> int:
-    """h_φ(x), φ = jγ, with the other angles as the reading has them."""
+    """h_φ(x), φ = jγ, with the other angles according to the reading."""
     grid = AngleGrid(data.sine)
     if data.meant == "plane":
         side = grid.side((j,), (x[data.i - 1], x[data.i]))
@@ -267,19 +267,19 @@ def _label(data: _MakeHighDimData, j: int, x: Point) -> int:
 
 
 def reach(k: int, dimension: int) -> int:
-    """B, such that every half-space labels {−k, …, k}^d as some ⟨w, x⟩ ≥ 0 with w in {−B, …, B}^d does.
+    """B such that w in {−B, …, B}^d, as ⟨w, x⟩ ≥ 0, give all labellings of {−k, …, k}^d by half-spaces.
 
-    The planes x⊥ cut space into faces on which the signs of all ⟨w, x⟩ are the same. As the unit vectors are among
-    the points, a face of dimension f is a pointed cone: the sum of f independent ones of its extreme rays is inside.
+    The planes x⊥ divide space into faces on which the signs of all ⟨w, x⟩ are constant. The unit vectors are among the
+    points, so a face of dimension f is a pointed cone, and the sum of f independent extreme rays of it is inside.
     A ray is the intersection of d − 1 planes, a vector of minors of d − 1 points, each at most
-    (d − 1)^{(d−1)/2}·k^{d−1} (Hadamard). So B = d times that (rounded down) will do, but w = 0.
+    (d − 1)^{(d−1)/2}·k^{d−1} (Hadamard). So B = d times that (rounded down) is enough, with w ≠ 0.
     """
     return dimension * math.isqrt((dimension - 1) ** (dimension - 1) * k ** (2 * (dimension - 1)))
 
 
 @lru_cache(maxsize=64)
 def box_agreements(k: int, dimension: int, S: Multiset) -> IntArray:
-    """How many examples the half-space of every w in {−B, …, B}^d labels rightly; −1 for w = 0. Shape (2B + 1,) · d."""
+    """The number of examples that every w in {−B, …, B}^d labels correctly; −1 for w = 0. Shape (2B + 1,) · d."""
     B = reach(k, dimension)
     line = np.arange(-B, B + 1)
     q = np.zeros((2 * B + 1,) * dimension, dtype=np.int64)
@@ -302,12 +302,12 @@ def best_agreement(S: Multiset, dimension: int) -> int:
 
 
 def is_meant(sine: Fraction | None, dimension: int, S: Multiset) -> bool:
-    """Whether some half-space explains the sample, and its points lie in a domain for which γ is small enough."""
+    """Whether some half-space explains the sample, and γ is small enough for the domain of its points."""
     k = max((max(map(abs, x)) for (x, _) in S.values), default=1)
     return 2 * k * k * (sine or 0) <= 1 and best_agreement(S, dimension) == len(S)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 MakeHighDimData.card = Card(
     name="MakeHighDimData",
@@ -317,7 +317,7 @@ MakeHighDimData.card = Card(
     place="§3.2, Algorithm 4 and Corollary 18",
     claim="ε-DP; some angle of the output has the best quality of all angles",
     inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
-    output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+    output="the number of copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED),
     variants=("MakeHighDimDataCorrected",),
 )
@@ -325,12 +325,12 @@ MakeHighDimData.card = Card(
 MakeHighDimDataCorrected.card = Card(
     name="MakeHighDimDataCorrected",
     system="H5",
-    title="MakeHighDimData with noise for as many angles as an example counts at",
+    title="MakeHighDimData with noise for all angles at which an example counts",
     paper=HALFSPACES,
-    place="§3.2, Algorithm 4 and Corollary 18, mended",
+    place="§3.2, Algorithm 4 and Corollary 18, corrected",
     claim="ε-DP",
     inputs=f"{DATA}; epsilon > 0, sin γ, 1 ≤ i < d",
-    output="how many copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
+    output="the number of copies of each angle jγ, j = 0, …, ⌊2π/γ⌋",
     deviations=(RELATION, *READ_AS, CAPPED, "The noise is Lap(s/ε), s the sensitivity of the reading."),
     variants=("MakeHighDimData",),
 )

@@ -1,4 +1,4 @@
-"""A_HighH: half-spaces in d dimensions by learning a threshold for each angle; and one that is private and learns."""
+"""A_HighH: half-spaces in d dimensions by learning a threshold for each angle; and a corrected version."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ from dpaudit_algorithms.half_spaces.high_dim_data import (
 class HighDimError(Goal):
     """A half-space that labels at most αn of the n examples wrongly.
 
-    Counts as reached where no half-space explains the sample, or where γ is larger than Lemma 11 has it for its points.
+    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
 
     Args:
         alpha: > 0.
         dimension: d.
-        sine: sin γ, where the output is the indices of d − 1 angles; None where it is a normal vector.
+        sine: sin γ, if the output is the indices of d − 1 angles; None if it is a normal vector.
 
     Source: half-spaces paper, Definitions 7 and 8.
     """
@@ -86,28 +86,28 @@ class HighDimError(Goal):
 
 @dataclass(frozen=True)
 class AHighH(Mechanism):
-    """Algorithm 6: for each angle a dataset of angles, the best of them as examples of a threshold, a learner of it.
+    """Algorithm 6: for each angle, learn a threshold from the best elements of a noisy dataset of angles.
 
-    Its claims fail in every reading. The elements that MakeHighDimThrData keeps, and φ*_i, follow Q(S, ·) without
-    noise, and sorting angles by Q maps no neighbours to neighbours, which is what Lemma 20 is for; and H_γ holds no
-    direction in two thirds of the cells into which the points cut space, so that Lemma 17 is false: see FINDINGS.md
-    and `AHighHCorrected`.
+    Its claims fail for every reading. The elements that MakeHighDimThrData keeps, and φ*_i, depend on Q(S, ·) without
+    noise, and sorting angles by Q does not map neighbours to neighbours, as Lemma 20 needs. And H_γ holds no direction
+    in two thirds of the cells into which the points divide space, so Lemma 17 is false: see FINDINGS.md and
+    `AHighHCorrected`.
 
     Args:
         epsilon: > 0.
         delta: in (0, 1).
         sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
-        learner: A_Thr, a learner of thresholds of the places 0, …, ⌊2π/γ⌋, on examples (place, 0 or 1), with a claim.
+        learner: A_Thr, a learner of thresholds on 0, …, ⌊2π/γ⌋, with examples (position, 0 or 1), with a claim.
         C: n_Thr, ≥ 1.
         dimension: d ≥ 2.
-        budget: "printed", where every part has (ε, δ), or "theorem", constant·ε/log₂(1/δ′) and (δ − δ′)/(2(d − 1)).
-        delta_prime: δ′ in (0, δ), of the budget "theorem".
-        constant: > 0, in place of that budget's O(·).
-        ties: which of the best angles of max_C~(S_H) is φ*_i: the last or the least, as angles, or as turned ones.
-        removed: which examples leave with S_Thr.
-        turned_back: whether an angle is turned back by the anchor before it is returned.
+        budget: "printed", with (ε, δ) for every part, or "theorem", constant·ε/log₂(1/δ′) and (δ − δ′)/(2(d − 1)).
+        delta_prime: δ′ in (0, δ), for the budget "theorem".
+        constant: > 0, instead of the O(·) of that budget.
+        ties: which of the best angles of max_C~(S_H) is φ*_i: the last or the least, before or after the rotation.
+        removed: which examples are removed with S_Thr.
+        turned_back: whether an angle is rotated back by the anchor before it is returned.
         angle, meant, wrap, cap: as in `MakeHighDimData`.
-        alpha, beta: of the promise, in (0, 1); the learner has its own.
+        alpha, beta: for the utility guarantee, in (0, 1); the learner has its own.
 
     Raises:
         ParameterError: a parameter outside its range, or a learner without a claim or with a larger one.
@@ -142,12 +142,12 @@ class AHighH(Mechanism):
             )
         share, own = self.share, claim_of(self.learner)
         if own.epsilon > share.epsilon * (1 + 1e-9) or own.delta > share.delta:
-            raise ParameterError(f"The learner must be {share}, as the budget has it; {self.learner.name} is {own}.")
+            raise ParameterError(f"The learner must be {share} for this budget; {self.learner.name} is {own}.")
         _ = self.data(1, ())
 
     @property
     def share(self) -> Claim:
-        """What A_Thr may spend."""
+        """The (ε, δ) of A_Thr."""
         if self.budget == "printed":
             return Claim(self.epsilon, self.delta)
         assert self.delta_prime is not None
@@ -160,7 +160,7 @@ class AHighH(Mechanism):
         return Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 21 from n_Thr examples on, the printed n = O(n_Thr) without a constant."""
+        """Theorem 21 from n_Thr examples on: the printed n = O(n_Thr) with the constant 1."""
         if records < self.C:
             return ()
         goal = HighDimError(self.alpha, self.dimension, self.sine)
@@ -188,7 +188,7 @@ class AHighH(Mechanism):
 
 @dataclass(frozen=True)
 class _Coordinate(Mechanism):
-    """Iteration i of the loop, on S_{i−1}: φ*_i and S_i; its own mechanism, so that equal remainders share one law."""
+    """Iteration i of the loop, on S_{i−1}: φ*_i and S_i; a separate mechanism, so equal remainders share one law."""
 
     whole: AHighH
     i: int
@@ -208,7 +208,7 @@ class _Coordinate(Mechanism):
         return angle, self._without(S, data, {j for j, _ in kept})  # S_i ← S_{i−1} ∖ S_C~
 
     def _without(self, S: Multiset, data: MakeHighDimData, angles: set[int]) -> Multiset:
-        """S_i: the examples that correspond to none of these angles."""
+        """S_i: the examples that do not correspond to any of these angles."""
         if self.whole.removed == "none":
             return S
         rightly = self.whole.removed == "counted"
@@ -217,36 +217,37 @@ class _Coordinate(Mechanism):
         )
 
 
-# --- mended ----------------------------------------------------------------------------------------------------------
+# --- corrected -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class AHighHCorrected(Mechanism):
-    """The coordinates of a normal vector one after the other, each by the exponential mechanism with ε/d on Q.
+    """Choose the coordinates of a normal vector one by one, each by the exponential mechanism with ε/d on Q.
 
-    Candidates are the w in {−B, …, B}^d other than 0, B = `reach`(k, d): every labelling of {−k, …, k}^d by a
-    half-space is that of one of them (proof there), those of borders included. With q(S, w) the number of examples that
-    w labels rightly, Q(S, w_i) given w_1, …, w_{i−1} is the best q of any completion.
+    Candidates are the w ≠ 0 in {−B, …, B}^d, B = `reach`(k, d), which give all labellings of {−k, …, k}^d by
+    half-spaces (proof there), including those of borders. With q(S, w) the number of examples that w labels correctly,
+    Q(S, w_i) given w_1, …, w_{i−1} is the best q of any completion.
 
-    Privacy, under add/remove-one and replace-one alike: one example changes every q(S, w), and so every maximum of
-    some, by at most 1 (Lemma 16). Each of d choices spends ε/d; basic composition, adaptively, gives ε, with δ = 0.
+    Privacy, under both add/remove-one and replace-one: one example changes every q(S, w), and hence every maximum of
+    them, by at most 1 (Lemma 16). Each of d choices is ε/d-DP; adaptive basic composition gives ε, with δ = 0.
 
-    Utility: step i falls Δ or more below the best of its at most 2B + 1 values with probability at most
-    (2B + 1)·e^{−εΔ/(2d)}. The best value of step i + 1 is the chosen one of step i; so all in all at most dΔ examples
-    are lost of the best labelling, but for d(2B + 1)·e^{−εΔ/(2d)}. On n examples that a half-space explains,
-    Δ = αn/d makes that error at most α with probability 1 − β from n ≥ (2d²/(αε))·ln(d(2B + 1)/β) on. With B about
-    d·(√d·k)^{d−1} that is O(d³·log(dk)/(αε)): neither linear in d, nor log* of |X|, as Corollary 22 promises.
+    Utility: step i is Δ or more below the best of its at most 2B + 1 values with probability at most
+    (2B + 1)·e^{−εΔ/(2d)}. The best value of step i + 1 is the chosen one of step i. So in total at most dΔ examples of
+    the best labelling are lost, except with probability d(2B + 1)·e^{−εΔ/(2d)}. On n examples that a half-space
+    explains, Δ = αn/d makes that error at most α with probability 1 − β from n ≥ (2d²/(αε))·ln(d(2B + 1)/β) on. With B
+    about d·(√d·k)^{d−1} that is O(d³·log(dk)/(αε)), not linear in d and log* of |X| as in Corollary 22.
 
     Args:
         epsilon: > 0.
         k: the points are in {−k, …, k}^d, ≥ 1.
         dimension: d ≥ 2.
-        alpha: in (0, 1), of the promise.
+        alpha: in (0, 1), for the utility guarantee.
 
     Raises:
         ParameterError: a parameter outside its range, or too many candidates.
 
-    Source: half-spaces paper, section 3.2, Algorithm 6 and Lemma 16, with exponential mechanisms for its learner.
+    Source: half-spaces paper, section 3.2, Algorithm 6 and Lemma 16, with exponential mechanisms instead of its
+    learner.
     """
 
     epsilon: checks.Positive
@@ -258,7 +259,7 @@ class AHighHCorrected(Mechanism):
         super().__post_init__()
         if (2 * self.reach + 1) ** self.dimension > 1 << 24:
             raise ParameterError(
-                f"k = {self.k} has too many candidates in {self.dimension} dimensions; take a lesser k."
+                f"k = {self.k} has too many candidates in {self.dimension} dimensions; use a smaller k."
             )
 
     @property
@@ -272,7 +273,7 @@ class AHighHCorrected(Mechanism):
         return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
 
     def failure(self, records: int) -> float:
-        """β for so many examples; above 1 where nothing is promised."""
+        """β for this number of examples; above 1 if there is no guarantee."""
         d = self.dimension
         return d * (2 * self.reach + 1) * exp(-self.epsilon * self.alpha * records / (2 * d * d))
 
@@ -281,26 +282,26 @@ class AHighHCorrected(Mechanism):
         if self.failure(records) >= 1:
             return ()
         goal = HighDimError(self.alpha, self.dimension)
-        return (UtilityClaim(goal, all_but(self.failure(records)), "§3.2, Theorem 21, mended"),)
+        return (UtilityClaim(goal, all_but(self.failure(records)), "§3.2, Theorem 21, corrected"),)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The number from which on β is 0.05."""
+        """The sample size from which β is at most 0.05."""
         d = self.dimension
         least = 2 * d * d / (self.alpha * self.epsilon) * log(d * (2 * self.reach + 1) / BETA)
         formula = f"(2d²/(αε))·ln(d(2B + 1)/β), B = {self.reach}, α = {self.alpha:g}, β = {BETA:g}"
-        promise = f"empirical error ≤ α with probability at least {1 - BETA:g}"
-        return (SampleSize(math.ceil(least), formula, promise, "§3.2, Theorem 21, mended"),)
+        guarantee = f"empirical error ≤ α with probability at least {1 - BETA:g}"
+        return (SampleSize(math.ceil(least), formula, guarantee, "§3.2, Theorem 21, corrected"),)
 
     def run(self, S: Any) -> Program:
         data, B = examples(S, self.dimension), self.reach
         w: tuple[int, ...] = ()
         for _ in range(self.dimension):
             Q = best_completions(self.k, self.dimension, data, w)
-            labels = tuple(c for c in range(-B, B + 1) if Q[c + B] >= 0)  # w = 0 is no half-space
+            labels = tuple(c for c in range(-B, B + 1) if Q[c + B] >= 0)  # w = 0 is not a half-space
             scores = Q[[c + B for c in labels]].astype(np.float64)
-            spent = Claim(self.epsilon / self.dimension, relation=ADD_REMOVE_ONE)
-            c: int = yield Softmax(scores, self.epsilon / (2 * self.dimension), labels).spending(spent)
+            step_claim = Claim(self.epsilon / self.dimension, relation=ADD_REMOVE_ONE)
+            c: int = yield Softmax(scores, self.epsilon / (2 * self.dimension), labels).spending(step_claim)
             w = (*w, c)
         return w
 
@@ -314,7 +315,7 @@ def best_completions(k: int, dimension: int, S: Multiset, chosen: tuple[int, ...
     return best
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 AHighH.card = Card(
     name="AHighH",
@@ -324,25 +325,25 @@ AHighH.card = Card(
     place="§3.2, Algorithms 5 and 6, Theorem 21",
     claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
     inputs=f"{DATA}; epsilon, delta, sin γ, a learner of thresholds, C = n_Thr, d",
-    output="the indices of d − 1 angles, which stand for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
+    output="the indices of d − 1 angles, for h(x) = 1 iff ⟨n, x⟩ ≥ 0",
     deviations=(
         RELATION,
         *READ_AS,
-        "Algorithm 6 calls MakeHighDimData without ε: it is given the ε of the other parts.",
+        "Algorithm 6 calls MakeHighDimData without ε; here it gets the ε of the other parts.",
         'budget = "printed": every part has the ε and δ of Algorithm 6; "theorem": those of Theorem 21, with a '
         "constant for its O(·), log to base 2.",
-        "The C~ = C + Geom(1 − e^{−ε}) largest elements of S_H count copies; with fewer, all are taken.",
-        "Geom is drawn up to the number of elements that are left: a larger one would take no more.",
-        "The anchor φ′ is uniform over S_H ∖ max_C~(S_H), copies counted; with none left there is no rotation.",
-        "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
-        'ties = "last": φ*_i is the largest of the best angles, last in the order (Q, φ) of the line before; '
-        '"least" the least; "last turned", "least turned": after the rotation.',
+        "The C~ = C + Geom(1 − e^{−ε}) largest elements of S_H count copies; if there are fewer, all are taken.",
+        "Geom is truncated at the number of remaining elements; a larger value would take no more.",
+        "The anchor φ′ is uniform over S_H ∖ max_C~(S_H), copies counted; if none are left, there is no rotation.",
+        "turned_back: the returned position is counted from the anchor and is rotated back; False leaves it.",
+        'ties = "last": φ*_i is the largest of the best angles, last in the order (Q, φ) of the preceding line; '
+        '"least" the smallest; "last turned", "least turned": after the rotation.',
         'removed = "near": "the points corresponding to the elements in S_Thr" are the examples with '
-        '|φ_i(x) − φ| < γ for an angle φ of S_Thr; "counted": if φ labels them rightly, too; "none": none leave.',
-        "A_Thr is given places on the circle from the anchor on for angles, and labels 1, 0 for 1, −1.",
-        "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+        '|φ_i(x) − φ| < γ for an angle φ of S_Thr; "counted": only if φ also labels them correctly; "none": none.',
+        "A_Thr gets positions on the circle counted from the anchor instead of angles, and labels 1, 0 for 1, −1.",
+        "If γ divides 2π, the angles 0 and 2π are one direction at two positions.",
         CAPPED,
-        "α and β are of the promise alone; the learner comes with its own.",
+        "α and β only belong to the utility guarantee; the learner has its own.",
     ),
     variants=("AHighHCorrected",),
 )
@@ -352,14 +353,14 @@ AHighHCorrected.card = Card(
     system="H5",
     title="Half-spaces in d dimensions, coordinate by coordinate, by exponential mechanisms",
     paper=HALFSPACES,
-    place="§3.2, Theorem 21, mended",
+    place="§3.2, Theorem 21, corrected",
     claim="ε-DP under add/remove-one; empirical error at most α with probability 1 − β",
     inputs=f"{DATA}, x in {{−k, …, k}}^d; epsilon, k, d",
-    output="a normal vector w of d whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+    output="a normal vector w of d whole numbers, for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
     deviations=(
         RELATION,
-        "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
-        "The grid is one of normal vectors in whole numbers, which holds every labelling.",
+        "A different algorithm: it makes no dataset of angles, because the choice of its elements cannot be protected.",
+        "The grid consists of normal vectors in whole numbers and covers every labelling.",
     ),
     variants=("AHighH",),
 )

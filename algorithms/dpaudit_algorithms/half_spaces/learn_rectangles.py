@@ -1,4 +1,4 @@
-"""LearnRectangles: a proper learner for axis-aligned rectangles, one axis after the other."""
+"""LearnRectangles: a proper learner for axis-aligned rectangles, axis by axis."""
 
 from __future__ import annotations
 
@@ -31,48 +31,48 @@ from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError
 from dpaudit_algorithms.pac.grid_concepts import Rectangles
 
 Cell: TypeAlias = tuple[int, int]
-"""[low, high], both ends in it."""
+"""[low, high], inclusive."""
 
 
 def cells(data: Multiset, most: Fraction, size: int) -> tuple[Cell, ...]:
-    """{0, …, size − 1} as intervals, left to right: of one point, or with at most `most` of the data.
+    """Divide {0, …, size − 1} into intervals, in order: single points, or intervals with at most `most` of the data.
 
-    From the left, an interval takes values as long as it holds at most `most` records; a value with more is an interval
-    of its own. Two neighbours hold more than `most` together, so that n records make fewer than 2n/most + 1 of them.
+    From the left, an interval takes values while it holds at most `most` records; a value with more is an interval by
+    itself. Two adjacent intervals together hold more than `most`, so n records give fewer than 2n/most + 1 intervals.
 
     Args:
         data: values in {0, …, size − 1}, with their multiplicities.
         most: in records.
         size: ≥ 1.
     """
-    found: list[Cell] = []
+    intervals: list[Cell] = []
     start, last, mass = 0, 0, 0
     for value, count in data.items:
         if count > most:
             if start < value:
-                found.append((start, value - 1))
-            found.append((value, value))
+                intervals.append((start, value - 1))
+            intervals.append((value, value))
             start, mass = value + 1, 0
             continue
         if mass + count > most:
-            found.append((start, last))
+            intervals.append((start, last))
             start, mass = last + 1, 0
         mass, last = mass + count, value
     if start < size:
-        found.append((start, size - 1))
-    return tuple(found)
+        intervals.append((start, size - 1))
+    return tuple(intervals)
 
 
 @dataclass(frozen=True)
 class SignificantCells(Mechanism):
-    """Which cells of an axis are the first and the last with a noisy count of positive examples ≥ threshold.
+    """The first and the last cell of an axis with a noisy count of positive examples ≥ threshold.
 
-    A histogram: two-sided geometric noise of scale 2/ε on every count, as a replaced example moves two counts by 1
-    (Theorem 3.25 with k = 2); what of it is looked at is post-processing, and the noises that are not are not drawn.
+    A histogram: two-sided geometric noise of scale 2/ε on every count, because a replaced example changes two counts by
+    1 (Theorem 3.25 with k = 2). The choice of cells is post-processing, and unused noise is not drawn.
 
     Args:
         epsilon: > 0.
-        axis: which coordinate, from 0.
+        axis: the coordinate, from 0.
         cells: disjoint intervals, ascending.
         threshold: in examples.
 
@@ -114,7 +114,7 @@ class SignificantCells(Mechanism):
 
 @lru_cache(maxsize=1024)
 def _positives(S: Multiset, axis: int, parts: tuple[Cell, ...]) -> tuple[int, ...]:
-    """How many examples (x, 1) have x_axis in each of the cells."""
+    """The number of examples (x, 1) with x_axis in each of the cells."""
     along: dict[int, int] = {}
     for (x, y), count in S.items:
         if y == 1:
@@ -124,37 +124,37 @@ def _positives(S: Multiset, axis: int, parts: tuple[Cell, ...]) -> tuple[int, ..
 
 @dataclass(frozen=True)
 class LearnRectangles(Mechanism):
-    """A proper learner for RECTANGLE_X^ℓ: on every axis cells of few examples, and the outermost that are significant.
+    """A proper learner for RECTANGLE_X^ℓ: divides every axis into light cells and takes the outermost significant ones.
 
-    On axis i: `ReleaseThresholds` on the i-th coordinates; `cells` of its synthetic data with at most w = α/(16ℓ) of
-    them each; noisy counts of the positive examples of each of the K cells. A cell is significant if its count is
-    ≥ t = αn/(8ℓK). The rectangle goes from the left end of the first significant cell to the right end of the last;
-    where an axis has none, it is empty.
+    On axis i: `ReleaseThresholds` on the i-th coordinates; `cells` of its synthetic data with at most a share
+    w = α/(16ℓ) each; noisy counts of the positive examples in each of the K cells. A cell is significant if its count
+    is ≥ t = αn/(8ℓK). The rectangle goes from the left end of the first significant cell to the right end of the last;
+    it is empty if an axis has none.
 
-    Privacy: 2ℓ mechanisms, ℓ releases and ℓ histograms, each (ε₁, δ₁)-DP on examples, as a replaced example replaces
-    one coordinate on every axis: (ε, δ) by Theorem 3.6 or 3.5 (`equal_parts`).
+    Privacy: 2ℓ mechanisms, ℓ releases and ℓ histograms, each (ε₁, δ₁)-DP on examples, because a replaced example
+    replaces one coordinate on every axis: (ε, δ) by Theorem 3.6 or 3.5 (`equal_parts`).
 
     Utility, on examples labelled by a rectangle. Let the synthetic data of every axis be γ-close, γ = α/(32ℓ)
-    (`ReleaseThresholds` with accuracy 2γ, whose proof gives γ), and every noise of the histograms lie within (−t, t).
+    (`ReleaseThresholds` with accuracy 2γ, whose proof gives γ), and let all noise of the histograms lie in (−t, t).
     - A significant cell holds a positive example, an insignificant one fewer than 2t.
-    - Positive examples that are left out lie, on some axis, in insignificant cells: fewer than 2t·K = αn/(4ℓ) on each,
-      αn/4 in all. Where an axis has no significant cell these are all there are.
-    - A negative example in the rectangle lies, on some axis, outside the target but not outside of the outermost
-      positive examples' cells: in the first or last significant cell, on the far side of a positive example in it. So
-      that is no cell of one point, and holds at most (w + 2γ)n examples: 2ℓ·(w + 2γ)·n = αn/4 in all.
-    - So the training error is at most α/2, and Theorem 3.17 with VC = 2ℓ turns that into a generalisation error ≤ α
-      for n ≥ (64·VC/α)·ln(512/(αβ′)).
-    K is at most 2⌈1/w⌉ − 1 and |X|, and t ≥ α²n/(256ℓ²) or so: significance asks for n of the order (ℓ²/α²)/ε₁, the
-    releases for 8^N·(ℓ/α)^{1.5}/ε₁ + (ℓ/α)²/ε₁, where ε₁ is about ε/√ℓ. The failure is the sum of ℓ times that of a
-    release, 2ℓK·e^{−tε₁/2}/(1 + e^{−ε₁/2}) and β′; `sample_sizes` has the least n that makes it 0.05.
+    - Positive examples outside the rectangle lie, on some axis, in insignificant cells: fewer than 2t·K = αn/(4ℓ) per
+      axis, αn/4 in total. If an axis has no significant cell, these are all positive examples.
+    - A negative example in the rectangle lies, on some axis, outside the target but not outside the outermost positive
+      examples' cells: in the first or last significant cell, beyond a positive example in it. So that cell has more
+      than one point and holds at most (w + 2γ)n examples: 2ℓ·(w + 2γ)·n = αn/4 in total.
+    - So the training error is at most α/2, and Theorem 3.17 with VC = 2ℓ gives a generalisation error ≤ α for
+      n ≥ (64·VC/α)·ln(512/(αβ′)).
+    K is at most 2⌈1/w⌉ − 1 and |X|, and t is about α²n/(256ℓ²) or more: significance needs n of the order (ℓ²/α²)/ε₁,
+    the releases need 8^N·(ℓ/α)^{1.5}/ε₁ + (ℓ/α)²/ε₁, where ε₁ is about ε/√ℓ. The failure probability is the sum of ℓ
+    times that of a release, 2ℓK·e^{−tε₁/2}/(1 + e^{−ε₁/2}) and β′; `sample_sizes` has the least n that makes it 0.05.
 
     Args:
         size: |X| ≥ 2; coordinates are 0, …, size − 1.
         dimension: ℓ ≥ 1.
         alpha: error, in (0, 1], exactly as written in decimals.
-        epsilon: of the whole, > 0.
-        delta: of the whole, in (0, 1).
-        N, base, steps, room, a_dist: of `ReleaseThresholds`.
+        epsilon: > 0, in total.
+        delta: in (0, 1), in total.
+        N, base, steps, room, a_dist: as in `ReleaseThresholds`.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -179,7 +179,7 @@ class LearnRectangles(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """(ε, δ), Theorem 3.6 or 3.5 over two mechanisms an axis."""
+        """(ε, δ), Theorem 3.6 or 3.5 over two mechanisms per axis."""
         return Claim(self.epsilon, self.delta)
 
     @cached_property
@@ -189,7 +189,7 @@ class LearnRectangles(Mechanism):
 
     @cached_property
     def release(self) -> ReleaseThresholds:
-        """What is run on the coordinates of an axis: α/(32ℓ)-close by its proof."""
+        """The mechanism for the coordinates of an axis: α/(32ℓ)-close by its proof."""
         alpha, part = exactly(self.alpha) / (16 * self.dimension), self.part
         return ReleaseThresholds(
             self.size, alpha, part.epsilon, part.delta, self.N, self.base, self.steps, self.room, self.a_dist
@@ -197,12 +197,12 @@ class LearnRectangles(Mechanism):
 
     @property
     def share(self) -> Fraction:
-        """w: of the synthetic data, in a cell."""
+        """w, the largest share of the synthetic data in a cell."""
         return exactly(self.alpha) / (16 * self.dimension)
 
     @property
     def most_cells(self) -> int:
-        """The greatest K."""
+        """The largest K."""
         return min(2 * math.ceil(1 / self.share) - 1, self.size)
 
     def threshold(self, records: int, many: int) -> float:
@@ -224,13 +224,13 @@ class LearnRectangles(Mechanism):
         return (1,) * self.dimension, (0,) * self.dimension
 
     def failure(self, records: int) -> float:
-        """The bound on the probability that the training error is above α/2; at least 1 where it says nothing."""
+        """The bound on the probability that the training error is above α/2; at least 1 if vacuous."""
         ell, K, scale = self.dimension, self.most_cells, 2 / self.part.epsilon
         noise = 2 * exp(-self.threshold(records, K) / scale) / (1 + exp(-1 / scale))
         return ell * self.release.failure(records) + ell * K * noise
 
     def overfits(self, records: int) -> float:
-        """β′ of Theorem 3.17 for so many examples."""
+        """β′ of Theorem 3.17 for this number of examples."""
         power = records * self.alpha / (64 * self.concepts.vc) if self.concepts.vc else math.inf
         return 512 / self.alpha * exp(-min(power, 700.0))
 
@@ -238,24 +238,24 @@ class LearnRectangles(Mechanism):
         """Training error ≤ α/2 on examples of a rectangle, and generalisation error ≤ α, with the least β for each."""
         rough, more = self.failure(records), self.overfits(records)
         place = "§6.6.2, Theorem 6.24, by the construction"
-        found = []
+        claims = []
         if rough < 1:
-            found.append(UtilityClaim(EmpiricalError(self.concepts, self.alpha / 2), all_but(rough), place))
+            claims.append(UtilityClaim(EmpiricalError(self.concepts, self.alpha / 2), all_but(rough), place))
         if rough + more < 1:
-            found.append(UtilityClaim(GeneralisationError(self.concepts, self.alpha), all_but(rough + more), place))
-        return tuple(found)
+            claims.append(UtilityClaim(GeneralisationError(self.concepts, self.alpha), all_but(rough + more), place))
+        return tuple(claims)
 
     def least_records(self, beta: float) -> int:
         """The least n for which this is an (α, beta)-PAC learner by the proof.
 
         Raises:
-            ParameterError: beta outside (0, 1), or none: fewer steps than the proof needs, or base > 32.
+            ParameterError: beta outside (0, 1), or no n is enough: fewer steps than the proof needs, or base > 32.
         """
         return least_records(lambda n: self.failure(n) + self.overfits(n), beta)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The least n for β = 0.05, where the construction promises anything."""
+        """The least n for β = 0.05, if the construction has a guarantee."""
         try:
             records = self.least_records(BETA)
         except ParameterError:
@@ -276,11 +276,11 @@ class LearnRectangles(Mechanism):
         for axis in range(self.dimension):
             data = yield release.on(_along(examples, axis))
             parts = cells(data, self.share * n, self.size)
-            found = yield self.significant(axis, parts, n).on(examples)
-            if found is None:
+            outermost = yield self.significant(axis, parts, n).on(examples)
+            if outermost is None:
                 return self.empty
-            a.append(parts[found[0]][0])
-            b.append(parts[found[1]][1])
+            a.append(parts[outermost[0]][0])
+            b.append(parts[outermost[1]][1])
         return tuple(a), tuple(b)
 
 
@@ -312,7 +312,7 @@ def _is_example(record: Any, size: int, dimension: int) -> bool:
     return isinstance(x, tuple) and len(x) == dimension and all(isinstance(c, int) and 0 <= c < size for c in x)
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 LearnRectangles.card = Card(
     name="LearnRectangles",
@@ -322,14 +322,14 @@ LearnRectangles.card = Card(
     place="§6.6.2, Theorem 6.24",
     claim="(ε, δ)-DP under replace-one; a proper (α, β)-PAC learner",
     inputs="n ≥ 1 examples (x, y), x in {0, …, size − 1}^dimension, y in {0, 1}; size = |X|, dimension, alpha, "
-    "epsilon, delta of the whole; N, base, steps, room, a_dist",
+    "epsilon, delta in total; N, base, steps, room, a_dist",
     output="(a, b), two points of X^dimension: the concept that labels x with 1 iff a_i ≤ x_i ≤ b_i for all i",
     deviations=(
         "The thesis describes the learner in words; w = α/(16ℓ), closeness α/(32ℓ) and t = αn/(8ℓK) are ours.",
-        '"Significant" is a noisy count of positive examples of at least αn/(8ℓK), where the axis has K cells.',
-        "Where an axis has no significant cell the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",
-        "The query release is ReleaseThresholds; its construction is cited in the thesis and not printed.",
-        "Theorem 6.24 prints its n as a function of n; ℓ is meant. Its O(·) is not held against anything.",
+        '"Significant" means a noisy count of positive examples of at least αn/(8ℓK), if the axis has K cells.',
+        "If an axis has no significant cell, the rectangle is empty: a = (1, …, 1), b = (0, …, 0).",
+        "The query release is ReleaseThresholds; the thesis cites a construction but does not print it.",
+        "Theorem 6.24 prints its n as a function of n instead of ℓ. Its O(·) is not tested.",
         "The VC dimension is 2ℓ, as printed, for |X| ≥ 3.",
     ),
     variants=("ReleaseThresholds",),

@@ -1,4 +1,4 @@
-"""ReleaseThresholds: synthetic data for all thresholds, cut off the line piece by piece with RecConcave."""
+"""ReleaseThresholds: synthetic data for all thresholds, piece by piece with RecConcave."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcav
 from dpaudit_algorithms.lower_bounds.query_release import exactly
 
 LISTED = 4096
-"""Scores of more solutions than this are held in pieces."""
+"""Above this number of solutions, scores are stored as pieces."""
 APPROXIMATION = 0.5
-"""RecConcave's α, the greatest that Lemma 6.13 allows."""
+"""RecConcave's α, the largest that Lemma 6.13 allows."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CloseData(Goal):
 
 
 def distance(S: Multiset, other: Multiset) -> Fraction:
-    """The greatest |Q_c(S) − Q_c(other)| over thresholds c, of two databases that are not empty; 1 if one is."""
+    """The largest |Q_c(S) − Q_c(other)| over thresholds c; 1 if one database is empty."""
     if not S.items or not other.items:
         return Fraction(1)
     n, m = len(S), len(other)
@@ -91,15 +91,15 @@ def between(S: Multiset, low: int, high: int) -> int:
 
 @lru_cache(maxsize=256)
 def _totals(S: Multiset) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Distinct values, ascending, and how many records there are before each of them and in all."""
+    """Distinct values, ascending, and the number of records before each of them and in total."""
     return S.values, (0, *accumulate(count for _, count in S.items))
 
 
 def equal_parts(claim: Claim, k: int) -> Claim:
-    """(ε₀, δ₀) such that k adaptive uses of (ε₀, δ₀)-DP mechanisms keep (ε, δ), by the better of two theorems.
+    """(ε₀, δ₀) such that k adaptive uses of (ε₀, δ₀)-DP mechanisms are (ε, δ)-DP, by the better of two theorems.
 
-    Theorem 3.5: (ε/k, δ/k). Theorem 3.6 with δ′ = δ/2 and δ₀ = δ/(2k): √(2k·ln(2/δ))·ε₀ + 2kε₀² = ε, where that
-    ε₀ is at most 1. The one with the greater ε₀.
+    Theorem 3.5: (ε/k, δ/k). Theorem 3.6 with δ′ = δ/2 and δ₀ = δ/(2k): √(2k·ln(2/δ))·ε₀ + 2kε₀² = ε, if that ε₀ is at
+    most 1. The result is the one with the larger ε₀.
 
     Args:
         claim: (ε, δ), δ > 0.
@@ -119,10 +119,10 @@ def equal_parts(claim: Claim, k: int) -> Claim:
 
 
 def least_records(failure: Callable[[int], float], beta: float) -> int:
-    """The least n with failure(n) ≤ beta, where failure falls.
+    """The least n with failure(n) ≤ beta, for a decreasing `failure`.
 
     Raises:
-        ParameterError: beta outside (0, 1), or none up to 2^60.
+        ParameterError: beta outside (0, 1), or no such n up to 2^60.
     """
     checks.probability("beta", beta, open_ends=True)
     high = 1
@@ -141,8 +141,8 @@ def least_records(failure: Callable[[int], float], beta: float) -> int:
 class PieceEnd(Quality):
     """Q(S, j) = min(#S[a, a + j] − τ/2, 3τ/2 − #S[a, a + j − 1]) for j in {0, …, size − 1 − a}.
 
-    1-sensitive: a replaced record moves a count by 1 at most. Quasi-concave: #S[a, b] grows with b, and
-    −#S[a, b − 1] falls. If #S[a, max X] ≥ τ, the least b with #S[a, b] ≥ τ has #S[a, b − 1] < τ, so that Q ≥ τ/2 there.
+    1-sensitive: a replaced record changes a count by at most 1. Quasi-concave: #S[a, b] increases with b, and
+    −#S[a, b − 1] decreases. If #S[a, max X] ≥ τ, the least b with #S[a, b] ≥ τ has #S[a, b − 1] < τ, so Q ≥ τ/2 there.
 
     Args:
         size: |X|.
@@ -181,45 +181,45 @@ def _ends(Q: PieceEnd, S: Multiset) -> AnyScores:
 class ReleaseThresholds(Mechanism):
     """Synthetic data for all thresholds on X = {0, …, size − 1}: pieces of about τ = αn/8 records from left to right.
 
-    A step with the pieces up to a − 1 done: b ← RecConcave on `PieceEnd` with the promise τ/2, and noisy counts of
-    #S[a, b − 1] and #S[b, b]; then a = b + 1. The synthetic data hold n records: of every noisy sum of counts as many
-    as it says up to b − 1 and up to b (moved into [0, n], and never falling), the rest at max X.
+    A step, after the pieces up to a − 1: b ← RecConcave on `PieceEnd` with the quality promise τ/2, and noisy counts of
+    #S[a, b − 1] and #S[b, b]; then a = b + 1. The synthetic data hold n records: the noisy sums of counts, clamped to
+    [0, n] and made non-decreasing, are the numbers of records up to b − 1 and up to b; the rest is at max X.
 
-    Privacy: at most M = min(⌈16/α⌉, |X|) steps (a grows in every one), each of three mechanisms that are (ε₀, δ₀)-DP:
-    RecConcave with N calls of (ε₀/(3N), δ₀/(3N)) a step, and two counts with noise of scale 1/ε₀. By Theorem 3.6 or
-    3.5 over 3M mechanisms (`equal_parts`) the whole is (ε, δ)-DP. When to stop is decided by n, which is public, less
-    the released counts: post-processing. A noisy count of #S[a, max X] of its own would be a fourth mechanism, and gain
-    nothing: the answers themselves are sums of the released counts, and as wrong as that difference.
+    Privacy: at most M = min(⌈16/α⌉, |X|) steps (a increases in every step), each with three (ε₀, δ₀)-DP mechanisms:
+    RecConcave with N calls of (ε₀/(3N), δ₀/(3N)) per step, and two counts with noise of scale 1/ε₀. By Theorem 3.6 or
+    3.5 over 3M mechanisms (`equal_parts`) the composition is (ε, δ)-DP. The stopping rule uses the public n minus the
+    released counts, which is post-processing. A separate noisy count of #S[a, max X] would be a fourth mechanism
+    without a gain: the answers are themselves sums of the released counts, with the same error as that difference.
 
-    Utility. Let E be the greatest |sum of the noises drawn so far|, and suppose that E ≤ τ and that every RecConcave
-    finds Q ≥ (1 − 1/2)·τ/2 where τ/2 is there.
-    - Going on, the noisy remainder is above 2τ, so that #S[a, max X] > 2τ − E ≥ τ: the promise holds. (The printed
-      "stop when it is ≤ τ" would leave room for less than τ, and no promise.)
+    Utility. Let E be the largest |sum of the noise drawn so far|. Suppose that E ≤ τ, and that every RecConcave finds
+    Q ≥ (1 − 1/2)·τ/2 if the maximum is at least τ/2.
+    - When a step starts, the noisy remainder is above 2τ, so #S[a, max X] > 2τ − E ≥ τ: the quality promise holds. (The
+      printed "stop when it is ≤ τ" would allow less than τ, without the quality promise.)
     - Then #S[a, b] ≥ 3τ/4 and #S[a, b − 1] ≤ 5τ/4. So ⌈16/α⌉ steps would take (16/α)·(3/4)·(αn/8) = 3n/2 > n records:
-      the steps do not run out before the remainder does, of which at most 2τ + E ≤ 3τ are left.
-    - Up to a released end the synthetic data are off by E at most (moving into [0, n] and a running maximum bring sums
-      no further from sums that lie in [0, n] and do not fall); within a piece by 5τ/4 + E, in the remainder by
-      3τ + E ≤ 4τ. That is (α/2)·n: they are α/2-close.
-    - Of K = 2M noises of scale s = 1/ε₀, E[e^{λz}] ≤ 1/(1 − λ²s²) for |λ| < 1/s (for two-sided geometric noise it is
-      1/(1 − sinh²(λ/2)/sinh²(1/(2s))), and sinh u/u grows). By Lévy's inequality and Markov's,
-      Pr[E > x] ≤ 4·e^{−λx}·(1 − λ²s²)^{−K}; as 1 − u ≥ e^{−2u} for u ≤ 1/2, λ = √(L/(2K))/s or 1/(√2·s) gives
+      the steps suffice, and at most 2τ + E ≤ 3τ records remain.
+    - Up to a released end the synthetic data err by at most E (clamping to [0, n] and a running maximum do not move
+      sums away from non-decreasing sums in [0, n]); within a piece by 5τ/4 + E, in the remainder by 3τ + E ≤ 4τ. That
+      is (α/2)·n: they are α/2-close.
+    - For K = 2M noise terms of scale s = 1/ε₀, E[e^{λz}] ≤ 1/(1 − λ²s²) for |λ| < 1/s (for two-sided geometric noise it
+      is 1/(1 − sinh²(λ/2)/sinh²(1/(2s))), and sinh u/u increases). By the inequalities of Lévy and Markov,
+      Pr[E > x] ≤ 4·e^{−λx}·(1 − λ²s²)^{−K}. Because 1 − u ≥ e^{−2u} for u ≤ 1/2, λ = √(L/(2K))/s or 1/(√2·s) gives
       Pr[E > √8·s·max(√(KL), L)] ≤ 4e^{−L}.
-    - RecConcave fails in one step with the probability of Lemma 6.13 at r = τ/2; where it makes one call, with
-      |X|·e^{−ε₀τ/24} (Proposition 3.27), if that is less.
-    The failure is at most 4e^{−L} + M·(that of a step), L = min(y²/K, y), y = ε₀τ/√8; `sample_sizes` has the least n
-    that makes it 0.05. It grows like 8^N·α^{−1.5} for RecConcave and like α^{−2} for the noise: Theorem 6.23 allows
-    α^{−2.5}·8^{log*|X|}.
+    - RecConcave fails in one step with the probability of Lemma 6.13 at r = τ/2; if it makes one call, with
+      |X|·e^{−ε₀τ/24} (Proposition 3.27), if that is smaller.
+    The failure probability is at most 4e^{−L} + M·(that of a step), L = min(y²/K, y), y = ε₀τ/√8; `sample_sizes` has
+    the least n that makes it 0.05. It grows like 8^N·α^{−1.5} for RecConcave and like α^{−2} for the noise: Theorem
+    6.23 allows α^{−2.5}·8^{log*|X|}.
 
     Args:
         size: |X| ≥ 2; the records are 0, …, size − 1.
         alpha: α in (0, 1], exactly as written in decimals, or a fraction.
-        epsilon: of the whole, > 0.
-        delta: of the whole, in (0, 1).
-        N: bound on RecConcave's calls, 1 ≤ N ≤ log*|X|; as many as it makes without it.
+        epsilon: > 0, in total.
+        delta: in (0, 1), in total.
+        N: bound on RecConcave's calls, 1 ≤ N ≤ log*|X|; by default no further bound.
         base: as in `RecConcave`.
-        steps: M, ≥ 1; min(⌈16/α⌉, |X|) without it.
-        room: None for the counts as they are; a whole number ≥ 0 moves them into [−room, n + room], which is
-            post-processing and gives them finitely many values, so that the output has a law.
+        steps: M, ≥ 1; by default min(⌈16/α⌉, |X|).
+        room: None for unclamped counts; a whole number ≥ 0 clamps them to [−room, n + room], which is post-processing
+            and makes the output distribution finite.
         a_dist: "corrected" for RecConcaveCorrected, "printed" for RecConcave.
 
     Raises:
@@ -247,7 +247,7 @@ class ReleaseThresholds(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """(ε, δ), Theorem 3.6 or 3.5 over three mechanisms a step."""
+        """(ε, δ), Theorem 3.6 or 3.5 over three mechanisms per step."""
         return Claim(self.epsilon, self.delta)
 
     @cached_property
@@ -262,7 +262,7 @@ class ReleaseThresholds(Mechanism):
 
     @cached_property
     def calls(self) -> int:
-        """N: how many calls RecConcave makes on the whole of X."""
+        """N, the number of calls of RecConcave on all of X."""
         quality = PieceEnd(self.size, 0, 1.0)
         return RecConcaveCorrected(self.size - 1, quality, 1.0, 0.5, 1.0, 0.5, self.N, self.base).calls
 
@@ -280,16 +280,16 @@ class ReleaseThresholds(Mechanism):
 
     @property
     def count_claim(self) -> Claim:
-        """ε₀, of a count."""
+        """ε₀, the claim of a count."""
         return Claim(self.part.epsilon)
 
     @property
     def scale(self) -> float:
-        """1/ε₀, of the noise of a count, in records."""
+        """1/ε₀, the noise scale of a count, in records."""
         return 1 / self.part.epsilon
 
     def failure(self, records: int) -> float:
-        """The bound on the probability that the synthetic data are not α/2-close, at least 1 where it says nothing."""
+        """The bound on the probability that the synthetic data are not α/2-close; at least 1 if vacuous."""
         M, tau = self.most_steps, self.tau(records)
         if records < 1 or min(math.ceil(16 / exactly(self.alpha)), self.size) > M:
             return 1.0
@@ -298,23 +298,23 @@ class ReleaseThresholds(Mechanism):
         return noise + M * self._step_fails(records)
 
     def _step_fails(self, records: int) -> float:
-        """RecConcave does not find half of the promise that is there."""
-        promised = self.end_finder(0, records).utility(0)
-        found = 1 - promised[0].probability if promised else 1.0
+        """The bound on the probability that RecConcave misses half of the quality promise."""
+        guaranteed = self.end_finder(0, records).utility(0)
+        probability = 1 - guaranteed[0].probability if guaranteed else 1.0
         if self.calls == 1:
-            found = min(found, self.size * exp(-self.part.epsilon / 24 * self.tau(records)))
-        return found
+            probability = min(probability, self.size * exp(-self.part.epsilon / 24 * self.tau(records)))
+        return probability
 
     def least_records(self, beta: float) -> int:
         """The least n from which the failure is at most beta.
 
         Raises:
-            ParameterError: beta outside (0, 1), or no n at all: fewer steps than the proof needs, or base > 32.
+            ParameterError: beta outside (0, 1), or no n is enough: fewer steps than the proof needs, or base > 32.
         """
         return least_records(self.failure, beta)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """α-close, and α/2-close as the proof has it, with the least β that so many records afford."""
+        """α-close, and α/2-close as in the proof, with the least β for this number of records."""
         beta = self.failure(records)
         if beta >= 1:
             return ()
@@ -324,7 +324,7 @@ class ReleaseThresholds(Mechanism):
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The least n for β = 0.05, where the construction promises anything."""
+        """The least n for β = 0.05, if the construction has a guarantee."""
         try:
             records = self.least_records(BETA)
         except ParameterError:
@@ -364,12 +364,12 @@ class ReleaseThresholds(Mechanism):
 
 
 def synthetic(sums: Sequence[tuple[int, int]], records: int, size: int) -> Multiset:
-    """n records of which max{sums up to x, moved into [0, n]} are at most x, for every x that has a sum.
+    """n records; for every x in `sums`, max{sums up to x, clamped to [0, n]} of them are at most x.
 
     Args:
         sums: (x, noisy number of records ≤ x), x ascending below `size`.
         records: n.
-        size: the rest stands at size − 1.
+        size: the remaining records are at size − 1.
     """
     counts: dict[Any, int] = {}
     reached = 0
@@ -382,10 +382,10 @@ def synthetic(sums: Sequence[tuple[int, int]], records: int, size: int) -> Multi
 
 
 def within(size: int, S: Any) -> Multiset:
-    """The records, at least one, all of them whole numbers in 0, …, size − 1.
+    """The records, if there is at least one and all are whole numbers in 0, …, size − 1.
 
     Raises:
-        DatasetError: they are not.
+        DatasetError: otherwise.
     """
     return _within(size, Multiset.of(S))
 
@@ -394,11 +394,11 @@ def within(size: int, S: Any) -> Multiset:
 def _within(size: int, records: Multiset) -> Multiset:
     outside = [x for x in records.values if isinstance(x, bool) or not isinstance(x, int) or not 0 <= x < size]
     if outside or not records.items:
-        raise DatasetError(f"The records must be at least one, in 0, …, {size - 1}, not {outside[:1] or 'none'}.")
+        raise DatasetError(f"There must be at least one record, all in 0, …, {size - 1}, not {outside[:1] or 'none'}.")
     return records
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 ReleaseThresholds.card = Card(
     name="ReleaseThresholds",
@@ -407,17 +407,17 @@ ReleaseThresholds.card = Card(
     paper=THESIS,
     place="§6.6.1, Theorem 6.23 (cited)",
     claim="(ε, δ)-DP under replace-one; α-close for all thresholds with probability 1 − β from a sample size on",
-    inputs="n ≥ 1 records in {0, …, size − 1}; size = |X|, alpha, epsilon, delta of the whole; N, base, steps, "
+    inputs="n ≥ 1 records in {0, …, size − 1}; size = |X|, alpha, epsilon, delta in total; N, base, steps, "
     "room, a_dist",
     output="n synthetic records, a multiset",
     deviations=(
-        "The thesis cites the mechanism and prints none: this one is ours, of RecConcave and noisy counts.",
-        "The remainder is n less the released counts; it stops at 2τ, so that the promise τ/2 holds whenever it "
-        "goes on.",
-        "The noise is two-sided geometric in place of Laplace, so that counts are whole and need no rounding.",
-        "The counts of all steps are of disjoint sets, of which a replaced record moves two: less than is claimed.",
-        "An empty [a, b − 1] has no count. What is left at the end stands at max X.",
-        'a_dist = "corrected" runs RecConcaveCorrected; "printed" RecConcave, whose claim is refuted for N = 3.',
+        "The thesis cites the mechanism but does not print it; this one is ours, from RecConcave and noisy counts.",
+        "The remainder is n minus the released counts; it stops at 2τ, so the quality promise τ/2 holds in every step.",
+        "The noise is two-sided geometric instead of Laplace, so counts are whole and need no rounding.",
+        "The counts of all steps are of disjoint sets; a replaced record changes only two, so the loss is below the "
+        "claim.",
+        "An empty [a, b − 1] has no count. The remaining records at the end are at max X.",
+        'a_dist = "corrected" runs RecConcaveCorrected; "printed" runs RecConcave, whose claim is refuted for N = 3.',
         "The steps that RecConcave leaves open are read as on its card.",
     ),
     variants=("LearnRectangles", "ThresholdRelease", "RecConcaveCorrected"),

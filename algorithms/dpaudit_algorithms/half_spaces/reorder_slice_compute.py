@@ -1,4 +1,4 @@
-"""ReorderSliceCompute: an adaptive choice of disjoint slices, each handed to a private algorithm."""
+"""ReorderSliceCompute: an adaptive choice of disjoint slices, each passed to a private algorithm."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from dpaudit_algorithms.half_spaces.reorder_slice_compute_theory import slice_co
 from dpaudit_algorithms.half_spaces.sorters import Sorter, estranged
 
 CHECKED_RECORDS = 4
-"""Sorters that are no fixed order are tried on all datasets of at most so many records."""
+"""Sorters other than fixed orders are tested on all datasets with at most this many records."""
 
 
 @dataclass(frozen=True)
 class ReorderSliceCompute(Mechanism):
-    """Algorithm 7: τ times, the m̃ = m + Geom(1 − e^{−ε}) largest records by E_i leave the dataset and go to A.
+    """Algorithm 7: τ times, remove the m̃ = m + Geom(1 − e^{−ε}) largest records by E_i and pass them to A.
 
-    Its lemma as printed is a claim with an O(·), which is no number: `claim` is the explicit bound of
-    `slice_composition`, and `lemma_20` the printed one for a constant of the reader's choice. Two things of Lemma 20
-    are refuted, for every constant (FINDINGS.md): it does not ask that sorters map neighbours to neighbours, and its
-    2δτ is too little for τ = 1, ε > ln 2 and τ = 2, ε > ln 2.5.
+    The printed lemma has an O(·), which is not a number: `claim` is the explicit bound of `slice_composition`, and
+    `lemma_20` is the printed claim for a given constant. Lemma 20 is refuted in two points, for every constant
+    (FINDINGS.md): it does not require that sorters map neighbours to neighbours, and its 2δτ is too small for τ = 1,
+    ε > ln 2 and τ = 2, ε > ln 2.5.
 
-    A sorter that is no `FixedOrder` is tried when the mechanism is made, on all datasets of at most 4 records of
-    `values`: public ones, for a refusal at run time would tell on the dataset. What passes is not proved.
+    A sorter other than a `FixedOrder` is tested at construction, on all datasets of at most 4 records of `values`.
+    These are public, because a rejection at run time would depend on the dataset. Passing the test is not a proof.
 
     Args:
         epsilon: ε > 0, of A and of Geom.
@@ -46,8 +46,8 @@ class ReorderSliceCompute(Mechanism):
         sorters: E_1, …, E_τ.
         inner: A, (ε, δ)-DP under add/remove-one.
         delta_prime: δ′ in [0, 1), of the claim; the algorithm does not use it.
-        values: records on which sorters are tried.
-        unchecked: take any sorters; the claim is then none that anybody has proved.
+        values: records on which sorters are tested.
+        unchecked: accept any sorters; the claim is then not proved.
 
     Raises:
         ParameterError: a parameter outside its range, an inner algorithm whose claim is not (ε, δ), or a sorter that
@@ -72,7 +72,7 @@ class ReorderSliceCompute(Mechanism):
             if checks.probability(name, getattr(self, name)) == 1:
                 raise ParameterError(f"{name} must be below 1.")
         if len(self.sorters) != self.tau:
-            raise ParameterError(f"tau = {self.tau} needs as many sorters, not {len(self.sorters)}.")
+            raise ParameterError(f"tau = {self.tau} needs {self.tau} sorters, not {len(self.sorters)}.")
         asked = Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
         if not claim_of(self.inner).implies(asked):
             raise ParameterError(f"The inner algorithm must be {asked}; {self.inner.name} is {self.inner.claim}.")
@@ -83,12 +83,12 @@ class ReorderSliceCompute(Mechanism):
         if sorter.fixed:
             return
         if not self.values:
-            raise ParameterError(f"{sorter!r} is no fixed order: give `values`, records on which it can be tried.")
-        found = estranged(sorter, self.values, CHECKED_RECORDS)
-        if found is not None:
+            raise ParameterError(f"{sorter!r} is not a fixed order: give `values`, records on which to test it.")
+        pair = estranged(sorter, self.values, CHECKED_RECORDS)
+        if pair is not None:
             raise ParameterError(
-                f"{sorter!r} does not map neighbours to neighbours: {found[0]!r} becomes {sorter(found[0])!r} and "
-                f"{found[1]!r} becomes {sorter(found[1])!r}; use a fixed order, or unchecked=True to see what it costs."
+                f"{sorter!r} does not map neighbours to neighbours: {pair[0]!r} becomes {sorter(pair[0])!r} and "
+                f"{pair[1]!r} becomes {sorter(pair[1])!r}; use a fixed order, or unchecked=True to measure its cost."
             )
 
     @property
@@ -100,12 +100,12 @@ class ReorderSliceCompute(Mechanism):
         """Lemma 20 with this constant in place of its O(·), log to base 2: (constant·ε·log₂(1/δ′), δ′ + 2δτ).
 
         Raises:
-            ParameterError: δ′ = 0, for which it says nothing.
+            ParameterError: δ′ = 0, for which the lemma is vacuous.
         """
         if not self.delta_prime:
-            raise ParameterError("delta_prime must be above 0 for Lemma 20 to say anything.")
-        spent = checks.positive("constant", constant) * self.epsilon * log2(1 / self.delta_prime)
-        return Claim(spent, min(1.0, self.delta_prime + 2 * self.delta * self.tau), ADD_REMOVE_ONE)
+            raise ParameterError("Lemma 20 needs delta_prime above 0.")
+        epsilon = checks.positive("constant", constant) * self.epsilon * log2(1 / self.delta_prime)
+        return Claim(epsilon, min(1.0, self.delta_prime + 2 * self.delta * self.tau), ADD_REMOVE_ONE)
 
     def run(self, S: Any) -> Program:
         return (yield _Iterations(self, 1).on(Multiset.of(S)))  # S_0 = S; for i = 1, 2, …, τ do; return r_1, …, r_τ
@@ -113,7 +113,7 @@ class ReorderSliceCompute(Mechanism):
 
 @dataclass(frozen=True)
 class _Iterations(Mechanism):
-    """Iterations i, …, τ of the loop, on S_{i−1}; its own mechanism, so that equal remainders share one law."""
+    """Iterations i, …, τ of the loop, on S_{i−1}; a separate mechanism, so equal remainders share one law."""
 
     whole: ReorderSliceCompute
     i: int
@@ -130,23 +130,23 @@ class _Iterations(Mechanism):
         return (r_i, *(yield _Iterations(whole, i + 1).on(S_i)))
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 ReorderSliceCompute.card = Card(
     name="ReorderSliceCompute",
     system="H6",
-    title="Reorder, slice, compute: slices chosen one after the other, each for a private algorithm",
+    title="Reorder, slice, compute: adaptively chosen slices, each for a private algorithm",
     paper=HALFSPACES,
     place="§3.2, Alg. 7, Lemma 20",
     claim="(O(ε·log(1/δ′)), δ′ + 2δτ)-DP for any δ′ > 0, under add/remove-one",
     inputs="n whole numbers; 0 < epsilon, 0 ≤ delta < 1, τ ≥ 1, m ≥ 1, τ sorters, an (ε, δ)-DP algorithm",
-    output="(r_1, …, r_τ), what the inner algorithm said of each slice",
+    output="(r_1, …, r_τ), the outputs of the inner algorithm on the slices",
     deviations=(
-        "Fewer than m̃ records left: all of them are taken.",
-        "Geom is drawn up to the number of records that are left: a larger one would take no more.",
-        "O(·) is no number: what is held against the laws is an explicit bound that is proved here.",
-        "Sorters must map neighbours to neighbours, which the paper does not ask: without it nothing holds.",
-        "A that is pure (δ = 0) and any ε > 0 will do, too.",
+        "If fewer than m̃ records are left, all of them are taken.",
+        "Geom is truncated at the number of remaining records; a larger value would take no more.",
+        "O(·) is not a number: the tested claim is an explicit bound that is proved here.",
+        "Sorters must map neighbours to neighbours; the paper does not require it, but without it no bound holds.",
+        "A pure A (δ = 0) and any ε > 0 are also allowed.",
     ),
     variants=("BasicComposition", "AdvancedComposition"),
 )

@@ -1,4 +1,4 @@
-"""A_SimpleH: half-spaces of the plane by learning a threshold of angles; and a mended version."""
+"""A_SimpleH: half-spaces of the plane by learning a threshold of angles; and a corrected version."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
 class HalfspaceError(Goal):
     """A half-space that labels at most αn of the n examples wrongly.
 
-    Counts as reached where no half-space explains the sample, or where γ is larger than Lemma 11 has it for its points.
+    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
 
     Args:
         alpha: > 0.
-        sine: sin γ, where the output is the index of an angle; None where it is a normal vector.
+        sine: sin γ, if the output is the index of an angle; None if it is a normal vector.
 
     Source: half-spaces paper, Definitions 7 and 8.
     """
@@ -85,26 +85,26 @@ class HalfspaceError(Goal):
 
 @dataclass(frozen=True)
 class ASimpleH(Mechanism):
-    """MakeData, MakeThrData, and any private learner of thresholds on the dataset of angles that they make.
+    """MakeData, MakeThrData, and any private learner of thresholds on the resulting dataset of angles.
 
-    Its claims fail in every reading. Which C angles MakeThrData keeps, and φ*, follow q(S, ·) without noise: one
-    example may exchange all of them, and the learner protects against one. And a threshold that is right on those
-    angles need not be one of them: see FINDINGS.md and `ASimpleHCorrected`.
+    Its claims fail for every reading. The C angles that MakeThrData keeps, and φ*, depend on q(S, ·) without noise: one
+    example may replace all of them, and the learner only protects one. And a threshold that is correct on those angles
+    need not be one of them: see FINDINGS.md and `ASimpleHCorrected`.
 
     Args:
         epsilon: > 0.
         sine: sin γ, a Fraction in (0, 1]; 1/(2k²) for X = {−k, …, k}.
-        learner: A_Thr, a learner of thresholds of the places 0, …, ⌊2π/γ⌋, on examples (place, 0 or 1), with a claim.
-        C: n_Thr, examples that the learner is given; the first of its `sample_sizes` without it.
-        budget: "printed", where MakeData and A_Thr have ε each; "halves", ε/2 each, as Theorem 14 has it. The learner
-            comes with its own ε, which must be that.
+        learner: A_Thr, a learner of thresholds on 0, …, ⌊2π/γ⌋, with examples (position, 0 or 1), with a claim.
+        C: n_Thr, the number of examples for the learner; by default the first of its `sample_sizes`.
+        budget: "printed", with ε each for MakeData and A_Thr; "halves", ε/2 each, as in Theorem 14. The learner's own ε
+            must be equal to its part.
         ties: as in `MakeThrData`.
-        turned_back: whether the angle is turned back by the anchor before it is returned.
+        turned_back: whether the angle is rotated back by the anchor before it is returned.
         angle, wrap, cap: as in `MakeData`.
-        alpha, beta: of the promise, in (0, 1); the learner has its own.
+        alpha, beta: for the utility guarantee, in (0, 1); the learner has its own.
 
     Raises:
-        ParameterError: a parameter outside its range, or a learner without a claim, with another ε or on other places.
+        ParameterError: a parameter outside its range, or a learner without a claim, with another ε or another size.
 
     Source: half-spaces paper, section 3.1, Algorithm 3 and Theorem 14.
     """
@@ -152,7 +152,7 @@ class ASimpleH(Mechanism):
         return Claim(self.epsilon, claim_of(self.learner).delta, ADD_REMOVE_ONE)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 14 from n_Thr examples on, the printed n = O(n_Thr) without a constant."""
+        """Theorem 14 from n_Thr examples on: the printed n = O(n_Thr) with the constant 1."""
         if records < self.kept:
             return ()
         return (UtilityClaim(HalfspaceError(self.alpha, self.sine), all_but(self.beta), "§3.1, Theorem 14"),)
@@ -171,7 +171,7 @@ class ASimpleH(Mechanism):
 
 
 def _places(learner: Mechanism) -> int | None:
-    """How many places a learner of the catalogue is for; None where it does not say."""
+    """The number of positions that a learner of the catalogue is for; None if unknown."""
     quality = getattr(learner, "quality", None)
     if isinstance(quality, Quality):
         return quality.how_many
@@ -179,12 +179,12 @@ def _places(learner: Mechanism) -> int | None:
     return size if isinstance(size, int) else None
 
 
-# --- mended ----------------------------------------------------------------------------------------------------------
+# --- corrected -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class AgreeingOnHalf(Quality):
-    """q(S, j) = how many examples the half-space of the j-th normal of a half-circle labels rightly: 1-sensitive.
+    """q(S, j) = the number of examples that the j-th normal of a half-circle labels correctly: 1-sensitive.
 
     Args:
         k: the points are in {−k, …, k}².
@@ -218,10 +218,10 @@ def _agreeing_on_half(k: int, half: int, S: Multiset) -> Scores:
 
 @dataclass(frozen=True)
 class UnderAddRemove(Mechanism):
-    """An optimiser of a 1-sensitive quality, with its claim for add/remove-one: it looks at the scores alone.
+    """An optimiser of a 1-sensitive quality, with its claim under add/remove-one: it only reads the scores.
 
     Args:
-        inner: private for neighbours whose scores all differ by at most 1, whichever relation makes them so.
+        inner: private for datasets whose scores all differ by at most 1, for any neighbour relation.
 
     Raises:
         ParameterError: an inner mechanism without a claim.
@@ -234,7 +234,7 @@ class UnderAddRemove(Mechanism):
 
     @property
     def claim(self) -> Claim:
-        """The inner one's numbers."""
+        """The inner claim's ε and δ."""
         return Claim(self.inner.claim.epsilon, self.inner.claim.delta, ADD_REMOVE_ONE)
 
     def run(self, S: Any) -> Applied:
@@ -245,36 +245,36 @@ class UnderAddRemove(Mechanism):
 class ASimpleHCorrected(Mechanism):
     """The best normal of either half-circle by a private quasi-concave optimiser, then the better of the two.
 
-    Normals w: all ways in which half-spaces ⟨w, x⟩ ≥ 0 label {−k, …, k}², in whole numbers (`directions`): the
-    directions at which a point changes sides, and one between any two that are next to each other. So the best of
-    all angles is among them, also where it is best on a border alone, as no multiple of γ need be.
+    The normals w, in whole numbers (`directions`), give all labellings of {−k, …, k}² by half-spaces ⟨w, x⟩ ≥ 0: they
+    are the directions at which the label of a point changes, and one between any two adjacent ones. So the best of all
+    angles is among them, even if it is only a border; a multiple of γ need not be.
 
-    1. Q_i(S, j) = how many examples the j-th normal of half-circle i labels rightly, i = 0, 1.
-    2. w_i ← RecConcaveCorrected on Q_i, with the promise r, α/2, ε̂ = ε/(9N) and δ̂ = δ/(6N); where that is one call
-       (N = 1), the exponential mechanism on Q_i with ε/3.
-    3. w ← w_0 or w_1 by the exponential mechanism with ε/3 on how many examples they label rightly.
+    1. Q_i(S, j) = the number of examples that the j-th normal of half-circle i labels correctly, i = 0, 1.
+    2. w_i ← RecConcaveCorrected on Q_i, with the quality promise r, α/2, ε̂ = ε/(9N) and δ̂ = δ/(6N); if that is one
+       call (N = 1), the exponential mechanism on Q_i with ε/3.
+    3. w ← w_0 or w_1 by the exponential mechanism with ε/3 on the number of examples that they label correctly.
 
-    Privacy, for every dataset, under add/remove-one and replace-one alike: every Q_i(·, j) changes by at most 1.
-    RecConcaveCorrected with N calls spends (3N·ε̂, 3N·δ̂) = (ε/3, δ/2) on a 1-sensitive quality (Lemma 6.11, whose proof
-    asks of neighbours only that), the exponential mechanism ε/3; step 3 spends ε/3, as its scores, of two normals that
-    are fixed by then, change by at most 1. Basic composition gives (ε, δ).
+    Privacy, for every dataset, under both add/remove-one and replace-one: every Q_i(·, j) changes by at most 1.
+    RecConcaveCorrected with N calls is (3N·ε̂, 3N·δ̂) = (ε/3, δ/2)-DP on a 1-sensitive quality (the proof of Lemma 6.11
+    needs nothing else of neighbours), the exponential mechanism ε/3-DP. Step 3 is ε/3-DP, because the scores of the two
+    normals, which are fixed by then, change by at most 1. Basic composition gives (ε, δ).
 
     Utility, for a sample of r examples that a half-space h_θ explains. Let θ be in half-circle i. A positive example x
-    is labelled rightly on the closed half-circle around it, which holds θ; so on the way from θ up to θ + π (that
-    point left out) it is left at most once and not entered again, and the same downwards. A negative one is
-    labelled rightly on an open half-circle that holds θ: the same. So q(S, ·) does not rise from θ on, up to θ + π and
-    down to θ − π, the ends left out. The other half-circle holds θ + π, so on half-circle i q is quasi-concave, with
-    maximum r at θ. Hence Q_i(w_i) ≥ (1 − α/2)·r but with probability β₁: (for N = 1, the exponential mechanism on m
-    normals) m·e^{−εαr/12}, (else) what Lemma 6.13 affords. Step 3 loses more than αr/2 with probability at most
-    e^{−εαr/12}. Together at most αr examples are wrong, but with probability β₁ + e^{−εαr/12}.
+    is labelled correctly on the closed half-circle around it, which holds θ. So the path from θ up to θ + π (excluded)
+    leaves it at most once and does not enter it again; the same holds downwards, and for a negative example, which is
+    labelled correctly on an open half-circle that holds θ. So q(S, ·) does not increase from θ up to θ + π or down to
+    θ − π, the ends excluded. The other half-circle holds θ + π, so on half-circle i q is quasi-concave, with maximum r
+    at θ. Hence Q_i(w_i) ≥ (1 − α/2)·r except with probability β₁: m·e^{−εαr/12} for N = 1 (the exponential mechanism on
+    m normals), otherwise the failure probability of Lemma 6.13. Step 3 loses more than αr/2 with probability at most
+    e^{−εαr/12}. In total at most αr examples are wrong, except with probability β₁ + e^{−εαr/12}.
 
     Args:
         epsilon: > 0.
-        delta: in (0, 1); nothing of it is spent where N = 1.
+        delta: in (0, 1); not used if N = 1.
         k: the points are in {−k, …, k}², ≥ 1.
-        records: r, for how many examples it is meant, ≥ 1; public.
+        records: r ≥ 1, the intended number of examples; public.
         alpha: in (0, 1].
-        N: bound on RecConcave's calls, 1 ≤ N ≤ log*m; log*m without it.
+        N: bound on RecConcave's calls, 1 ≤ N ≤ log*m; by default log*m.
         base: as in `RecConcave`.
 
     Raises:
@@ -316,51 +316,51 @@ class ASimpleHCorrected(Mechanism):
         return replace(whole, epsilon=self.epsilon / (9 * whole.calls), delta=self.delta / (6 * whole.calls))
 
     def failure(self, records: int) -> float:
-        """β for r = `records`: β₁ + e^{−εαr/12}; above 1 where nothing is promised."""
+        """β for r = `records`: β₁ + e^{−εαr/12}; above 1 if there is no guarantee."""
         lost = exp(-self.epsilon * self.alpha * records / 12)
         inner = self.optimiser(0)
         if isinstance(inner, ExponentialMechanism):
             return (self.solutions + 1) * lost
-        promised = inner.utility(records)
-        return 1 - promised[0].probability + lost if promised else 2.0
+        guaranteed = inner.utility(records)
+        return 1 - guaranteed[0].probability + lost if guaranteed else 2.0
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The bound above, where there are just r examples."""
+        """The bound above, for exactly r examples."""
         failure = self.failure(records) if records == self.records else 2.0
         if failure >= 1:
             return ()
-        return (UtilityClaim(HalfspaceError(self.alpha), all_but(failure), "§3.1, Theorem 14, mended"),)
+        return (UtilityClaim(HalfspaceError(self.alpha), all_but(failure), "§3.1, Theorem 14, corrected"),)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Examples from which on β is 0.05; with several calls both failures are made β/2 at most."""
+        """The sample size from which β is at most 0.05; with several calls both failures are at most β/2."""
         inner, choice = self.optimiser(0), 12 / (self.alpha * self.epsilon)
         if isinstance(inner, ExponentialMechanism):
             least, formula = choice * log((self.solutions + 1) / BETA), "(12/(αε))·ln((m + 1)/β)"
         else:
             promise = inner.least_promise(BETA / (4 * inner.calls))
             least = max(promise, choice * log(2 / BETA))
-            formula = "max{r of Lemma 6.13, mended, for α/2, ε̂, δ̂ and β/2; (12/(αε))·ln(2/β)}"
+            formula = "max{r of Lemma 6.13, corrected, for α/2, ε̂, δ̂ and β/2; (12/(αε))·ln(2/β)}"
         return (
             SampleSize(
                 math.ceil(least),
                 f"{formula}, β = {BETA:g}, m = {self.solutions}",
                 f"empirical error ≤ α with probability at least {1 - BETA:g}",
-                "§3.1, Theorem 14, mended",
+                "§3.1, Theorem 14, corrected",
             ),
         )
 
     def run(self, S: Any) -> Program:
         data = examples(S)
-        found = []
+        normals = []
         for half in (0, 1):  # steps 1, 2
             j = yield UnderAddRemove(self.optimiser(half)).on(data)
-            found.append(AgreeingOnHalf(self.k, half).normal(j))
-        scores = Scores([agreeing(data, w) for w in found], tuple(found))
+            normals.append(AgreeingOnHalf(self.k, half).normal(j))
+        scores = Scores([agreeing(data, w) for w in normals], tuple(normals))
         return scores.softmax(self.epsilon / 6).spending(Claim(self.epsilon / 3, relation=ADD_REMOVE_ONE))  # step 3
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 ASimpleH.card = Card(
     name="ASimpleH",
@@ -370,21 +370,21 @@ ASimpleH.card = Card(
     place="§3.1, Algorithms 2 and 3, Theorem 14",
     claim="(ε, δ)-DP; empirical error at most α with probability 1 − β",
     inputs="examples ((x1, x2), y), whole coordinates, y in {-1, 1}; epsilon, sin γ, a learner of thresholds, C",
-    output="the index i of an angle iγ, which stands for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
+    output="the index i of an angle iγ, for h(x) = 1 iff ⟨(cos iγ, sin iγ), x⟩ ≥ 0",
     deviations=(
         RELATION,
         *READ_AS,
-        'budget = "printed": Algorithm 3 hands ε to both parts; "halves": its theorem speaks of ε/2.',
-        "The anchor φ′ is uniform over the elements of S_H ∖ max_C(S_H), copies counted; with none left there "
+        'budget = "printed": both parts get ε, as in Algorithm 3; "halves": both get ε/2, as in its theorem.',
+        "The anchor φ′ is uniform over the elements of S_H ∖ max_C(S_H), copies counted; if none are left, there "
         "is no rotation.",
-        "turned_back: the returned place is counted from the anchor, and is turned back; False leaves it.",
-        'ties = "last": φ* is the largest of the best angles, last in the order (q, φ) of the line before; "least" '
-        'the least; "last turned", "least turned": after the rotation.',
-        "The C largest elements of S_H count copies; with fewer, all are taken.",
-        "A_Thr is given places on the circle from the anchor on, in place of angles, and labels 1, 0 for 1, −1.",
-        "Where γ divides 2π, the angles 0 and 2π are one direction at two places.",
+        "turned_back: the returned position is counted from the anchor and is rotated back; False leaves it.",
+        'ties = "last": φ* is the largest of the best angles, last in the order (q, φ) of the preceding line; "least" '
+        'the smallest; "last turned", "least turned": after the rotation.',
+        "The C largest elements of S_H count copies; if there are fewer, all are taken.",
+        "A_Thr gets positions on the circle counted from the anchor instead of angles, and labels 1, 0 for 1, −1.",
+        "If γ divides 2π, the angles 0 and 2π are one direction at two positions.",
         CAPPED,
-        "α and β are of the promise alone; the learner comes with its own.",
+        "α and β only belong to the utility guarantee; the learner has its own.",
     ),
     variants=("ASimpleHCorrected",),
 )
@@ -394,15 +394,15 @@ ASimpleHCorrected.card = Card(
     system="H4",
     title="Half-spaces of the plane by quasi-concave optimisation on two half-circles",
     paper=HALFSPACES,
-    place="§3.1, Theorem 14, mended",
+    place="§3.1, Theorem 14, corrected",
     claim="(ε, δ)-DP under add/remove-one; empirical error at most α with probability 1 − β",
-    inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, how many examples: r, alpha",
-    output="a normal vector w of whole numbers, which stands for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
+    inputs="examples ((x1, x2), y), x in {−k, …, k}², y in {-1, 1}; epsilon, delta, k, the number of examples r, alpha",
+    output="a normal vector w of whole numbers, for h(x) = 1 iff ⟨w, x⟩ ≥ 0",
     deviations=(
         RELATION,
-        "Another algorithm: no dataset of angles is made, since the choice of its elements cannot be protected.",
-        "The grid holds the angles of all borders and one between any two, so that it holds the best one.",
-        "r is a public argument; privacy does not use that it is right.",
+        "A different algorithm: it makes no dataset of angles, because the choice of its elements cannot be protected.",
+        "The grid holds the angles of all borders and one between any two, so it holds the best one.",
+        "r is a public argument; privacy does not depend on its being correct.",
     ),
     variants=("ASimpleH",),
 )

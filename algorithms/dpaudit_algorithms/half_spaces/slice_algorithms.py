@@ -1,4 +1,4 @@
-"""Private algorithms that ReorderSliceCompute is tried with: a plain one, and the worst for given slices."""
+"""Inner algorithms for testing ReorderSliceCompute: a plain one, and the worst one for given slices."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from dpaudit.language import (
 
 @dataclass(frozen=True)
 class Balance(Mechanism):
-    """How many more even records than odd ones there are, with noise, in {−bound, …, bound}.
+    """The noisy number of even records minus odd records, clamped to {−bound, …, bound}.
 
-    One record more moves it by 1: two-sided geometric noise of scale 1/ε makes that ε, and the extreme answers attain
-    it. With probability `delta` the noise is forgotten: (ε, δ). Exchanging an even record for an odd one costs 2ε.
+    One more record changes it by 1: with two-sided geometric noise of scale 1/ε it is ε-DP, and the extreme answers
+    attain ε. With probability `delta` the noise is omitted: (ε, δ). Replacing an even record by an odd one costs 2ε.
 
     Args:
         epsilon: > 0.
@@ -50,11 +50,11 @@ class Balance(Mechanism):
 
 @dataclass(frozen=True)
 class Alarm(Mechanism):
-    """Says True with a probability that grows as (ε, δ) lets it with the distance d to the nearest `silent` dataset:
+    """Returns True with the largest (ε, δ)-DP probability for the distance d to the nearest `silent` dataset:
     p(0) = start, p(d + 1) = e^ε·p(d) + δ, up to d = `farthest`.
 
-    One record more moves d by at most 1; for the other answer, 1 − p(d) ≤ e^ε(1 − p(d + 1)) + δ as long as no p is
-    above 1/2. Where the silent datasets are those that one run may see, it is the worst inner algorithm for that run.
+    One more record changes d by at most 1; for the other answer, 1 − p(d) ≤ e^ε(1 − p(d + 1)) + δ if no p is above 1/2.
+    If the silent datasets are the slices of a run, it is the worst inner algorithm for that run.
 
     Args:
         epsilon: > 0.
@@ -77,7 +77,7 @@ class Alarm(Mechanism):
         super().__post_init__()
         if not self.silent or self._said(self.farthest) > 0.5:
             raise ParameterError(
-                "An Alarm needs a silent dataset, and start and delta so that Pr[True] is at most 1/2."
+                "An Alarm needs a silent dataset, and start and delta such that Pr[True] is at most 1/2."
             )
 
     @property
@@ -95,6 +95,6 @@ class Alarm(Mechanism):
 
 
 def _apart(left: Multiset, right: Multiset) -> int:
-    """Records to add and to remove from one to the other."""
+    """The number of records to add and to remove to get from one to the other."""
     a, b = dict(left.items), dict(right.items)
     return sum(abs(a.get(record, 0) - b.get(record, 0)) for record in a.keys() | b.keys())

@@ -1,4 +1,4 @@
-"""Sorters, which write a dataset as a sequence: those that map neighbours to neighbours, and some that do not."""
+"""Sorters, which order a dataset as a sequence: some map neighbours to neighbours, and some do not."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dpaudit.language import DatasetError, Multiset
 
 
 class Sorter(ABC):
-    """E: writes a dataset as a sequence, largest record first; a frozen dataclass, deterministic.
+    """E: orders a dataset as a sequence, largest record first; a frozen dataclass, deterministic.
 
-    Lemma 20 needs that it maps neighbours to neighbours: E(S + x) is E(S) with x put in somewhere. The half-spaces
-    paper does not say so.
+    Lemma 20 needs a sorter that maps neighbours to neighbours: E(S + x) is E(S) with x inserted. The half-spaces paper
+    does not say so.
     """
 
     fixed: ClassVar[bool] = False
-    """Whether it is known to map neighbours to neighbours, whatever the datasets."""
+    """Whether it is known to map neighbours to neighbours for all datasets."""
 
     @abstractmethod
     def __call__(self, S: Multiset) -> tuple[Any, ...]:
@@ -27,10 +27,10 @@ class Sorter(ABC):
 
 
 class FixedOrder(Sorter):
-    """Sorts by `key`, and by the records themselves where keys are equal.
+    """Sorts by `key`, and by the records themselves if keys are equal.
 
-    It maps neighbours to neighbours: the order of two records does not depend on the others, so x goes to its place
-    in E(S) and moves nobody. Equal records cannot be told apart.
+    It maps neighbours to neighbours: the order of two records does not depend on the others, so x is inserted into E(S)
+    without reordering it. Equal records are indistinguishable.
     """
 
     fixed = True
@@ -71,7 +71,7 @@ class Farthest(FixedOrder):
 
 @dataclass(frozen=True)
 class Listed(FixedOrder):
-    """In the order of a list, which holds every possible record once.
+    """The order of a list that holds every possible record once.
 
     Raises:
         DatasetError: a record that is not on the list.
@@ -87,7 +87,7 @@ class Listed(FixedOrder):
 
 @dataclass(frozen=True)
 class ByParity(Sorter):
-    """The least first if the number of records is even, else the greatest first: neighbours become strangers."""
+    """The least first if the number of records is even, else the greatest first: it does not preserve neighbours."""
 
     def __call__(self, S: Multiset) -> tuple[Any, ...]:
         return tuple(S) if len(S) % 2 == 0 else tuple(S)[::-1]
@@ -95,7 +95,7 @@ class ByParity(Sorter):
 
 @dataclass(frozen=True)
 class FarthestFromMedian(Sorter):
-    """Numbers by their distance from the (lower) median of the dataset: one record moves the median, and the order."""
+    """Numbers by their distance from the (lower) median of the dataset: one record changes the median and the order."""
 
     def __call__(self, S: Multiset) -> tuple[Any, ...]:
         records = tuple(S)
@@ -105,12 +105,12 @@ class FarthestFromMedian(Sorter):
 
 @lru_cache(maxsize=256)
 def estranged(sorter: Sorter, values: tuple[Any, ...], records: int) -> tuple[Multiset, Multiset] | None:
-    """The first neighbours S, S + x whose sequences are no neighbours; None if there are none in this scope.
+    """The first neighbours S, S + x whose sequences are not neighbours; None if there are none in this domain.
 
     Args:
         sorter: E.
         values: possible records.
-        records: S + x has at most so many.
+        records: the largest size of S + x.
     """
     for size in range(records):
         for chosen in combinations_with_replacement(values, size):

@@ -30,7 +30,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 
 _PLACE = '"Algorithms for Interior Point"'
-_MENDED = f"{_PLACE}, mended"
+_CORRECTED = f"{_PLACE}, corrected"
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ class InteriorPointByMedianCorrected(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """An interior point with probability at least 1 − |X|·e^{−εn/4}, for every dataset."""
-        return _interior(self.epsilon, self.domain, records, _MENDED)
+        return _interior(self.epsilon, self.domain, records, _CORRECTED)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """n ≥ 4·ln(|X|/β)/ε, at β = 0.05."""
-        return _enough(self.epsilon, self.domain, _MENDED)
+        return _enough(self.epsilon, self.domain, _CORRECTED)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """That of the score."""
@@ -240,7 +240,7 @@ InteriorPointByMedianCorrected.card = Card(
     system="I1",
     title="Interior point by the exponential mechanism with a score that ties do not fool",
     paper=INTERIOR_POINT_NOTES,
-    place=_MENDED,
+    place=_CORRECTED,
     claim="ε-DP under replace-one; an interior point with probability at least 1 − |X|·e^{−εn/4}",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -150,5 +150,5 @@ NoisyMedian.card = Card(
     claim="(ε, δ)-DP under replace-one, falsely: true where one record moves the median by at most ε·scale",
     inputs="n ≥ 1 whole numbers; epsilon and delta as claimed, the scale of the noise",
     output="a whole number",
-    deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that there is a law.",),
+    deviations=("Noise beyond 40 scales, of probability e^−40, is cut, so that the output distribution is finite.",),
 )

@@ -17,12 +17,12 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     Given,
+    IntegerRange,
     Mechanism,
     ParameterError,
     Program,
     Quality,
     Scores,
-    Span,
     StepScores,
     Symmetry,
     cached,
@@ -163,7 +163,7 @@ class RecConcaveCorrected(RecConcaveCorrectedTheory, _RecConcave):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Stemmer's thesis, section 6.4, algorithm RecConcave, with step 9 mended.
+    Source: Stemmer's thesis, section 6.4, algorithm RecConcave, with step 9 corrected.
     """
 
     @property
@@ -243,14 +243,14 @@ def _lengths_above(Q: StepScores) -> list[tuple[float, int]]:
     return found
 
 
-def _union(A: Any, B: Any, K: int, T: int) -> list[Span]:
+def _union(A: Any, B: Any, K: int, T: int) -> list[IntegerRange]:
     """A ∪ B within [0, T], ascending: A_A = [8KA, 8KA + 8K), B_B = [8KB + 4K, 8KB + 12K)."""
     starts = sorted(8 * K * i + shift for i, shift in ((A, 0), (B, 4 * K)) if i is not BOTTOM)
     parts, reached = [], 0
     for start in starts:
         first, stop = max(start, reached), min(start + 8 * K, T + 1)
         if first < stop:
-            parts.append(Span(first, stop))
+            parts.append(IntegerRange(first, stop))
         reached = start + 8 * K
     return parts
 
@@ -274,7 +274,7 @@ _DEVIATIONS = (
     "The size 32 of the base case is a parameter; the privacy proof does not use it.",
     "N is the exact number of calls, counting the first, which T alone determines, or the bound N if that is less; so "
     "that N ≤ log*T, beyond which the printed log^⌈N⌉(T) does not exist.",
-    "Utility is promised for base ≤ 32, for which the proof of Lemma 6.13 holds as it is. Its log is to base 2.",
+    "The utility guarantee is for base ≤ 32, for which the proof of Lemma 6.13 holds as it is. Its log is to base 2.",
 )
 
 RecConcave.card = Card(
@@ -295,7 +295,7 @@ RecConcaveCorrected.card = Card(
     system="I3",
     title="RecConcave with the A_dist that replace-one asks for",
     paper=THESIS,
-    place="§6.4, Lemma 6.11, mended",
+    place="§6.4, Lemma 6.11, corrected",
     claim="(3Nε, 3Nδ)-DP under replace-one for a 1-sensitive Q, over N recursive calls",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -114,7 +114,7 @@ class RecConcaveCorrectedTheory(RecConcaveTheory):
 
     @property
     def _places(self) -> tuple[str, str]:
-        return "§6.4, Lemma 6.13, mended", "§6.4, Theorem 6.14(2), mended"
+        return "§6.4, Lemma 6.13, corrected", "§6.4, Theorem 6.14(2), corrected"
 
     @property
     def _formula(self) -> str:

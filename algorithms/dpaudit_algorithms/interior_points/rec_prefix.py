@@ -244,8 +244,8 @@ _DEVIATIONS = (
     "n ≤ 2k: Y and S′ are empty; the recursion goes on with the empty dataset.",
     "⊥ from the choosing mechanism: L is the all-zero prefix of that length.",
     "Only multiplicities matter, so shuffling and pairing is one draw of the multiset of prefix lengths.",
-    "k and the size 32 of the base case are parameters; the privacy proof uses neither. Utility is promised for the "
-    "printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
+    "k and the size 32 of the base case are parameters; the privacy proof uses neither. The utility guarantee is for "
+    "the printed k, and for base ≤ 32, for which the proof of Lemma 7.14 holds as it is.",
 )
 
 RecPrefix.card = Card(

@@ -214,7 +214,7 @@ def _check(S: tuple[int, ...], n: int, size: int) -> None:
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _INTEGRAL = "b(n) = 50n², the greatest δ(n) that the lemma allows; another 1/δ(n) need not be whole."
-_DIGITS = "A parameter sets one base for all n, so that small cases have an exact law."
+_DIGITS = "A parameter sets one base for all n, so that small cases can be computed exactly."
 
 HardDatabase.card = Card(
     name="HardDatabase",
@@ -224,7 +224,7 @@ HardDatabase.card = Card(
     place="§7.2, Lemma 7.6",
     claim="0-DP: it reads no data; every (ε, δ(n))-DP mechanism finds an interior point with probability at most "
     "P_n = e^ε/(e^ε + 1) + (e^ε + 1)·Σ_{j ≤ n} δ(j) < 3/4, for 0 < ε < 1/4 and δ(j) = 1/(50j²)",
-    inputs="n ≥ 1; the base b(j), 50j² without it; whatever dataset it is given is not looked at",
+    inputs="n ≥ 1; the base b(j), 50j² without it; its dataset is ignored",
     output="an instance: n numbers of {0, …, T(n) − 1}, T(1) = 2, T(n + 1) = b(n + 1)^T(n), in the order drawn",
     deviations=(_INTEGRAL, _DIGITS, "n ≤ 3 as printed: a number of [T(4)] has about 10^105885 digits."),
 )
@@ -243,7 +243,7 @@ HardReduction.card = Card(
         "The print returns an element of [T(n)]; where y = y_0 the length is T(n), which is outside of it and no "
         "interior point.",
         "⊥, and an output that is no number of [T(n+1)], agrees with y_0 on no digit.",
-        "A multiset is taken in ascending order; the inner mechanism is meant to look at multiplicities only.",
+        "A multiset is taken in ascending order; the inner mechanism is meant to use multiplicities only.",
         _INTEGRAL,
         _DIGITS,
     ),

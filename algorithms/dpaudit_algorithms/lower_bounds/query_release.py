@@ -301,7 +301,7 @@ ThresholdRelease.card = Card(
     inputs="n ≥ 1 records in {0, …, size − 1}; epsilon > 0, size ≥ 2; alpha enters the utility claim alone",
     output="a_j for j = 0, …, size − 1: fractions, the share of records ≤ j up to noise",
     deviations=(
-        "The thesis takes any release: this one is ours, made so that its law is finite.",
+        "The thesis takes any release: this one is ours, made so that its output distribution is finite.",
         "The noise is two-sided geometric in place of Laplace, and noisy counts are moved into {0, …, n}.",
         "The number of records is public, so that the last answer is 1.",
     ),

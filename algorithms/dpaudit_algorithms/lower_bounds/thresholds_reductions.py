@@ -105,7 +105,7 @@ class ThresholdsFromInteriorPointCorrected(ThresholdsFromInteriorPoint):
     Raises:
         ParameterError: a parameter outside its range, or an inner algorithm without a claim under replace-one.
 
-    Source: Stemmer's thesis, section 7.5, Lemma 7.22(1), mended.
+    Source: Stemmer's thesis, section 7.5, Lemma 7.22(1), corrected.
     """
 
     def run(self, D: Any) -> Draw:
@@ -185,7 +185,7 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     Raises:
         ParameterError: a parameter outside its range, or an inner algorithm without a claim under replace-one.
 
-    Source: Stemmer's thesis, section 7.5, Lemma 7.22(2), mended.
+    Source: Stemmer's thesis, section 7.5, Lemma 7.22(2), corrected.
     """
 
     def run(self, dataset: Any) -> Program:
@@ -278,7 +278,7 @@ ThresholdsFromInteriorPointCorrected.card = Card(
     system="I6",
     title="A threshold learner from an interior-point algorithm that equal examples do not fool",
     paper=THESIS,
-    place="§7.5, Lemma 7.22(1), mended",
+    place="§7.5, Lemma 7.22(1), corrected",
     claim=_CLAIM + _LEARNS,
     inputs=_EXAMPLES,
     output=_CONCEPT,
@@ -304,7 +304,7 @@ InteriorPointFromThresholdsCorrected.card = Card(
     system="I6",
     title="An interior point from a threshold learner over a domain that breaks ties",
     paper=THESIS,
-    place="§7.5, Lemma 7.22(2), mended",
+    place="§7.5, Lemma 7.22(2), corrected",
     claim=_CLAIM + _FINDS,
     inputs="n records of X = {low, …, high}; a learner for {low, …, low + |X|·n − 1}, its alpha and beta; shrink",
     output="a point of X, or ⊥ if the learner gives it",

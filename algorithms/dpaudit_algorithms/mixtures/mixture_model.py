@@ -25,7 +25,7 @@ from dpaudit_algorithms.generalization import bounds
 from dpaudit_algorithms.mixtures.record_sources import Mixed, Mixture
 
 ALPHA, EPSILON = 0.1, 1.0
-"""At which the numbers of records of Theorems 4.9 and 4.10 are shown; `LearnHalf` shows them for its own ε."""
+"""Parameters for the sample sizes of Theorems 4.9 and 4.10; `LearnHalf` uses its own ε."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class MixtureModel(Mechanism):
         return Fraction(sum(w for (_, y, p), w in rows if (p == PRIVATE) == (y == 1)), sum(self.truth.weights))
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Label-determined: for certain; of the relaxations, with the probability that all n records are."""
-        promised = float(self.determined**self.records)
-        return (UtilityClaim(LabelDetermined(), promised, "§3, label-determined privacy model"),)
+        """All n records are label-determined: with probability 1 in the strict model, less in the relaxations."""
+        guaranteed = float(self.determined**self.records)
+        return (UtilityClaim(LabelDetermined(), guaranteed, "§3, label-determined privacy model"),)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
@@ -93,20 +93,20 @@ class MixtureModel(Mechanism):
         return instance.dataset
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 MixtureModel.card = Card(
     name="MixtureModel",
     system="H8",
-    title="The data model of private-public mixtures, and the printed numbers of records",
+    title="The data model of private-public mixtures, and the printed sample sizes",
     paper=MIXTURES,
     place="§3, §4, Theorems 4.9 and 4.10",
     claim="0-DP: it reads no data; label-determined: every record is private if and only if its label is 1",
-    inputs="a distribution of examples (x, y), a privacy model, n; whatever dataset it is given is not looked at",
+    inputs="a distribution of examples (x, y), a privacy model, n; it ignores the dataset",
     output='n records (x, y, p), p = "priv" or "pub", as a multiset',
     deviations=(
         "Distributions are finite, with weights that are whole numbers.",
-        "Theorems 4.9 and 4.10 have O(·): the numbers shown have the constants that their proofs give.",
+        "Theorems 4.9 and 4.10 have O(·); the sample sizes here use the constants of their proofs.",
     ),
     variants=("LearnHalf",),
 )

@@ -35,7 +35,7 @@ from dpaudit_algorithms.mixtures.mixtures_data import NearErm
 from dpaudit_algorithms.mixtures.mixtures_geometry import EmptySubset, Supports, constr_half
 
 ALPHA = 0.1
-"""The error at which promises are shown that hold for every α."""
+"""The error for which guarantees that hold for every α are shown."""
 
 
 def _one_to_three(name: str, value: Any) -> None:
@@ -48,9 +48,9 @@ Dimension: TypeAlias = Annotated[int, checks.Check(_one_to_three)]
 
 @dataclass(frozen=True)
 class ConstrHalf(Mechanism):
-    """A_ConstrHalf: halfspaces through at most d public points each, and the affine hull of all. It draws nothing.
+    """A_ConstrHalf: halfspaces through at most d public points each, and the affine hull of all; deterministic.
 
-    The private records do not enter, so that it is 0-DP under private-rows; the public ones are shown as they are.
+    It ignores private records, so it is 0-DP under private-rows; public records appear in the output unprotected.
 
     Args:
         dimension: d, 1 to 3.
@@ -81,33 +81,33 @@ class ConstrHalf(Mechanism):
 class LearnHalf(Mechanism):
     """A_LearnHalf: the exponential mechanism over intersections of at most d halfspaces of A_ConstrHalf.
 
-    Privacy (Lemma 4.1): 𝒢 is a function of the public records; replacing a private record moves the errors of every g
-    by at most 1, so exp(−ε·errors/2) and its sum over 𝒢 by factors of at most e^{ε/2}.
+    Privacy (Lemma 4.1): 𝒢 is a function of the public records. Replacing a private record changes the errors of every g
+    by at most 1, so exp(−ε·errors/2) and its sum over 𝒢 change by factors of at most e^{ε/2}.
 
-    Lemma 4.5 for "transversal": with m = dim Aff ≤ d, let T be the public points outside the best halfspace h*, not ∅.
-    A facet of the hull of T within its affine hull A is spanned by dim A points of T; public points completing A to Aff
-    make of it m affinely independent points whose hyperplane of Aff does not contain A, and of each of A's own
-    hyperplanes one that does. So the hull of T is an intersection of h ∩ Aff, h in C̃_pub, if the boundary of the h that
-    such a set of m points gives meets Aff in their affine hull alone. Where m = d it cannot do otherwise, whatever
-    was chosen; where m < d "transversal" sees to it. Then Helly's theorem, as printed. For T = ∅ the hypothesis that
-    labels everything 1 does it: private records have label 1, and h* labels all public points 1.
+    Lemma 4.5 for "transversal": with m = dim Aff ≤ d, let T ≠ ∅ be the public points outside the best halfspace h*.
+    A facet of the hull of T within its affine hull A is spanned by dim A points of T. Public points that complete A to
+    Aff extend it to m affinely independent points whose hyperplane of Aff does not contain A, and extend each of A's
+    own hyperplanes to one that does. So the hull of T is an intersection of h ∩ Aff, h in C̃_pub, if the boundary of
+    the h from such a set of m points meets Aff only in their affine hull. That is always so for m = d; for m < d
+    "transversal" ensures it. The rest follows by Helly's theorem, as printed. For T = ∅ the hypothesis that labels
+    everything 1 works: private records have label 1, and h* labels all public points 1.
 
-    So g* = h* on the public points, whatever their labels, and g* is 1 wherever h* is: with private records of label 1
-    alone, relaxation (ii) of section 4, nothing changes; with any, as in (i), g* errs on at most the private records of
-    label 0 more than h*, since it may label those 1 that h* labels 0.
+    So g* = h* on the public points for any labels, and g* is 1 wherever h* is. If all private records have label 1, as
+    in relaxation (ii) of section 4, nothing changes. If not, as in (i), g* may label private records 1 that h* labels
+    0, so it has at most as many more errors than h* as there are private records of label 0.
 
-    Of the hypothesis that labels everything 1 the text says that 𝒢 "is assumed to also contain" it, "since we consider
-    the intersection of at most d halfspaces" and it "corresponds to the empty set". Step 8 has j ≥ 1, and an
-    intersection of no halfspaces would be Aff and not ∅: in one dimension step 8 never makes it.
+    The paper says that 𝒢 "is assumed to also contain" the hypothesis that labels everything 1, "since we consider the
+    intersection of at most d halfspaces" and it "corresponds to the empty set". But step 8 has j ≥ 1, and an
+    intersection of no halfspaces would be Aff, not ∅: in one dimension step 8 never produces this hypothesis.
 
     Args:
         epsilon: > 0.
         dimension: d, 1 to 3.
         supports: "transversal" or "aligned", see `mixtures_geometry.constr_half`.
         empty_subset: "skip" or "axis", see there.
-        all_ones: "assumed": 𝒢 contains the hypothesis that labels everything 1; "steps": where step 8 makes it.
-        private_label: the label of private records, 1 as in section 4; 0 is the mirror image that section 3 allows,
-            with all labels exchanged before and after.
+        all_ones: "assumed": 𝒢 contains the hypothesis that labels everything 1; "steps": only if step 8 produces it.
+        private_label: the label of private records, 1 as in section 4; 0 is the mirrored case that section 3 allows,
+            with all labels swapped before and after.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -132,7 +132,7 @@ class LearnHalf(Mechanism):
         return BOTTOM if draw is None else draw.spending(self.claim)  # steps 9 and 10
 
     def printed(self, S: Any) -> list[Hypothesis]:
-        """𝒢 as steps 1 to 8 print it, one collection after the other; `levels` has the same without making them."""
+        """𝒢 as in steps 1 to 8, as an explicit list; `levels` represents the same class without listing it."""
         public, flipped = public_points(S), not self.private_label  # steps 1 to 4
         family = constr_half(public, self.dimension, self.supports, self.empty_subset)  # step 5
         G = [Hypothesis(None, (), flipped)] if self.all_ones == "assumed" else []
@@ -142,15 +142,15 @@ class LearnHalf(Mechanism):
         return G
 
     def chooser(self, S: Any) -> LevelSoftmax | None:
-        """The draw of step 9; None where 𝒢 is empty: without public points, if only step 8 makes it."""
+        """The draw of step 9; None if 𝒢 is empty (no public points, and 𝒢 only from step 8)."""
         return _chooser(self, _records(S))
 
     def levels(self, S: Any) -> Errors:
-        """𝒢 and the errors of its members on the dataset, less what all have in common."""
+        """𝒢 and the errors of its members on the dataset, minus the errors that all have in common."""
         return _levels(self, _records(S))
 
     def hypothesis(self, S: Any, number: int) -> Hypothesis:
-        """The hypothesis that an output stands for."""
+        """The hypothesis with this number, an output."""
         return self.levels(S).hypothesis(number)
 
     def log_density(self, S: Any, outputs: NDArray[Any]) -> FloatArray:
@@ -160,16 +160,16 @@ class LearnHalf(Mechanism):
             return np.zeros(len(outputs))
         numbers = np.asarray(outputs).reshape(len(outputs), -1)[:, 0].astype(np.int64)
         known = (numbers >= 0) & (numbers < draw.levels.size)
-        found = np.full(len(numbers), -math.inf)
-        found[known] = draw.log_probs(self.levels(S).of(numbers[known]))
-        return found
+        logs = np.full(len(numbers), -math.inf)
+        logs[known] = draw.log_probs(self.levels(S).of(numbers[known]))
+        return logs
 
     def failure(self, alpha: float, size: int, records: int) -> float:
-        """|𝒢|·e^{−εnα/2}: what Lemma 4.6's proof gives for errors of more than the best plus αn."""
+        """|𝒢|·e^{−εnα/2}, the bound in Lemma 4.6's proof on the probability of more than αn errors above the best."""
         return size * exp(max(-700.0, -self.epsilon * records * alpha / 2))
 
     def promise(self, alpha: float, S: Any) -> UtilityClaim:
-        """Claim 4.7 on this dataset: err^ ≤ that of the best halfspace + alpha, but for |𝒢|·e^{−εnα/2}.
+        """Claim 4.7 on this dataset: err^ ≤ err^ of the best halfspace + alpha, except with probability |𝒢|·e^{−εnα/2}.
 
         Raises:
             ParameterError: alpha outside (0, 1).
@@ -179,7 +179,7 @@ class LearnHalf(Mechanism):
         return UtilityClaim(NearErm(self, alpha), all_but(failure), "§4, Claim 4.7, with the constants of its proof")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Claim 4.7 with α = 0.1 and the least β that so many records afford, all of them public."""
+        """Claim 4.7 with α = 0.1 and the least β for this number of records, all of them public."""
         if not records:
             return ()
         log_size = bounds.log_hypotheses(self.dimension, records)
@@ -216,7 +216,7 @@ def _levels(learner: LearnHalf, S: Multiset) -> Errors:
 @cached(maxsize=256)
 def _chooser(learner: LearnHalf, S: Multiset) -> LevelSoftmax | None:
     levels = _levels(learner, S)
-    _ = levels.examples  # refuses what is no example
+    _ = levels.examples  # raises for invalid examples
     return LevelSoftmax(levels, -learner.epsilon / 2) if levels.size else None
 
 
@@ -231,13 +231,13 @@ def _records(S: Any) -> Multiset:
 __all__ = ["ConstrHalf", "LearnHalf", "constr_half", "private_points", "public_points"]
 
 
-# --- cards: what is claimed where, and where the text here departs from the print ---
+# --- cards: claims, sources and deviations from the papers ---
 
 _SUPPORTS = (
     '"Find a halfspace that is supported by Ŝ" (step 5): Lemma 4.5 needs one whose boundary does not contain Aff '
-    '(supports = "transversal"); "aligned" takes one that does, where there is one.'
+    '(supports = "transversal"); "aligned" takes one whose boundary does, if any.'
 )
-_EMPTY = 'Ŝ = ∅ is in 𝒲 and supports every halfspace: left out (empty_subset = "skip"), or x₁ ≥ 0 ("axis").'
+_EMPTY = 'Ŝ = ∅ is in 𝒲 and supports every halfspace: it is skipped (empty_subset = "skip") or gives x₁ ≥ 0 ("axis").'
 _POINTS = "Points are exact: whole numbers or fractions; equal public points, and equal halfspaces, count once."
 
 ConstrHalf.card = Card(
@@ -246,7 +246,7 @@ ConstrHalf.card = Card(
     title="A_ConstrHalf: a finite family of halfspaces from the public points",
     paper=MIXTURES,
     place="§4, Algorithm 1",
-    claim="a function of the public records alone: 0-DP under private-rows",
+    claim="a function of only the public records: 0-DP under private-rows",
     inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; d = 1, 2 or 3',
     output="(halfspaces (w₀, w₁, …, w_d) for Σ wᵢxᵢ ≥ w₀, equations (e₀, e₁, …, e_d) of Aff)",
     deviations=(_SUPPORTS, _EMPTY, _POINTS),
@@ -260,17 +260,17 @@ LearnHalf.card = Card(
     place="§4, Algorithm 2, Lemma 4.1",
     claim="ε-DP with respect to the private records (private-rows), for every public part",
     inputs='n records (x, y, p), x in ℚ^d, y in {0, 1}, p = "priv" or "pub"; epsilon > 0; d = 1, 2 or 3',
-    output="the number of a hypothesis in an enumeration of 𝒢 that public records determine; ⊥ where 𝒢 is empty",
+    output="the number of a hypothesis in an enumeration of 𝒢 that depends only on public records; ⊥ if 𝒢 is empty",
     deviations=(
         _SUPPORTS,
         _EMPTY,
-        '𝒢 has the hypothesis that labels everything 1, as the text assumes (all_ones = "assumed"); step 8 '
-        'alone does not make it (all_ones = "steps").',
-        "𝒢 has one member for every set of halfspaces of step 8, also where two are the same function.",
-        "Step 9 weighs g with exp(−ε·(errors of g)/2): the score −err^ has sensitivity 1/n.",
-        "Halfspaces that contain the same points of the data are computed once and counted as often as they are: "
-        "the law is the same.",
-        "Labels are exchanged before and after where private records have label 0 (private_label = 0).",
+        '𝒢 has the hypothesis that labels everything 1, as the paper assumes (all_ones = "assumed"); step 8 '
+        'alone does not produce it (all_ones = "steps").',
+        "𝒢 has one member for every set of halfspaces of step 8, even if two are the same function.",
+        "Step 9 weights g with exp(−ε·(errors of g)/2): the score −err^ has sensitivity 1/n.",
+        "Halfspaces that contain the same points of the data are computed once and counted with their multiplicity: "
+        "the output distribution is the same.",
+        "If private records have label 0 (private_label = 0), labels are swapped before and after.",
         _POINTS,
     ),
 )

@@ -1,7 +1,7 @@
 """The finite class 𝒢 of A_LearnHalf, numbered, and the errors of all its hypotheses at once.
 
-Hypotheses are numbered by the public part alone: first the one that labels everything 1 (where it is assumed), then
-all single halfspaces of C̃_pub, all pairs, all triples; pairs {i < j} by j, then i, and triples by the largest, …
+The numbering depends only on the public part: first the hypothesis that labels everything 1 (if assumed), then all
+single halfspaces of C̃_pub, all pairs, all triples. Pairs {i < j} are sorted by j, then i; triples by the largest, …
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpaudit_algorithms.mixtures.mixtures_geometry import (
 )
 
 AllOnes: TypeAlias = Literal["assumed", "steps"]
-"""Whether 𝒢 contains the hypothesis that labels everything 1: as the text says, or only where step 8 makes it."""
+"""Whether 𝒢 contains the hypothesis that labels everything 1: always, as the paper says, or only from step 8."""
 
 Ints = IntArray
 Floats = NDArray[Any]
@@ -38,12 +38,12 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """g(x) = 1 iff x is not in the intersection of the halfspaces and Aff; with `flipped`, the other way round.
+    """g(x) = 1 iff x is not in the intersection of the halfspaces and Aff; with `flipped`, 0 and 1 are swapped.
 
     Args:
         halfspaces: (w₀, w₁, …, w_d) each, for Σ wᵢxᵢ ≥ w₀; None for the hypothesis that labels everything 1.
-        equations: of Aff, (e₀, e₁, …, e_d) each.
-        flipped: whether 0 and 1 change places.
+        equations: equations of Aff, (e₀, e₁, …, e_d) each.
+        flipped: whether 0 and 1 are swapped.
     """
 
     halfspaces: tuple[Vector, ...] | None
@@ -62,18 +62,18 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Errors(Levels):
-    """How many records each hypothesis of 𝒢 labels wrongly, less a number `base` that is the same for all: step 9.
+    """The number of errors of each hypothesis of 𝒢, minus a common number `base`: step 9.
 
-    A hypothesis errs on Σ_x n₀(x) records, and on n₁(x) − n₀(x) more for every x that it labels 0, where n_y(x) records
-    are (x, y). So the halfspaces matter as far as they contain different points of the data: equal rows of the matrix
-    of memberships are one row with a multiplicity, and the errors of all pairs are one product of such matrices.
+    A hypothesis errs on Σ_x n₀(x) records, and on n₁(x) − n₀(x) more for every x that it labels 0, where n_y(x) is the
+    number of records (x, y). So a halfspace matters only through the points of the data that it contains: equal rows of
+    the membership matrix are stored once with a multiplicity, and the errors of all pairs are one matrix product.
 
     Args:
         records: the dataset, triples (x, y, p).
         dimension: d, 1 to 3.
         supports, empty_subset: see `constr_half`.
-        all_ones: whether the hypothesis that labels everything 1 is number 0 ("assumed") or not there ("steps").
-        private_label: the label that private records have; with 0 the labels change places before and after.
+        all_ones: whether the hypothesis that labels everything 1 is number 0 ("assumed") or absent ("steps").
+        private_label: the label of private records; with 0 the labels are swapped before and after.
     """
 
     records: Multiset
@@ -99,12 +99,12 @@ class Errors(Levels):
         Raises:
             DatasetError: a label that is not 0 or 1.
         """
-        found: dict[Point, list[int]] = {}
+        counts: dict[Point, list[int]] = {}
         for (x, y, _), count in self.records.items:
             if isinstance(y, bool) or y not in (0, 1):
                 raise DatasetError(f"A label must be 0 or 1, not {y!r}.")
-            found.setdefault(checked(x, self.dimension), [0, 0])[y if self.private_label else 1 - y] += count
-        return tuple((x, zero, one) for x, (zero, one) in sorted(found.items()))
+            counts.setdefault(checked(x, self.dimension), [0, 0])[y if self.private_label else 1 - y] += count
+        return tuple((x, zero, one) for x, (zero, one) in sorted(counts.items()))
 
     @cached_property
     def starts(self) -> Ints:
@@ -120,17 +120,17 @@ class Errors(Levels):
     @cached_property
     def tally(self) -> Ints:
         width = sum(abs(cost) for _, cost in self._inside) + 1
-        found = np.zeros((len(self.starts) - 1, width), dtype=np.int64)
+        counts = np.zeros((len(self.starts) - 1, width), dtype=np.int64)
         for at, (j, k) in enumerate(self._blocks):
             if j < 3:
-                found[at] = np.bincount(self.block(at), minlength=found.shape[1])
+                counts[at] = np.bincount(self.block(at), minlength=counts.shape[1])
                 continue
-            # pairs of rows as often as they come; every pair of two halfspaces in both orders, and none with itself
+            # count pairs of rows with multiplicity: every pair of halfspaces in both orders, minus pairs with itself
             times = np.bincount(self._row_of[:k]).astype(np.float64)
             levels = self._pairs_with(int(self._row_of[k]), len(times))
-            both = np.bincount(levels.ravel(), np.outer(times, times).ravel(), minlength=found.shape[1])
-            found[at] = (both - np.bincount(levels.diagonal(), times, minlength=found.shape[1])) / 2
-        return found
+            both = np.bincount(levels.ravel(), np.outer(times, times).ravel(), minlength=counts.shape[1])
+            counts[at] = (both - np.bincount(levels.diagonal(), times, minlength=counts.shape[1])) / 2
+        return counts
 
     def block(self, at: int) -> Ints:
         j, k = self._blocks[at]
@@ -146,7 +146,7 @@ class Errors(Levels):
 
     @cached_property
     def base(self) -> int:
-        """Errors at level 0: labelling 0 the points of the data on Aff where it is better, and all others 1."""
+        """Errors at level 0: label 0 on the points of Aff where that has fewer errors, and 1 elsewhere."""
         return self._all_one - self._none
 
     @property
@@ -156,22 +156,22 @@ class Errors(Levels):
 
     def of(self, labels: Ints) -> Ints:
         """The levels of these hypotheses, shape (labels,); their errors are `base` more."""
-        found = np.empty(len(labels), dtype=np.int64)
+        levels = np.empty(len(labels), dtype=np.int64)
         at = np.searchsorted(self.starts, labels, side="right") - 1
         kinds = np.array([j for j, _ in self._blocks])[at]
         for j in np.unique(kinds).tolist():
             here = np.flatnonzero(kinds == j)
             if j == 0:
-                found[here] = self._none
+                levels[here] = self._none
                 continue
             inside = np.ones((len(here), self._rows.shape[1]), dtype=self._cost.dtype)
             for members in self._members(j, labels[here], at[here]):
                 inside *= self._rows[self._row_of[members]]
-            found[here] = self._none + np.rint(inside @ self._cost).astype(np.int64)
-        return found
+            levels[here] = self._none + np.rint(inside @ self._cost).astype(np.int64)
+        return levels
 
     def hypothesis(self, label: int) -> Hypothesis:
-        """What a number stands for."""
+        """The hypothesis with this number."""
         at = int(np.searchsorted(self.starts, label, side="right")) - 1
         j = self._blocks[at][0]
         if j == 0:
@@ -197,8 +197,8 @@ class Errors(Levels):
     def _blocks(self) -> list[tuple[int, int]]:
         """(halfspaces in an intersection, the largest of their numbers) of every block."""
         K = len(self.family.halfspaces)
-        found = [(0, 0)] * (self.all_ones == "assumed") + [(1, 0)] * (K > 0)
-        return found + [(j, k) for j in range(2, self.dimension + 1) for k in range(j - 1, K)]
+        blocks = [(0, 0)] * (self.all_ones == "assumed") + [(1, 0)] * (K > 0)
+        return blocks + [(j, k) for j in range(2, self.dimension + 1) for k in range(j - 1, K)]
 
     @property
     def _all_one(self) -> int:
@@ -212,35 +212,35 @@ class Errors(Levels):
 
     @cached_property
     def _inside(self) -> list[tuple[Point, int]]:
-        """Points of the data on Aff, and how many more errors there are where they are labelled 0; 0 is left out."""
+        """Points of the data on Aff, and the additional errors from labelling them 0, if not 0."""
         return [(x, one - zero) for x, zero, one in self.examples if one != zero and on(self.family.equations, x)]
 
     @cached_property
     def _cost(self) -> Floats:
-        # whose sums are whole numbers without rounding
+        # a type in which the sums are exact whole numbers
         kind = np.float32 if len(self.records) < 1 << 24 else np.float64
         return np.array([cost for _, cost in self._inside], dtype=kind)
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints]:
-        found = membership(self.family.halfspaces, [x for x, _ in self._inside])
-        if not found.size:
-            return np.zeros((1, len(self._inside)), dtype=self._cost.dtype), np.zeros(len(found), dtype=np.int64)
-        packed = np.packbits(found, axis=1)
+        matrix = membership(self.family.halfspaces, [x for x, _ in self._inside])
+        if not matrix.size:
+            return np.zeros((1, len(self._inside)), dtype=self._cost.dtype), np.zeros(len(matrix), dtype=np.int64)
+        packed = np.packbits(matrix, axis=1)
         _, first, row_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        return found[first[order]].astype(self._cost.dtype), place[row_of.reshape(-1)].astype(np.int64)
+        return matrix[first[order]].astype(self._cost.dtype), place[row_of.reshape(-1)].astype(np.int64)
 
     @property
     def _rows(self) -> Floats:
-        """Different rows of the matrix of memberships, shape (rows, points), 0 and 1, as they come first."""
+        """Distinct rows of the membership matrix, shape (rows, points), 0 and 1, in order of first occurrence."""
         return self._distinct[0]
 
     @property
     def _row_of(self) -> Ints:
-        """Which of these rows every halfspace has."""
+        """The index of every halfspace's row."""
         return self._distinct[1]
 
     @cached_property
@@ -252,10 +252,10 @@ class Errors(Levels):
         return self._rounded(self._rows @ (self._cost * self._rows[row]))
 
     def _pairs_with(self, row: int, among: int) -> Ints:
-        """Levels of the intersection of one row with every two of the first rows, shape (among, among)."""
+        """Levels of the intersections of one row with all pairs of the first rows, shape (among, among)."""
         rows = self._rows[:among]
         return self._rounded((rows * (self._cost * self._rows[row])) @ rows.T)
 
     def _rounded(self, sums: Floats) -> Ints:
-        found: Ints = self._none + np.rint(sums).astype(np.int64)
-        return found
+        levels: Ints = self._none + np.rint(sums).astype(np.int64)
+        return levels

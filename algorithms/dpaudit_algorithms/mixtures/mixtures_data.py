@@ -1,4 +1,4 @@
-"""What A_LearnHalf is held against: the best halfspace, on the sample and under the distribution."""
+"""Goals of A_LearnHalf: comparison with the best halfspace, on the sample and under the distribution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpaudit_algorithms.mixtures.mixtures_geometry import least_errors
 from dpaudit_algorithms.mixtures.record_sources import Mixture
 
 LEMMA, PRINTED = "Lemma 4.8", "Theorem 4.10, its proof"
-"""Which bound on |err − err^|: with the root, or as the proof of Theorem 4.10 prints it, without."""
+"""Which bound on |err − err^|: with the square root, or without it, as in the printed proof of Theorem 4.10."""
 
 
 class Labels(Protocol):
@@ -23,7 +23,7 @@ class Labels(Protocol):
 
 
 class HalfspaceLearner(Protocol):
-    """A_LearnHalf, as its goals see it: outputs stand for hypotheses of the class that a dataset makes."""
+    """The interface of A_LearnHalf for its goals: an output is the number of a hypothesis of a dataset's class."""
 
     @property
     def dimension(self) -> int: ...
@@ -42,14 +42,14 @@ def best_error(truth: Mixture) -> Fraction:
 
 
 def population_error(learner: HalfspaceLearner, S: Any, output: int, truth: Mixture) -> Fraction:
-    """err(g; D̃) of the hypothesis that an output stands for, exactly."""
+    """err(g; D̃) of the hypothesis of an output, exactly."""
     g = learner.hypothesis(S, output)
     wrong = sum(weight for (x, y), weight in truth.examples.items() if g.label(x) != y)
     return Fraction(wrong, sum(truth.weights))
 
 
 def sample_errors(learner: HalfspaceLearner, S: Any, output: int) -> int:
-    """How many records the hypothesis of an output labels wrongly."""
+    """The number of records that the hypothesis of an output labels wrongly."""
     g = learner.hypothesis(S, output)
     return sum(count for (x, y, _), count in Multiset.of(S).items if g.label(x) != y)
 
@@ -94,15 +94,15 @@ class ExcessError(Goal):
 class Deviation(Goal):
     """|err(ĝ; D̃) − err^(ĝ; S′)| within the bound of Lemma 4.8 with k = d², or of the proof of Theorem 4.10.
 
-    d² public points determine ĝ also where m = dim Aff < d: m + 1 of them Aff, and m each of d halfspaces within it,
-    (d + 1)m + 1 ≤ d² together. Which of two opposite halfspaces is meant they do not tell, nor whether ĝ labels
-    everything 1, nor m: there are up to (d + 1)(2^d + 1) maps ℬ and not one. A union over them adds the ln of that to
-    d²·ln(n/β), less than what the factor 2 of `bounds.compression` leaves over.
+    d² public points determine ĝ also if m = dim Aff < d: m + 1 of them determine Aff, and m each the d halfspaces
+    within it, (d + 1)m + 1 ≤ d² in total. They do not determine which of two opposite halfspaces is used, whether ĝ
+    labels everything 1, or m: there are up to (d + 1)(2^d + 1) maps ℬ instead of one. A union bound over them adds the
+    logarithm of that to d²·ln(n/β), which is less than the slack in the factor 2 of `bounds.compression`.
 
     Args:
         learner: A_LearnHalf.
-        beta: the failure probability at which the bound is taken; ln(n/β) is of this one.
-        bound: "Lemma 4.8", or "Theorem 4.10, its proof": the same without the root.
+        beta: the failure probability β of the bound.
+        bound: "Lemma 4.8", or "Theorem 4.10, its proof" for the bound without the square root.
     """
 
     learner: HalfspaceLearner
@@ -124,17 +124,17 @@ class Deviation(Goal):
         return apart <= bounds.compression(self.learner.dimension**2, len(S), self.beta, error)
 
     def __str__(self) -> str:
-        return f"an error that is as near that on the sample as {self.bound} says for β = {self.beta:g}"
+        return f"an error within the bound of {self.bound} from that on the sample, for β = {self.beta:g}"
 
 
 def _best(examples: Iterable[tuple[tuple[Any, int], int]]) -> int:
-    found: dict[Any, list[int]] = {}
+    counts: dict[Any, list[int]] = {}
     for (x, y), count in examples:
-        found.setdefault(x, [0, 0])[y] += count
-    return least_errors(tuple((x, zero, one) for x, (zero, one) in sorted(found.items()))) if found else 0
+        counts.setdefault(x, [0, 0])[y] += count
+    return least_errors(tuple((x, zero, one) for x, (zero, one) in sorted(counts.items()))) if counts else 0
 
 
 def _truth(instance: Instance) -> Mixture:
     if not isinstance(instance.truth, Mixture):
-        raise ParameterError("This goal is about records drawn from a mixture: see `Mixed`.")
+        raise ParameterError("This goal needs records drawn from a mixture: see `Mixed`.")
     return instance.truth

@@ -1,7 +1,7 @@
-"""Exact halfspaces through points of ℝ^d: A_ConstrHalf, and the halfspace of least empirical error.
+"""Exact halfspaces through points of ℝ^d: A_ConstrHalf, and the halfspace with the smallest empirical error.
 
 Points are tuples of whole numbers or fractions. A halfspace is (w₀, w₁, …, w_d), whole numbers without a common
-divisor, and stands for the closed set {x: Σ wᵢxᵢ ≥ w₀}. Nothing is rounded.
+divisor, for the closed set {x: Σ wᵢxᵢ ≥ w₀}. Nothing is rounded.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Point: TypeAlias = tuple[int | Fraction, ...]
 Vector: TypeAlias = tuple[int, ...]
 
 Supports: TypeAlias = Literal["transversal", "aligned"]
-"""Which halfspace is taken where a subset of public points supports many: see `constr_half`."""
+"""Which halfspace to use if a subset of public points supports many: see `constr_half`."""
 EmptySubset: TypeAlias = Literal["skip", "axis"]
-"""What the empty subset of public points gives: nothing, or x₁ ≥ 0 and its opposite."""
+"""Whether the empty subset of public points gives nothing, or x₁ ≥ 0 and its opposite."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """What A_ConstrHalf puts out.
+    """The output of A_ConstrHalf.
 
     Args:
-        halfspaces: C̃_pub, distinct, in a fixed order that the set of public points determines.
-        equations: of Aff, each (e₀, e₁, …, e_d) for Σ eᵢxᵢ = e₀; () where Aff is ℝ^d, or where there is no point.
+        halfspaces: C̃_pub, distinct, in an order that depends only on the set of public points.
+        equations: equations of Aff, each (e₀, e₁, …, e_d) for Σ eᵢxᵢ = e₀; () if Aff is ℝ^d or there are no points.
     """
 
     halfspaces: tuple[Vector, ...]
@@ -44,16 +44,16 @@ class Family:
 def constr_half(
     points: tuple[Point, ...], dimension: int, supports: Supports = "transversal", empty_subset: EmptySubset = "skip"
 ) -> Family:
-    """C̃_pub and Aff of these public points: A_ConstrHalf, a function of the set of points alone.
+    """C̃_pub and Aff of these public points: A_ConstrHalf, a function of only the set of points.
 
-    Step 5 takes "a halfspace that is supported by Ŝ", whichever. Let A be the affine hull of Ŝ and w the normal.
+    Step 5 takes any "halfspace that is supported by Ŝ". Let A be the affine hull of Ŝ and w the normal.
 
-    - transversal: w is a direction of Aff, at right angles to A, wherever A ≠ Aff; so the boundary does not contain
-      Aff, and where A has one dimension less than Aff it meets Aff in A exactly.
-    - aligned: w is at right angles to Aff wherever Aff ≠ ℝ^d; so the boundary contains Aff, and h ∩ Aff = Aff.
+    - transversal: if A ≠ Aff, w is a direction of Aff orthogonal to A. So the boundary does not contain Aff, and if A
+      has one dimension less than Aff it meets Aff exactly in A.
+    - aligned: if Aff ≠ ℝ^d, w is orthogonal to Aff. So the boundary contains Aff, and h ∩ Aff = Aff.
 
     Args:
-        points: the unlabelled public points, shape (n_pub, d); equal ones count once.
+        points: the unlabelled public points, shape (n_pub, d); duplicates count once.
         dimension: d.
         supports: "transversal" or "aligned".
         empty_subset: whether Ŝ = ∅ gives x₁ ≥ 0 and its opposite ("axis") or nothing ("skip").
@@ -65,20 +65,20 @@ def constr_half(
         return Family((), ())  # "we simply return the empty set"
     spanned = _span(chosen)
     equations = tuple(_through(e, chosen[0]) for e in nullspace(spanned, dimension))
-    found: dict[Vector, None] = {}
+    halfspaces: dict[Vector, None] = {}
     for size in range(dimension + 1):  # steps 3 and 4: W
         for subset in combinations(chosen, size):
             if not subset:
                 if empty_subset == "axis":
-                    found.update(dict.fromkeys(both((0, 1, *(0,) * (dimension - 1)))))
+                    halfspaces.update(dict.fromkeys(both((0, 1, *(0,) * (dimension - 1)))))
                 continue
             w = _normal(subset, spanned, dimension, supports)
-            found.update(dict.fromkeys(both(_through(w, subset[0]))))  # steps 5 and 6
-    return Family(tuple(found), equations)  # steps 7 and 8
+            halfspaces.update(dict.fromkeys(both(_through(w, subset[0]))))  # steps 5 and 6
+    return Family(tuple(halfspaces), equations)  # steps 7 and 8
 
 
 def both(halfspace: Vector) -> tuple[Vector, Vector]:
-    """A halfspace and its opposite, in an order that does not depend on which is given."""
+    """A halfspace and its opposite, in an order that is the same for both."""
     opposite = tuple(-w for w in halfspace)
     return (halfspace, opposite) if halfspace[1:] > opposite[1:] else (opposite, halfspace)
 
@@ -107,19 +107,19 @@ def membership(halfspaces: Sequence[Vector], points: Sequence[Point]) -> BoolArr
     normals, offsets = [w[1:] for w in halfspaces], [w[0] * unit for w in halfspaces]
     largest = max(abs(w) for row in normals for w in row) * max(abs(x) for row in scaled for x in row)
     small = largest * len(scaled[0]) + max(map(abs, offsets)) < 1 << 62
-    kind: Any = np.int64 if small else object  # Python's own whole numbers where 64 bits might not do
+    kind: Any = np.int64 if small else object  # Python integers if 64 bits might overflow
     W, X, w0 = np.array(normals, dtype=kind), np.array(scaled, dtype=kind), np.array(offsets, dtype=kind)
-    found: BoolArray = (w0[:, None] <= W @ X.T).astype(bool)
-    return found
+    inside: BoolArray = (w0[:, None] <= W @ X.T).astype(bool)
+    return inside
 
 
 @lru_cache(maxsize=4096)
 def least_errors(examples: tuple[tuple[Point, int, int], ...]) -> int:
-    """Fewest errors of a halfspace {x: w·x ≥ w₀} of ℝ^d on labelled examples, those with w = 0 (all or nothing) too.
+    """Fewest errors of a halfspace {x: w·x ≥ w₀} of ℝ^d on labelled examples, including w = 0 (all or nothing).
 
-    Of finitely many points, what a halfspace cuts off is nothing, all, or (moved until it touches as many points as it
-    can) one side of a hyperplane of their affine hull through affinely independent points, together with what some
-    halfspace cuts off of the points on that hyperplane; and every such set is cut off by a halfspace.
+    From finitely many points a halfspace selects none, all, or (after moving it until it touches as many points as
+    possible) one side of a hyperplane of their affine hull through affinely independent points, together with a subset
+    of the points on that hyperplane that some halfspace selects. Conversely, a halfspace selects every such set.
 
     Args:
         examples: (x, records at x with label 0, with label 1), x distinct, at least one.
@@ -152,16 +152,16 @@ def _least(costs: tuple[tuple[Point, int], ...]) -> int:
 
 
 def nullspace(rows: Sequence[Sequence[int | Fraction]], dimension: int) -> list[Vector]:
-    """A basis of the vectors at right angles to all rows, in whole numbers without a common divisor, (k, dimension)."""
+    """A basis of the vectors orthogonal to all rows, in whole numbers without a common divisor, (k, dimension)."""
     reduced, pivots = _reduced(rows)
-    found = []
+    basis = []
     for free in (i for i in range(dimension) if i not in pivots):
         vector = [Fraction(0)] * dimension
         vector[free] = Fraction(1)
         for row, pivot in zip(reduced, pivots, strict=True):
             vector[pivot] = -row[free]
-        found.append(_primitive(vector))
-    return found
+        basis.append(_primitive(vector))
+    return basis
 
 
 def _span(points: Sequence[Point]) -> tuple[Vector, ...]:
@@ -172,7 +172,7 @@ def _span(points: Sequence[Point]) -> tuple[Vector, ...]:
 
 
 def _normal(subset: tuple[Point, ...], spanned: tuple[Vector, ...], dimension: int, supports: Supports) -> Vector:
-    """The normal of the halfspace that the subset gives; `spanned`: the directions of Aff."""
+    """The normal of the halfspace for the subset; `spanned`: the directions of Aff."""
     own = _span(subset)
     if len(own) == len(spanned) < dimension or (supports == "aligned" and len(spanned) < dimension):
         return nullspace(spanned, dimension)[0]
@@ -220,13 +220,13 @@ def _primitive(vector: Sequence[int | Fraction]) -> Vector:
 
 
 def checked(point: Any, dimension: int) -> Point:
-    """A point of ℝ^d.
+    """The point, if it is one of ℝ^d.
 
     Raises:
-        DatasetError: it is none whose coordinates are whole numbers or fractions.
+        DatasetError: it is not, or its coordinates are not whole numbers or fractions.
     """
     exact = isinstance(point, tuple) and len(point) == dimension
     if not exact or any(isinstance(x, bool) or not isinstance(x, int | Fraction) for x in point):
         raise DatasetError(f"A point must be a tuple of {dimension} whole numbers or fractions, not {point!r}.")
-    found: Point = point
-    return found
+    valid: Point = point
+    return valid

@@ -1,6 +1,6 @@
-"""Private-public mixtures: where records (x, y, p) come from, p = "priv" or "pub".
+"""Private-public mixtures: distributions of records (x, y, p), p = "priv" or "pub".
 
-A privacy model says how likely an example (x, y) is to be private. The models here are those of Bassily, Moran and
+A privacy model is the probability that an example (x, y) is private. The models here are those of Bassily, Moran and
 Nandi, sections 3 and 4.
 """
 
@@ -16,7 +16,7 @@ from dpaudit.errors import ParameterError
 from dpaudit.language import PRIVATE, PUBLIC, Instance, Mechanism, Multinomial, Program, as_written, checks
 
 Weighted: TypeAlias = dict[tuple[Any, int], float | Fraction]
-"""A distribution D̃ of examples (x, y): example → weight ≥ 0, in the ratios of their probabilities."""
+"""A distribution D̃ of examples (x, y): example → weight ≥ 0, proportional to its probability."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Mixture:
 
     Args:
         rows: distinct records (x, y, p).
-        weights: as many whole numbers ≥ 0, in the ratios of their probabilities.
+        weights: one whole number ≥ 0 per row, proportional to its probability.
         model: the privacy model in a few words.
     """
 
@@ -35,11 +35,11 @@ class Mixture:
 
     @property
     def examples(self) -> dict[tuple[Any, int], int]:
-        """D̃: the weights of (x, y), whatever p is."""
-        found: dict[tuple[Any, int], int] = {}
+        """D̃: the weights of (x, y), summed over p."""
+        totals: dict[tuple[Any, int], int] = {}
         for (x, y, _), weight in zip(self.rows, self.weights, strict=True):
-            found[x, y] = found.get((x, y), 0) + weight
-        return found
+            totals[x, y] = totals.get((x, y), 0) + weight
+        return totals
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def label_determined(examples: Weighted, *, private_label: int = 1) -> Mixture:
 
 
 def flipped_bits(examples: Weighted, flip: float) -> Mixture:
-    """Private iff y = 1, but for a bit that flips with this probability: relaxation (i).
+    """Private iff y = 1, except that the bit flips with this probability: relaxation (i).
 
     Raises:
         ParameterError: flip outside [0, 1].
@@ -87,17 +87,17 @@ def private_ones(examples: Weighted, share: float) -> Mixture:
 
 
 def noisy_labels(points: Iterable[tuple[Any, float]], target: Callable[[Any], int], noise: float) -> Weighted:
-    """D̃ of the agnostic case: x drawn by its weight, labelled by the target but for a flip of probability `noise`.
+    """D̃ of the agnostic case: x drawn by its weight, labelled by the target, flipped with probability `noise`.
 
     Raises:
         ParameterError: noise outside [0, 1].
     """
     rate = as_written(checks.probability("noise", noise))
-    found: Weighted = {}
+    weights: Weighted = {}
     for x, weight in points:
         y = target(x)
-        found[x, y], found[x, 1 - y] = _exact(weight) * (1 - rate), _exact(weight) * rate
-    return {example: weight for example, weight in found.items() if weight}
+        weights[x, y], weights[x, 1 - y] = _exact(weight) * (1 - rate), _exact(weight) * rate
+    return {example: weight for example, weight in weights.items() if weight}
 
 
 def _mixture(examples: Weighted, private: Callable[[Any, int], float | Fraction], model: str) -> Mixture:

@@ -93,7 +93,7 @@ class FiniteClassLearnerCorrected(FiniteClassCorrectedTheory, _FiniteClassLearne
     neither the Chernoff bound nor Lemma 3.2, and is at most 1/4 from n = ln(4(|H| − 1))/ln(1/q) on. At the printed
     proof's n = 16·ln(8|H|)/ε it is below 0.04, as 1 − e^{−ε/2} ≥ 0.393·ε for ε ≤ 1; so the theorem holds there.
 
-    The proof's own way, mended: Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}, at most 1/8 from n = 32·ln(8|H|) on.
+    The proof's own way, corrected: Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}, at most 1/8 from n = 32·ln(8|H|) on.
 
     Args:
         epsilon: in (0, 1].
@@ -135,7 +135,7 @@ FiniteClassLearnerCorrected.card = Card(
     system="P2",
     title="The private learner A′ for finite classes, with the sign that is meant",
     paper=PAC_OVERVIEW,
-    place="§3, Theorem 3.3, mended",
+    place="§3, Theorem 3.3, corrected",
     claim="ε-DP for 0 < ε ≤ 1; a PAC learner from O(log|H|/ε) samples",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -63,8 +63,8 @@ class FiniteClassTheory(Mechanism):
 
         By the Chernoff bound that it names, Pr[Bin(n, p) ≤ np/2] ≤ e^{−np/8}, which is e^{−n/32} at p = 1/4.
         """
-        promised = max(0.0, 1 - self.size * exp(-records / 8))
-        return UtilityClaim(NoBadSample(self.concepts), promised, "§3, proof of Theorem 3.3, Pr[S ∈ S_bad]")
+        guaranteed = max(0.0, 1 - self.size * exp(-records / 8))
+        return UtilityClaim(NoBadSample(self.concepts), guaranteed, "§3, proof of Theorem 3.3, Pr[S ∈ S_bad]")
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
@@ -101,12 +101,13 @@ class FiniteClassCorrectedTheory(FiniteClassTheory):
         """As printed, and error ≤ 1/4 with probability at least 1 − (|H| − 1)·q^n for every n."""
         corrected = max(0.0, 1 - (self.size - 1) * self.kept**records)
         good = GeneralisationError(self.concepts, 0.25)
-        return (*super().utility(records), UtilityClaim(good, corrected, "§3, Theorem 3.3, mended"))
+        return (*super().utility(records), UtilityClaim(good, corrected, "§3, Theorem 3.3, corrected"))
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
         """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, whatever the output."""
-        promised = max(0.0, 1 - self.size * exp(-records / 32))
-        return UtilityClaim(NoBadSample(self.concepts), promised, "§3, proof of Theorem 3.3, Pr[S ∈ S_bad], mended")
+        guaranteed = max(0.0, 1 - self.size * exp(-records / 32))
+        place = "§3, proof of Theorem 3.3, Pr[S ∈ S_bad], corrected"
+        return UtilityClaim(NoBadSample(self.concepts), guaranteed, place)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
@@ -118,10 +119,10 @@ class FiniteClassCorrectedTheory(FiniteClassTheory):
             ),
             SampleSize(
                 math.ceil(enough), "ln(4(|H| − 1))/ln(1/q), q = 1 − (1 − e^{−ε/2})/4", _LEARNER,
-                "§3, Theorem 3.3, mended",
+                "§3, Theorem 3.3, corrected",
             ),
             SampleSize(
-                math.ceil(proof), "max(32, 16/ε)·ln(8|H|)", _LEARNER, "§3, proof of Theorem 3.3, mended"
+                math.ceil(proof), "max(32, 16/ε)·ln(8|H|)", _LEARNER, "§3, proof of Theorem 3.3, corrected"
             ),
         )
 

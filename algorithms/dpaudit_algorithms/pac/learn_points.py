@@ -114,7 +114,7 @@ class LearnPoints(LearnPointsTheory):
 
 @dataclass(frozen=True)
 class LearnPointsCorrected(LearnPointsCorrectedTheory):
-    """LearnPoints on the mended A_dist: (ε, δ)-DP as post-processing of `ADistCorrected`.
+    """LearnPoints on the corrected A_dist: (ε, δ)-DP as post-processing of `ADistCorrected`.
 
     The learner's lemma, (α, β)-PAC for |X| ≥ 2/(αβ), holds with n ≥ (16/α)·ln(2/β), αn/4 ≥ 2 + (2/ε)·ln(1/(βδ)), the
     gap at which `ADistCorrected` answers with probability 1 − β/2, and δ ≤ β. Let ℓ be the target and a = D(ℓ).
@@ -136,7 +136,7 @@ class LearnPointsCorrected(LearnPointsCorrectedTheory):
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Stemmer's thesis, section 6.2, algorithm LearnPoints, with step 2 on the mended A_dist.
+    Source: Stemmer's thesis, section 6.2, algorithm LearnPoints, with step 2 on the corrected A_dist.
     """
 
     epsilon: float
@@ -154,11 +154,11 @@ class LearnPointsCorrected(LearnPointsCorrectedTheory):
 
     @property
     def chooser(self) -> ADistCorrected:
-        """The mended A_dist with the quality of step 1."""
+        """The corrected A_dist with the quality of step 1."""
         return ADistCorrected(self.epsilon, self.delta, PositiveExamples(self.domain))
 
     def run(self, S: Any) -> Program:
-        j = yield self.chooser.on(S)  # steps 1 and 2, mended
+        j = yield self.chooser.on(S)  # steps 1 and 2, corrected
         if j is BOTTOM:
             return Uniform(range(self.domain)).spending(Claim(0.0))  # step 4
         return j  # step 3
@@ -195,9 +195,9 @@ LearnPoints.card = Card(
 LearnPointsCorrected.card = Card(
     name="LearnPointsCorrected",
     system="I5",
-    title="LearnPoints on the mended A_dist",
+    title="LearnPoints on the corrected A_dist",
     paper=THESIS,
-    place="§6.2, Lemma 6.2, mended",
+    place="§6.2, Lemma 6.2, corrected",
     claim="(ε, δ)-DP under replace-one; an (α, β)-PAC proper learner for POINT_X if |X| ≥ 2/(αβ), δ ≤ β",
     inputs=_INPUTS,
     output=_OUTPUT,

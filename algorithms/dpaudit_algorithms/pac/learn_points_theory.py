@@ -73,7 +73,7 @@ class LearnPointsCorrectedTheory(LearnPointsTheory):
             ParameterError: alpha outside (0, 1).
         """
         answers = exp(min(500.0, -self.epsilon / 2 * (alpha * records / 4 - 2))) / self.delta
-        return _accurate(self.domain, alpha, records, max(answers, self.delta), "§6.2, Lemma 6.2, mended")
+        return _accurate(self.domain, alpha, records, max(answers, self.delta), "§6.2, Lemma 6.2, corrected")
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
@@ -82,7 +82,7 @@ class LearnPointsCorrectedTheory(LearnPointsTheory):
         if beta is None:
             return ()
         formula = f"max((16/α)·ln(2/β), (4/α)·(2 + (2/ε)·ln(1/(βδ)))), α = {ALPHA:g}, β = {beta:.4g}"
-        return (SampleSize(self.sample_size(ALPHA, beta), formula, _shown(beta), "§6.2, Lemma 6.2, mended"),)
+        return (SampleSize(self.sample_size(ALPHA, beta), formula, _shown(beta), "§6.2, Lemma 6.2, corrected"),)
 
 
 def _check_accuracy(alpha: float, beta: float) -> None:

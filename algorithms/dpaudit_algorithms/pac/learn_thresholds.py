@@ -190,11 +190,11 @@ class LearnThresholdsCorrected(LearnThresholdsCorrectedTheory, _LearnThresholds)
     Raises:
         ParameterError: a parameter outside its range.
 
-    Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds, with RecConcave's step 9 mended.
+    Source: Stemmer's thesis, section 6.5, algorithm LearnThresholds, with RecConcave's step 9 corrected.
     """
 
     def rec_concave(self, promise: float, alpha: float, epsilon: float, delta: float) -> Mechanism:
-        """RecConcave with the mended A_dist."""
+        """RecConcave with the corrected A_dist."""
         return RecConcaveCorrected(
             self.size - 1, Consistency(self.size), promise, alpha, epsilon, delta, self.depth, self.base
         )
@@ -271,7 +271,7 @@ LearnThresholdsCorrected.card = Card(
     system="I4",
     title="LearnThresholds with the A_dist that replace-one asks for",
     paper=THESIS,
-    place="§6.5, Theorem 6.17, mended",
+    place="§6.5, Theorem 6.17, corrected",
     claim="(ε, δ)-DP under replace-one",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -100,7 +100,7 @@ class LearnThresholdsCorrectedTheory(LearnThresholdsTheory):
 
     @property
     def _place(self) -> str:
-        return "§6.5, Theorem 6.17, mended"
+        return "§6.5, Theorem 6.17, corrected"
 
     @property
     def _formula(self) -> str:

@@ -116,7 +116,7 @@ class EmpiricalLearnerCorrected(_Empirical):
         ParameterError: a parameter outside its range, or a learner without a claim of (ε, δ) under replace-one, or
             with ε > 700.
 
-    Source: Stemmer's thesis, section 7.4, Lemma 7.20, mended.
+    Source: Stemmer's thesis, section 7.4, Lemma 7.20, corrected.
     """
 
     def __post_init__(self) -> None:
@@ -203,7 +203,7 @@ _INPUTS = "n examples (x, y), y in {0, 1}; a learner for m examples, its class, 
 _OUTPUT = "the learner's hypothesis"
 _DEVIATIONS = (
     "That the learner is (α, β)-accurate is what the user says of it; its own claim gives ε and δ.",
-    "The learner is given the multiset of the rows drawn, so that it must look at multiplicities only.",
+    "The learner is given the multiset of the rows drawn, so it may only use multiplicities.",
     "n is a parameter, and a dataset of another size is refused, as the lemma speaks of databases of size n.",
     "With α = β = 1/4 it is Theorem 3.5 of Sivakumar's overview, which has no proof of its own.",
 )
@@ -229,7 +229,7 @@ EmpiricalLearnerCorrected.card = Card(
     system="I7",
     title="An empirical learner from a PAC learner, with as many rows as its ε asks for",
     paper=THESIS,
-    place=f"{_LEMMA}, mended",
+    place=f"{_LEMMA}, corrected",
     claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n rows, if the PAC learner is both on m",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -186,7 +186,7 @@ _CLAIM = (
     "an (α, β)-probabilistic representation of POINT_X of size ln(4/α) + ln ln(1/β); "
     "it reads no data, so that it is 0-DP"
 )
-_INPUTS = "nothing: whatever dataset it is given is not looked at; |X| ≥ 1, 0 < alpha < 1, 0 < beta < 1"
+_INPUTS = "nothing: its dataset is ignored; |X| ≥ 1, 0 < alpha < 1, 0 < beta < 1"
 _WHOLE = (
     "M = (4/α)·ln(1/β) is rounded up to a whole number: (1 − α/4)^M ≤ β needs it where β is near 1, while "
     "|H| ≤ (4/α)·ln(1/β) then breaks by less than one hypothesis; where β > e^{−α/4} the printed H would be empty."

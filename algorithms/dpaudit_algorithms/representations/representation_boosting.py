@@ -171,12 +171,12 @@ class AlphaBoosted(Representation):
     def mass_grows(self, *, printed: bool = True) -> UtilityClaim:
         """Of the experiment: D_t(R_t) ≥ (4/3)^{T/2}·D(R_t) for every t; not as printed, the half of it (even T)."""
         goal = MassGrows(self.representation, float(growth(self.T, printed=printed)))
-        return UtilityClaim(goal, 1.0, f"{_PROOF}, D_t(R_t){'' if printed else ', mended'}")
+        return UtilityClaim(goal, 1.0, f"{_PROOF}, D_t(R_t){'' if printed else ', corrected'}")
 
     def error_bounded(self, *, printed: bool = True) -> UtilityClaim:
         """Of the experiment: its majority has error ≤ (T/8)·(3/4)^{T/2}; not as printed, what follows."""
         goal = ErrorBounded(self.representation, float(error_bound(self.T, printed=printed)))
-        return UtilityClaim(goal, 1.0, f"{_PROOF}, D(R){'' if printed else ', mended'}")
+        return UtilityClaim(goal, 1.0, f"{_PROOF}, D(R){'' if printed else ', corrected'}")
 
     @property
     def printed_size(self) -> float:
@@ -205,7 +205,7 @@ def _check(representation: Any) -> None:
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
-_INPUTS = "nothing: whatever dataset it is given is not looked at; a representation with α ≤ 1/4 and its β"
+_INPUTS = "nothing: its dataset is ignored; a representation with α ≤ 1/4 and its β"
 
 BetaBoosted.card = Card(
     name="BetaBoosted",

@@ -253,7 +253,7 @@ class RepresentationFromLearnerRefined(_FromLearner):
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _INPUTS = (
-    "nothing: whatever dataset it is given is not looked at; an ε-DP (α, 1/2)-PAC learner for n examples, its class"
+    "nothing: its dataset is ignored; an ε-DP (α, 1/2)-PAC learner for n examples, its class"
 )
 _OUTPUT = "a hypothesis class: what the executions gave"
 _DEVIATIONS = (

@@ -131,7 +131,7 @@ class _RepresentationLearner(Mechanism):
         return self.representation.size + log(1 / self.representation.beta)
 
     @property
-    def promised(self) -> UtilityClaim:
+    def guaranteed(self) -> UtilityClaim:
         """Error at most 6α with probability at least 1 − 4β."""
         alpha, beta = as_written(self.representation.alpha), as_written(self.representation.beta)
         goal = HypothesisError(self.representation.concepts, self.representation.labelling, float(6 * alpha))
@@ -143,13 +143,13 @@ class _RepresentationLearner(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """(6α, 4β) from the stated number of examples on."""
-        return (self.promised,) if records >= self.enough else ()
+        return (self.guaranteed,) if records >= self.enough else ()
 
     def e1(self, records: int) -> UtilityClaim:
         """Pr[E_1] ≥ (1 − β)·(1 − e^{−nα/3}), of the representation on a sample."""
         alpha, beta = self.representation.alpha, self.representation.beta
-        promised = max(0.0, (1 - beta) * -expm1(-records * alpha / 3))
-        return UtilityClaim(SomeFewErrors(alpha), promised, "§5.2.1, proof of Lemma 5.12, E_1")
+        guaranteed = max(0.0, (1 - beta) * -expm1(-records * alpha / 3))
+        return UtilityClaim(SomeFewErrors(alpha), guaranteed, "§5.2.1, proof of Lemma 5.12, E_1")
 
     def e2(self, records: int) -> UtilityClaim:
         """Pr[E_2] ≥ 1 − |H|·e^{−nα/4}, of the representation on a sample; 1 − β where n ≥ (4/(3α))·ln(|H|/β).
@@ -224,7 +224,7 @@ class RepresentationLearner(_RepresentationLearner):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """As printed."""
-        return (SampleSize(self.enough, "(3/(αε))·(size(H) + ln(1/β))", str(self.promised), _PLACE),)
+        return (SampleSize(self.enough, "(3/(αε))·(size(H) + ln(1/β))", str(self.guaranteed), _PLACE),)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
     Raises:
         ParameterError: epsilon outside its range, or something else than a representation.
 
-    Source: Stemmer's thesis, section 5.2.1, Lemma 5.12, mended.
+    Source: Stemmer's thesis, section 5.2.1, Lemma 5.12, corrected.
     """
 
     @property
@@ -253,18 +253,18 @@ class RepresentationLearnerCorrected(_RepresentationLearner):
 
     @property
     def _place(self) -> str:
-        return f"{_PLACE}, mended"
+        return f"{_PLACE}, corrected"
 
     def e3(self, records: int) -> UtilityClaim:
         """Pr[E_3] ≥ 1 − |H|·e^{−αεn/2}, of `with_class` on a sample."""
         exponent = self.representation.alpha * self.epsilon * records / 2
-        return self._e3(records, exponent, "§5.2.1, proof of Lemma 5.12, E_3, mended")
+        return self._e3(records, exponent, "§5.2.1, proof of Lemma 5.12, E_3, corrected")
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """With max{1, 1/ε}."""
         formula = "(3/α)·max{1, 1/ε}·(size(H) + ln(1/β))"
-        return (SampleSize(self.enough, formula, str(self.promised), f"{_PLACE}, mended"),)
+        return (SampleSize(self.enough, formula, str(self.guaranteed), f"{_PLACE}, corrected"),)
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
@@ -294,14 +294,14 @@ RepresentationLearnerCorrected.card = Card(
     system="P3",
     title="A private learner from a probabilistic representation, with enough examples for every ε",
     paper=THESIS,
-    place=f"{_PLACE}, mended",
+    place=f"{_PLACE}, corrected",
     claim="ε-DP; (6α, 4β)-PAC learns C from n = (3/α)·max{1, 1/ε}·(size(H) + ln(1/β)) examples",
     inputs=_INPUTS,
     output=_OUTPUT,
     deviations=(
         _SIZE,
         "n has max{1, 1/ε} in place of 1/ε.",
-        "Of E_3, 1 − |H|·e^{−αεn/2} is promised in place of 1 − |H|·e^{−εn/2}.",
+        "Of E_3, 1 − |H|·e^{−αεn/2} is guaranteed instead of 1 − |H|·e^{−εn/2}.",
     ),
     variants=("RepresentationLearner",),
 )

@@ -1,7 +1,7 @@
-"""What is tried against the corpus: each member's pair, and the best events that any auditor could find on it.
+"""Audit plans of the corpus: a pair for each mechanism, and the best events that any auditor could find on it.
 
-`ORACLES` holds, by name, "module:function" of a function without arguments that returns the member's `Oracle` (only
-where its output distribution or density is known).
+`ORACLES` maps a mechanism's name to the "module:function" of a function without arguments that returns its `Oracle`.
+It holds only mechanisms with a known output distribution or density.
 """
 
 ORACLES: dict[str, str] = {

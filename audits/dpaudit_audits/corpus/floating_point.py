@@ -1,4 +1,4 @@
-"""What to try against one noisy count in floating point."""
+"""Audit plans for one noisy count in floating point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORACLE_RUNS = 2_000_000
 
 
 def floating_point_cases() -> tuple[Case, ...]:
-    """Its doubles show the count; on the reals nothing is wrong."""
+    """The output doubles reveal the count; over the reals the claim holds."""
     bits = Case(
         "count of 0 or 1, as doubles", FloatingPointLaplace(), (PAIR,), exact=False, bits=True, expected=Verdict.FAIL
     )
@@ -24,7 +24,7 @@ def floating_point_cases() -> tuple[Case, ...]:
 
 
 def snapping_cases() -> tuple[Case, ...]:
-    """The same count, snapped, held against its low bits as well."""
+    """The same count, snapped, also tested for its low-order bits."""
     return (Case("count of 0 or 1, as doubles", SnappingLaplace(), (PAIR,), exact=False, bits=True),)
 
 
@@ -34,21 +34,21 @@ def discrete_cases() -> tuple[Case, ...]:
 
 
 def fine(outputs: FloatArray) -> BoolArray:
-    """|x| < 1 and x is no multiple of 2^-53: impossible at a count of 1.
+    """|x| < 1 and x is not a multiple of 2^-53: impossible at a count of 1.
 
     Let y = fl(1 + z) with |y| < 1. Then z < 0, and z lies in (−2, 0). If z ≤ −1/2, z is a multiple of 2^-53 (doubles of
     [1/2, 2) are), and so is 1 + z, whose rounding keeps it. If z > −1/2, 1 + z lies in (1/2, 1), where all doubles are
     multiples of 2^-53. At a count of 0 the answer is z itself, and near 0 doubles are far finer than that.
     """
     scaled = outputs * 2.0**53  # exact: a power of two
-    found: BoolArray = (np.abs(outputs) < 1) & (scaled != np.floor(scaled))
-    return found
+    in_event: BoolArray = (np.abs(outputs) < 1) & (scaled != np.floor(scaled))
+    return in_event
 
 
 def floating_point_oracle() -> Oracle:
-    """The event `fine`: its probability at a count of 0 from seeded runs, and 0 at a count of 1.
+    """The event `fine`: its probability estimated from seeded runs at a count of 0, and 0 at a count of 1.
 
-    There are better events on the bits of doubles; this one is proved.
+    Better events on the bits of doubles exist; this one is proved.
     """
     outputs = FloatingPointLaplace().bulk(PAIR.left, ORACLE_RUNS, np.random.default_rng(2012))
     p = float(fine(outputs).mean())
@@ -56,7 +56,7 @@ def floating_point_oracle() -> Oracle:
 
 
 def snapping_oracle() -> Oracle:
-    """The atoms of the law in real arithmetic: ±B and the multiples of Λ between."""
+    """The atoms of the output distribution in real arithmetic: ±B and the multiples of Λ between."""
     mechanism = SnappingLaplace()
     left, right = (mechanism.run(dataset) for dataset in (PAIR.left, PAIR.right))
     steps = round(left.bound / left.step)
@@ -65,15 +65,15 @@ def snapping_oracle() -> Oracle:
 
 
 def discrete_oracle() -> Oracle:
-    """Half-lines of the integers: the tails are geometric."""
+    """Threshold events on the integers, with geometric tails."""
     a = np.exp(-DiscreteLaplaceMechanism().epsilon)
-    thresholds = np.arange(-150, 152)  # rarer tails lose their digits as complements
+    thresholds = np.arange(-150, 152)  # beyond that, complements of the tails lose precision
 
     def at_most(count: int) -> FloatArray:
         steps = np.abs(thresholds - count)
         below, above = a**steps / (1 + a), 1 - a ** (steps + 1) / (1 + a)
-        kept: FloatArray = np.where(thresholds <= count, below, above)
-        return kept
+        probabilities: FloatArray = np.where(thresholds <= count, below, above)
+        return probabilities
 
     return Oracle(at_most(0), at_most(1))
 

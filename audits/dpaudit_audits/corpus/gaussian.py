@@ -1,4 +1,4 @@
-"""What to try against Gaussian noise on one answer."""
+"""Audit plans for Gaussian noise on one answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIR = Pair((0.0,), (1.0,), "an answer of 0 against one of 1")
 
 
 def classical_cases() -> tuple[Case, ...]:
-    """The calibration as it is meant."""
+    """The calibration in its range."""
     return (Case("(1, 1e-5)", GaussianClassical(), (PAIR,)),)
 
 
@@ -37,7 +37,7 @@ def half_cases() -> tuple[Case, ...]:
 
 
 def large_cases() -> tuple[Case, ...]:
-    """The calibration far outside its range, where runs can still see it."""
+    """The calibration far outside its range, where samples can still detect the violation."""
     large = GaussianClassicalLargeEpsilon()
     return (Case("(7, 0.2)", large, (PAIR,), runs=1_000_000, expected=Verdict.FAIL),)
 
@@ -48,27 +48,27 @@ def analytic_cases() -> tuple[Case, ...]:
 
 
 def classical_oracle() -> Oracle:
-    """Half-lines."""
-    return half_lines(GaussianClassical().sigma)
+    """Threshold events."""
+    return threshold_events(GaussianClassical().sigma)
 
 
 def half_oracle() -> Oracle:
-    """Half-lines, at (1, 1e-5)."""
-    return half_lines(GaussianHalfSigma().sigma)
+    """Threshold events, at (1, 1e-5)."""
+    return threshold_events(GaussianHalfSigma().sigma)
 
 
 def large_oracle() -> Oracle:
-    """Half-lines."""
-    return half_lines(GaussianClassicalLargeEpsilon().sigma)
+    """Threshold events."""
+    return threshold_events(GaussianClassicalLargeEpsilon().sigma)
 
 
 def analytic_oracle() -> Oracle:
-    """Half-lines."""
-    return half_lines(GaussianAnalytic().sigma)
+    """Threshold events."""
+    return threshold_events(GaussianAnalytic().sigma)
 
 
-def half_lines(sigma: float) -> Oracle:
-    """{x ≤ t} for N(0, σ²) against N(1, σ²): the likelihood ratio falls with x, so no event is better."""
+def threshold_events(sigma: float) -> Oracle:
+    """{x ≤ t} for N(0, σ²) against N(1, σ²): optimal events, because the likelihood ratio decreases in x."""
     thresholds = 0.5 + np.linspace(-12, 12, 8001) * max(sigma, 0.5)
     return Oracle(ndtr(thresholds / sigma), ndtr((thresholds - 1) / sigma))
 

@@ -1,4 +1,4 @@
-"""What to try against parallel Laplace mechanisms."""
+"""Audit plan for parallel Laplace mechanisms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def oracle() -> Oracle:
-    """Of 20 independent answers that all move by 1."""
+    """The oracle of 20 independent answers that all change by 1."""
     mechanism = LaplaceParallel()
     return laplace_oracle(1.0, 1 / mechanism.epsilon_each, mechanism.copies)
 

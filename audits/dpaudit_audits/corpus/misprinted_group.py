@@ -1,4 +1,4 @@
-"""What to try against a claim for groups that lost its factor."""
+"""Audit plan for a group-privacy claim with a missing factor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECORDS = 5
 
 
 def cases() -> tuple[Case, ...]:
-    """Groups of 2 and 3 as stated; every pair of neighbours, and the groups as Theorem 3.7 has them, keep theirs."""
+    """Groups of 2 and 3 violate the stated claim; all neighbours, and groups under Theorem 3.7, satisfy theirs."""
     mechanism = GroupPrivacyMisprinted()
     return (
         *(
@@ -43,14 +43,14 @@ def _pair(ones: int) -> Pair:
 
 
 def oracle() -> Oracle:
-    """True with two ones: (1 + e^ε)·δ; with none: 0."""
+    """Pr[True] is (1 + e^ε)·δ with two ones and 0 with no ones."""
     mechanism = GroupPrivacyMisprinted()
     p = (1 + math.exp(mechanism.epsilon)) * mechanism.delta
     return Oracle.of_laws({True: 0.0, False: 1.0}, {True: p, False: 1 - p})
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Records are 0 or 1, whatever the domain."""
+    """A small instance; records are 0 or 1 for every domain."""
     return GroupPrivacyMisprinted(), Scope((0, 1), records)
 
 

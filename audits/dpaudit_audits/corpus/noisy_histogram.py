@@ -1,4 +1,4 @@
-"""What to try against noisy histograms, and the exact laws of privacy losses of Laplace noise."""
+"""Audit plans for noisy histograms, and the exact distributions of the privacy loss of Laplace noise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpaudit_audits.corpus.oracle import Oracle
 Floats = FloatArray
 PAIR = Pair((1, 1, 1, 1, 1), (2, 1, 1, 1, 1), "one count moves by 1 (published pattern)")
 CELLS = 2_000
-"""Between the two answers the line is cut into as many cells; a privacy loss is known up to a cell's width."""
+"""Number of cells between the two answers; a privacy loss is known up to the width of a cell."""
 
 
 def cases() -> tuple[Case, ...]:
@@ -23,38 +23,38 @@ def cases() -> tuple[Case, ...]:
 
 
 def broken_cases() -> tuple[Case, ...]:
-    """One count moves; the rare side of the best event has probability 2e-5."""
+    """One count moves; the best event has probability 2e-5 on the dataset where it is rarer."""
     return (
         Case("one count moves", NoisyHist2(), (PAIR,), runs=1_000_000, expected=Verdict.FAIL),
     )
 
 
 def oracle() -> Oracle:
-    """Of the one count that moves: the others have the same noise on both sides."""
+    """The oracle of the count that moves; the others have the same distribution on both datasets."""
     return laplace_oracle(1.0, 1 / NoisyHist1().epsilon)
 
 
 def broken_oracle() -> Oracle:
-    """Of the one count that moves, with noise of scale ε."""
+    """The oracle of the count that moves, with noise of scale ε."""
     return laplace_oracle(1.0, NoisyHist2().epsilon)
 
 
 def laplace_oracle(gap: float, scale: float, coordinates: int = 1) -> Oracle:
-    """Of independent answers with noise Lap(scale) that all move up by `gap` from the left to the right dataset."""
+    """The oracle of independent answers with noise Lap(scale) that are all larger by `gap` on D′ than on D."""
     return Oracle.of_atoms(*laplace_cell_sums(gap, scale, coordinates))
 
 
 def laplace_cell_sums(gap: float, scale: float, coordinates: int) -> tuple[Floats, Floats]:
-    """The exact laws of the sum over the coordinates of the cell that each noisy answer falls into.
+    """The exact distributions of the sum, over the coordinates, of the index of each noisy answer's cell.
 
-    Cell 0 is everything below the left answer, cells 1 … CELLS fill the gap evenly, the last lies above the right
-    answer. A coordinate's loss ln(density on left : right) = (|x − right| − |x − left|)/scale falls linearly with its
-    cell, so that small sums are the best events up to `coordinates` cells' width.
+    Let a be the answer on D and a′ the answer on D′. Cell 0 lies below a, cells 1 … CELLS divide the gap evenly, and
+    the last cell lies above a′. A coordinate's loss, (|x − a′| − |x − a|)/scale, decreases linearly with its cell, so
+    small sums are the best events up to the width of `coordinates` cells.
 
-    Returns: probabilities of the sums 0, …, coordinates·(CELLS + 1), on the left and on the right.
+    Returns: probabilities of the sums 0, …, coordinates·(CELLS + 1), under D and under D′.
     """
     edges = np.linspace(0.0, gap / scale, CELLS + 1)
-    inside = -np.expm1(-edges[1]) / 2  # of the cell that begins at the answer
+    inside = -np.expm1(-edges[1]) / 2  # mass of the cell that begins at the answer
     end = np.exp(-edges[-1]) / 2
     left = np.concatenate([[0.5], inside * np.exp(-edges[:-1]), [end]])
     right = left[::-1]

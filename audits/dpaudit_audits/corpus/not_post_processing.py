@@ -1,4 +1,4 @@
-"""What to try against noisy counts that are tidied up, with the help of the data or without."""
+"""Audit plans for noisy counts that are post-processed with or without access to the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def truth_cases() -> tuple[Case, ...]:
 
 
 def data_cases() -> tuple[Case, ...]:
-    """Another count of the dataset moves, and with it the set of answers; the law is finite."""
+    """Another count changes, and with it the set of possible answers; the output distribution is finite."""
     return (Case("two counts", RoundedToData(), (TWO_COUNTS,), expected=Verdict.FAIL),)
 
 
@@ -32,30 +32,30 @@ def public_cases() -> tuple[Case, ...]:
 
 
 def below(t: float, centre: float, epsilon: float) -> float:
-    """Pr[X < t] of noise of scale 1/ε around the centre."""
+    """Pr[X < t] for Laplace noise of scale 1/ε around the centre."""
     return 0.5 * math.exp(epsilon * (t - centre)) if t < centre else 1 - 0.5 * math.exp(-epsilon * (t - centre))
 
 
 def truth_oracle() -> Oracle:
-    """Atoms and cells: 0; (0, 5) in cells; 5; (5, 6); 6."""
+    """Atoms at 0, 5 and 6; (0, 5) divided into cells; the interval (5, 6)."""
     epsilon = ClampedToTruth().epsilon
     edges = np.linspace(0, 5, 501).tolist()
     six, five = ([below(t, c, epsilon) for t in edges] for c in (6, 5))
-    # what lies beyond the count is moved to it
+    # the mass beyond the count is at the count
     p = [six[0], *np.diff(six), 0.0, 0.5 - six[-1], 0.5]
     q = [five[0], *np.diff(five), 0.5, 0.0, 0.0]
     return Oracle.of_atoms(np.array(p), np.array(q))
 
 
 def data_oracle() -> Oracle:
-    """Three answers: 2 below the middle, else 8 on one side and 9 on the other."""
+    """Three answers: 2 below the midpoint, otherwise 8 under D and 9 under D′."""
     epsilon = RoundedToData().epsilon
     eight, nine = 0.5 * math.exp(-3 * epsilon), 0.5 * math.exp(-3.5 * epsilon)
     return Oracle.of_laws({2: 1 - eight, 8: eight}, {2: 1 - nine, 9: nine})
 
 
 def public_oracle() -> Oracle:
-    """Atoms at the bounds, and cells between them; the ratio is largest at the upper end."""
+    """Atoms at the bounds, and cells between them; the ratio is largest at the upper bound."""
     mechanism = ClampedToPublicBounds()
     edges = np.linspace(mechanism.low, mechanism.high, 1001).tolist()
     six, five = ([below(t, c, mechanism.epsilon) for t in edges] for c in (6, 5))

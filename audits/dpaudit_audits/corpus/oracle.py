@@ -1,4 +1,4 @@
-"""The best events on a pair whose laws are known: what an auditor's results are measured against."""
+"""The best events on a pair with known output distributions: the reference for an auditor's results."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from dpaudit.stats import power, score_test
 Floats = FloatArray
 ROUNDING = 1e-7
 CANDIDATES = 400
-"""Events per direction whose limits are computed; the curves are thinned to as many."""
+"""Number of events per direction to which the curves are thinned before limits are computed."""
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """The events {likelihood ratio left : right ≥ t} for descending t: no other event tells the pair apart better.
+    """The events {likelihood ratio of D to D′ ≥ t} for descending t, which are optimal (Neyman–Pearson).
 
     Args:
-        p: their probabilities on the left dataset, ascending, shape (k,).
-        q: on the right dataset, shape (k,).
-        exact: whether p and q come from laws or closed forms; False where they are averages over runs with the true
-            density as weights.
-        rest: the probabilities of their complements on left and right, where 1 − p and 1 − q would lose digits.
+        p: their probabilities under D, ascending, shape (k,).
+        q: their probabilities under D′, shape (k,).
+        exact: whether p and q come from output distributions or closed forms; False if they are averages over runs,
+            weighted by the true density.
+        rest: the probabilities of the complements under D and D′, if 1 − p and 1 − q would lose precision.
 
-    The other direction is that of the complements.
+    The complements are the events of the other direction.
     """
 
     p: Floats
@@ -38,7 +38,7 @@ class Oracle:
 
     @classmethod
     def of_laws(cls, left: Mapping[Hashable, float], right: Mapping[Hashable, float]) -> Oracle:
-        """From the probabilities of every output."""
+        """The oracle from the probabilities of every output under D and D′."""
         values = list(dict.fromkeys([*left, *right]))
         p = np.array([left.get(value, 0.0) for value in values])
         q = np.array([right.get(value, 0.0) for value in values])
@@ -46,7 +46,7 @@ class Oracle:
 
     @classmethod
     def of_atoms(cls, p: Floats, q: Floats) -> Oracle:
-        """From the probabilities of atoms (or of small cells that fill the outputs), shape (k,) each."""
+        """The oracle from the probabilities of atoms, or of small cells that partition the outputs; shape (k,) each."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(p > 0, np.where(q > 0, p / q, np.inf), 0.0)
         order = np.argsort(-ratio, kind="stable")
@@ -59,8 +59,8 @@ class Oracle:
         return cls(np.minimum(np.cumsum(p), 1.0), np.minimum(np.cumsum(q), 1.0), rest=(after(p), after(q)))
 
     def events(self) -> list[tuple[float, float]]:
-        """(probability where it is likelier, on the other side) of both directions' events, thinned."""
-        # evenly in both tails, on the scale of logarithms: rare events matter as much as frequent ones
+        """The events of both directions, thinned: (larger probability, probability under the other dataset)."""
+        # evenly on a log scale in both tails: rare events matter as much as frequent ones
         ends = np.geomspace(1e-9, 0.5, CANDIDATES // 2)
         shares = np.concatenate([ends, 1 - ends])
         at = np.unique(np.clip(np.searchsorted(self.p, shares), 0, len(self.p) - 1))
@@ -69,12 +69,12 @@ class Oracle:
         left = [(float(self.p[i]), float(self.q[i])) for i in keep]
         if self.rest is not None:
             return left + [(float(self.rest[1][i]), float(self.rest[0][i])) for i in keep]
-        # the complement of nearly everything is made of rounding
+        # complements of events with probability near 1 are dominated by rounding
         return left + [(1 - q, 1 - p) for p, q in left if max(p, q) < 1 - 1e-9]
 
     def information_limit(self, claim: Claim, alpha: float) -> float:
-        """n*: pairs of runs that the best event needs to refute the claim at error alpha; inf where it holds."""
-        # many attain their ε: what exceeds it by rounding alone breaks nothing
+        """n*: samples per dataset that the best event needs to refute the claim at error alpha; inf if it holds."""
+        # many mechanisms attain their ε, and an excess within rounding error is not a violation
         limits = (
             power.information_limit(p, q, epsilon=claim.epsilon, delta=claim.delta, alpha=alpha)
             for p, q in self.events()
@@ -83,9 +83,9 @@ class Oracle:
         return min(limits, default=math.inf)
 
     def bound(self, runs: int, delta: float, alpha: float) -> float:
-        """The largest lower bound on ε that some event certifies when `runs` runs a side repeat its probabilities.
+        """The largest lower confidence bound on ε of any event, at the expected counts of `runs` samples per dataset.
 
-        By the score test at the expected counts, with the event known in advance: the column to be compared with.
+        The score test gives the bound, with the event known in advance. It is the reference column for auditors.
         """
         def rough(event: tuple[float, float]) -> float:
             p, q = event
@@ -101,9 +101,9 @@ class Oracle:
         )
 
     def epsilon(self, delta: float = 0.0) -> float:
-        """The true ε of the pair at δ as far as the curve shows it: the largest ln((p − δ)/q)."""
-        found = 0.0
+        """The true ε of the pair at δ, up to the thinning of the curve: the largest ln((p − δ)/q)."""
+        largest = 0.0
         for p, q in self.events():
             if p > delta:
-                found = max(found, math.log((p - delta) / q) if q > 0 else math.inf)
-        return found
+                largest = max(largest, math.log((p - delta) / q) if q > 0 else math.inf)
+        return largest

@@ -1,4 +1,4 @@
-"""What to try against permute-and-flip and the exponential mechanism."""
+"""Audit plans for permute-and-flip and the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dpaudit_algorithms.corpus.permute_and_flip import ExponentialZCDP, PermuteA
 from dpaudit_audits.corpus.oracle import Oracle
 
 PAIR = Pair((0, 0), (1, -1), "two equal candidates against one that leads by 2")
-BALANCED = Pair((1, 0), (0, 1), "the two candidates change places")
+BALANCED = Pair((1, 0), (0, 1), "the two candidates swap scores")
 
 
 def cases() -> tuple[Case, ...]:
-    """Its ε is attained; three candidates besides."""
-    three = Pair((0, 0, 0), (1, -1, 0), "three equal candidates, of which one rises and one falls")
+    """A pair that attains ε, and one with three candidates."""
+    three = Pair((0, 0, 0), (1, -1, 0), "three equal candidates; one rises, one falls")
     return (
         Case("two candidates", PermuteAndFlip(), (PAIR,)),
         Case("three candidates", PermuteAndFlip(), (three,)),
@@ -26,17 +26,17 @@ def cases() -> tuple[Case, ...]:
 
 
 def bounded_range_cases() -> tuple[Case, ...]:
-    """ε²/8-zCDP, tested at 0.3, where a few hundred runs can see that it fails."""
+    """ε²/8-zCDP, tested at ε = 0.3, where a few hundred samples detect the violation."""
     return (Case("two candidates", PermuteAndFlipBoundedRange(), (PAIR,), runs=100_000, expected=Verdict.FAIL),)
 
 
 def exponential_cases() -> tuple[Case, ...]:
-    """The mechanism to which the bound belongs, on the same pair and on its own worst one."""
+    """The mechanism that the bound is for, on the same pair and on its own worst pair."""
     return (Case("two candidates", ExponentialZCDP(), (BALANCED, PAIR), runs=100_000),)
 
 
 def flip_law(scores: tuple[float, ...], epsilon: float) -> dict[Hashable, float]:
-    """The law of permute-and-flip, summed over all permutations."""
+    """The output distribution of permute-and-flip, summed over all permutations."""
     best = max(scores)
     heads = [math.exp(epsilon / 2 * (score - best)) for score in scores]
     orders = list(permutations(range(len(scores))))
@@ -50,18 +50,18 @@ def flip_law(scores: tuple[float, ...], epsilon: float) -> dict[Hashable, float]
 
 
 def oracle() -> Oracle:
-    """By its law on two candidates."""
+    """Exact, for two candidates."""
     return Oracle.of_laws(flip_law((0, 0), PermuteAndFlip().epsilon), flip_law((1, -1), PermuteAndFlip().epsilon))
 
 
 def bounded_range_oracle() -> Oracle:
-    """The same law: only the claim differs."""
+    """The same output distributions: only the claim differs."""
     epsilon = PermuteAndFlipBoundedRange().epsilon
     return Oracle.of_laws(flip_law((0, 0), epsilon), flip_law((1, -1), epsilon))
 
 
 def exponential_oracle() -> Oracle:
-    """Two candidates that change places: the first has odds e^(ε/2), then e^-(ε/2)."""
+    """Two candidates that swap scores: the first has odds e^(ε/2) under D and e^-(ε/2) under D′."""
     ahead = 1 / (1 + math.exp(-ExponentialZCDP().epsilon / 2))
     return Oracle.of_laws({0: ahead, 1: 1 - ahead}, {0: 1 - ahead, 1: ahead})
 

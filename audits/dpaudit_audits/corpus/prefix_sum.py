@@ -1,4 +1,4 @@
-"""What to try against noisy prefix sums."""
+"""Audit plan for noisy prefix sums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def oracle() -> Oracle:
-    """Of the differences of the prefix sums: 10 independent answers that all move by 1."""
+    """The oracle of the differences of the prefix sums: 10 independent answers that all change by 1."""
     return laplace_oracle(1.0, 1 / PrefixSum().epsilon, len(PAIR.left))
 
 

@@ -1,4 +1,4 @@
-"""What to try against RAPPOR: two values whose filters differ in 6 bits."""
+"""Audit plans for RAPPOR: two values whose filters differ in 6 bits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dpaudit.plans.plan import Case, Plan
 from dpaudit_algorithms.corpus.rappor import OneTimeRappor, Rappor
 from dpaudit_audits.corpus.oracle import Oracle
 
-PAIR = Pair((0,), (5,), "two values whose filters differ in 6 bits, as the published pair's")
+PAIR = Pair((0,), (5,), "two values whose filters differ in 6 bits, as in the published pair")
 MOVED = 3
-"""How many bits are set in the filter of one value of the pair only; the other bits are the same and say nothing."""
+"""Number of bits set only in the filter of one value of the pair; the other bits are equal and carry no information."""
 
 
 def cases() -> tuple[Case, ...]:
@@ -27,23 +27,23 @@ def one_time_cases() -> tuple[Case, ...]:
 
 
 def oracle() -> Oracle:
-    """Of the 6 bits: a coin with probability f, else the filter's bit; then 1 with probability q or p."""
+    """The 6 bits: a fair coin with probability f, else the filter's bit; then 1 with probability q or p."""
     m = Rappor()
-    zero, one = (m.f / 2 * (m.p + m.q) + (1 - m.f) * told for told in (m.p, m.q))
+    zero, one = (m.f / 2 * (m.p + m.q) + (1 - m.f) * probability for probability in (m.p, m.q))
     return Oracle.of_laws(*(differing_bits(a, b) for a, b in ((one, zero), (zero, one))))
 
 
 def one_time_oracle() -> Oracle:
-    """Of the 6 bits: a coin with probability f, else the filter's bit."""
+    """The oracle of the 6 bits: a fair coin with probability f, else the filter's bit."""
     m = OneTimeRappor()
     zero, one = m.f / 2, m.f / 2 + (1 - m.f)
     return Oracle.of_laws(*(differing_bits(a, b) for a, b in ((one, zero), (zero, one))))
 
 
 def differing_bits(own: float, others: float) -> dict[Hashable, float]:
-    """The law of (ones among the left value's own 3 bits, ones among the right value's), from their probabilities.
+    """The distribution of (ones among the 3 bits of D's value, ones among the 3 bits of D′'s), from the bits'.
 
-    Given both counts all reports are equally likely on both sides, so the counts tell as much as the report.
+    Given both counts, all reports are equally likely under both datasets, so the counts are a sufficient statistic.
     """
     return {
         (i, j): float(stats.binom.pmf(i, MOVED, own) * stats.binom.pmf(j, MOVED, others))

@@ -1,4 +1,4 @@
-"""What to try against report noisy max; its laws by quadrature and its largest values in closed form."""
+"""Audit plans for report noisy max: indices by quadrature, largest values in closed form."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from dpaudit_audits.corpus.oracle import Oracle
 
 Floats = FloatArray
 Noise = Callable[[Floats], tuple[Floats, Floats]]
-"""Of noise of scale 1, at points of any shape: its density, and the logarithm of its distribution function."""
+"""Maps points of any shape to the density and the log CDF of noise of scale 1."""
 
 INDEX_PAIR = Pair((1, 1, 1, 1, 1), (0, 2, 2, 2, 2), "one answer moves down, all others up (published pattern)")
 VALUE_PAIR = Pair((1, 1, 1, 1, 1), (2, 2, 2, 2, 2), "all answers move up (published pattern)")
 SCALE = 2 / 0.1
-"""2/ε of the published ε."""
+"""2/ε for the published ε."""
 NODES = 40
-"""Of the Gauss–Legendre rule on every panel, each of the scale's width at most."""
+"""Nodes of the Gauss–Legendre rule per panel; a panel is at most one scale wide."""
 REACH = 45
-"""Panels below the least and above the largest answer; noise beyond has probability below 1e-19."""
+"""Panels below the smallest and above the largest answer; noise beyond has probability below 1e-19."""
 CELLS = 200_000
-"""Into which the values are cut."""
+"""Number of cells that the values are divided into."""
 
 
 def cases_1() -> tuple[Case, ...]:
-    """Of all published patterns the one with the largest true ε, 0.0946."""
+    """The published pattern with the largest true ε, 0.0946."""
     return (Case("one answer down, the others up", ReportNoisyMax1(), (INDEX_PAIR,), exact=False),)
 
 
@@ -45,7 +45,7 @@ def cases_2() -> tuple[Case, ...]:
 
 
 def cases_3() -> tuple[Case, ...]:
-    """Of all published patterns the one that needs the fewest runs."""
+    """The published pattern that needs the fewest samples."""
     mechanism = ReportNoisyMax3()
     return (
         Case("all answers up", mechanism, (VALUE_PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL),
@@ -53,7 +53,7 @@ def cases_3() -> tuple[Case, ...]:
 
 
 def cases_4() -> tuple[Case, ...]:
-    """Of all published patterns the one that needs the fewest runs."""
+    """The published pattern that needs the fewest samples."""
     mechanism = ReportNoisyMax4()
     return (
         Case("all answers up", mechanism, (VALUE_PAIR,), runs=1_000_000, exact=False, expected=Verdict.FAIL),
@@ -87,15 +87,15 @@ def laplace(z: Floats) -> tuple[Floats, Floats]:
 
 
 def exponential(z: Floats) -> tuple[Floats, Floats]:
-    """Of mean 1; its first point is taken as part of the support."""
+    """Exponential noise of mean 1; 0 counts as part of the support."""
     with np.errstate(divide="ignore"):
         return np.where(z < 0, 0.0, np.exp(-np.abs(z))), np.log(-np.expm1(-np.maximum(z, 0)))
 
 
 def index_law(answers: tuple[float, ...], noise: Noise) -> Floats:
-    """Probability of each index i to be the largest: ∫ density(x − aᵢ) Π_{j ≠ i} Pr[noise ≤ x − aⱼ] dx, shape (d,).
+    """Probability that index i is the largest: ∫ density(x − aᵢ) Π_{j ≠ i} Pr[noise ≤ x − aⱼ] dx, shape (d,).
 
-    Gauss–Legendre on panels that are split at every answer, where the integrand has its kinks.
+    Gauss–Legendre quadrature on panels that are split at every answer, where the integrand has kinks.
     """
     at = np.array(answers, dtype=np.float64) / SCALE
     cuts = np.union1d(np.arange(np.floor(at.min()) - REACH, np.ceil(at.max()) + REACH + 1), at)
@@ -104,24 +104,24 @@ def index_law(answers: tuple[float, ...], noise: Noise) -> Floats:
     x, w = (cuts[:-1, None] + half * (1 + node)).ravel(), (half * weight).ravel()
     density, log_below = noise(x - at[:, None])
     others = [np.exp(np.delete(log_below, i, axis=0).sum(axis=0)) for i in range(len(at))]
-    law: Floats = (density * np.array(others)) @ w
-    return law
+    probabilities: Floats = (density * np.array(others)) @ w
+    return probabilities
 
 
 def value_cells(answers: tuple[float, ...], noise: Noise, edges: Floats) -> Floats:
     """Probabilities of the largest value in (−∞, e₀], (e₀, e₁], …, (e_k, ∞), shape (k + 2,)."""
     log_below = noise((edges - np.array(answers, dtype=np.float64)[:, None]) / SCALE)[1].sum(axis=0)
     low, high = log_below[:-1], log_below[1:]
-    # F(e₁) − F(e₀) from the logarithms: no digits are lost where F is nearly 0, nor where it is nearly 1
+    # F(e₁) − F(e₀) from the logarithms, to keep precision where F is near 0 or 1
     with np.errstate(invalid="ignore"):
         inner = np.where(np.isneginf(high), 0.0, -np.exp(high) * np.expm1(low - high))
     return np.concatenate([[np.exp(log_below[0])], inner, [-np.expm1(log_below[-1])]])
 
 
 def value_oracle(pair: Pair, noise: Noise) -> Oracle:
-    """Of the largest value, seen in small cells."""
+    """The oracle of the largest value, divided into small cells."""
     answers = [*pair.left, *pair.right]
-    # narrow cells where something happens, the answers themselves being edges; the tails lose nothing
+    # narrow cells near the answers, with the answers as edges; the tails stay whole without loss
     edges = np.union1d(np.linspace(min(answers) - 20 * SCALE, max(answers) + 30 * SCALE, CELLS), answers)
     return Oracle.of_atoms(*(value_cells(tuple(side), noise, edges) for side in (pair.left, pair.right)))
 

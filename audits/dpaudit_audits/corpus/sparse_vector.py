@@ -1,8 +1,9 @@
-"""What to try against the sparse vector techniques, and the best events on those pairs.
+"""Audit plans for the sparse vector techniques, and the best events on their pairs.
 
-Ten answers. SVT1, SVT2, SVT4, SVT6 and the rounded AboveThreshold stand on the one of StatDP's patterns on which 10^6
-runs a side certify most, moved up and down together, or less than 0.002 from it. SVT34Parallel and NumericalSVT stand
-on the pattern with the smallest n* of seven that were compared. The other pairs are our own, as the comments say.
+Every pair has ten answers. SVT1, SVT2, SVT4, SVT6 and the rounded AboveThreshold use the StatDP pattern with the
+largest lower confidence bound on ε from 10^6 samples per dataset, over shifts of all answers, or one within 0.002 of
+it. SVT34Parallel and NumericalSVT use the pattern with the smallest n* of the seven compared. The other pairs are our
+own; see the comments.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ Floats = FloatArray
 RUNS = 1_000_000
 SEED = 20_170_601
 DRAWN = 200_000
-"""Runs a side where the oracle averages over outputs."""
+"""Samples per dataset for oracles that average over outputs."""
 
-EQUAL_OR_HALVES = Pair((1,) * 10, (2,) * 5 + (0,) * 5, "all answers equal, or half of them one up and half one down")
-HALVES = Pair((1,) * 5 + (0,) * 5, (0,) * 5 + (1,) * 5, "two halves of the answers that swap")
-# nine answers below and the last one printed as 1: every answer attains its largest ratio
-LAST_DOWN = Pair((1,) * 10, (2,) * 9 + (0,), "all answers equal, or all one up but the last, one down")
-# a unit down moves nine answers across a point of the grid, a unit up the last
-LAST_UP = Pair((1,) * 9 + (0,), (0,) * 9 + (1,), "all answers but the last one down, the last one up")
-# made for a noisy threshold without noise on the answers: between −4 and 6 it divides one pair of answers on the left,
-# and on the right it never does
+EQUAL_OR_HALVES = Pair((1,) * 10, (2,) * 5 + (0,) * 5, "all answers equal, or half of them up by 1 and half down by 1")
+HALVES = Pair((1,) * 5 + (0,) * 5, (0,) * 5 + (1,) * 5, "the two halves of the answers swap")
+# if nine answers are below and the last prints 1, every answer attains its largest ratio
+LAST_DOWN = Pair((1,) * 10, (2,) * 9 + (0,), "all answers equal, or the last down by 1 and the others up by 1")
+# a change by 1 moves every answer across a point of the grid: nine down, the last up
+LAST_UP = Pair((1,) * 9 + (0,), (0,) * 9 + (1,), "the last answer up by 1, the others down by 1")
+# for a noisy threshold without noise on the answers: a threshold between −4 and 6 splits one pair of answers of D and
+# never splits one of D′
 SPLIT_TIES = Pair(
     (-2, -4, 0, -2, 2, 0, 4, 2, 6, 4), (-3, -3, -1, -1, 1, 1, 3, 3, 5, 5), "five ties, each of them split by 2"
 )
@@ -59,7 +60,7 @@ DISCRETISED_PLAN = _plan(AboveThresholdDiscretised(), HALVES, Verdict.PASS)
 COARSE_PLAN = _plan(AboveThresholdCoarse(), LAST_UP, Verdict.FAIL)
 
 
-# --- laws: patterns of answers above, from the constants as published (epsilon 0.1) -----------------------------------
+# --- exact distributions of the pattern of answers above, with the published constants (epsilon 0.1) ------------------
 
 
 def law_1(answers: Dataset) -> dict[laws.Pattern, float]:
@@ -78,7 +79,7 @@ def law_4(answers: Dataset) -> dict[laws.Pattern, float]:
 
 
 def law_5(answers: Dataset) -> dict[laws.Pattern, float]:
-    """SVT5: scale 1/ε1, bare answers."""
+    """SVT5: scale 1/ε1, no noise on the answers."""
     return laws.noiseless_law(tuple(answers), 1, 20)
 
 
@@ -88,17 +89,17 @@ def law_6(answers: Dataset) -> dict[laws.Pattern, float]:
 
 
 def law_discretised(answers: Dataset) -> dict[laws.Pattern, float]:
-    """Scales 2/ε and 4/ε, rounded down to whole numbers."""
+    """AboveThresholdDiscretised: scales 2/ε and 4/ε, rounded down to whole numbers."""
     return laws.coarse_law(tuple(answers), 1, 20, 40, 1)
 
 
 def law_coarse(answers: Dataset) -> dict[laws.Pattern, float]:
-    """Scales 2/ε and 4/ε, rounded down to multiples of 4."""
+    """AboveThresholdCoarse: scales 2/ε and 4/ε, rounded down to multiples of 4."""
     return laws.coarse_law(tuple(answers), 1, 20, 40, 4)
 
 
 def output(pattern: laws.Pattern, length: int) -> tuple[str, ...]:
-    """A pattern as the mechanisms that print symbols print it."""
+    """The output of the symbol-printing mechanisms for a pattern."""
     symbols = tuple(ABOVE if above else BELOW for above in pattern)
     return symbols + (ABORTED,) * (length - len(pattern))
 
@@ -107,54 +108,54 @@ def output(pattern: laws.Pattern, length: int) -> tuple[str, ...]:
 
 
 def oracle_1() -> Oracle:
-    """By its law."""
-    return _by_law(law_1, EQUAL_OR_HALVES)
+    """Exact."""
+    return _exact_oracle(law_1, EQUAL_OR_HALVES)
 
 
 def oracle_2() -> Oracle:
-    """By its law."""
-    return _by_law(law_2, EQUAL_OR_HALVES)
+    """Exact."""
+    return _exact_oracle(law_2, EQUAL_OR_HALVES)
 
 
 def oracle_3() -> Oracle:
-    """By its density, in cells: outputs are the place of the stop and one number (c = 1)."""
+    """From its density in cells; an output is the position of the stop and one number (c = 1)."""
     left, right = reused_noise(LAST_DOWN, 20, 20)
     return Oracle.of_atoms(left.atoms(), right.atoms())
 
 
 def oracle_4() -> Oracle:
-    """By its law."""
-    return _by_law(law_4, HALVES)
+    """Exact."""
+    return _exact_oracle(law_4, HALVES)
 
 
 def oracle_5() -> Oracle:
-    """By its law."""
-    return _by_law(law_5, SPLIT_TIES)
+    """Exact."""
+    return _exact_oracle(law_5, SPLIT_TIES)
 
 
 def oracle_6() -> Oracle:
-    """By its law."""
-    return _by_law(law_6, EQUAL_OR_HALVES)
+    """Exact."""
+    return _exact_oracle(law_6, EQUAL_OR_HALVES)
 
 
 def parallel_oracle() -> Oracle:
-    """By the product of SVT3's density and SVT4's law, over seeded runs."""
-    return _drawn(SVT34Parallel(), HALVES, parallel_log_ratio)
+    """From the product of SVT3's density and SVT4's output distribution, over seeded runs."""
+    return _sampled_oracle(SVT34Parallel(), HALVES, parallel_log_ratio)
 
 
 def numerical_oracle() -> Oracle:
-    """By its density, over seeded runs."""
-    return _drawn(NumericalSVT(), HALVES, numerical_log_ratio)
+    """From its density, over seeded runs."""
+    return _sampled_oracle(NumericalSVT(), HALVES, numerical_log_ratio)
 
 
 def discretised_oracle() -> Oracle:
-    """By its law."""
-    return _by_law(law_discretised, HALVES)
+    """Exact."""
+    return _exact_oracle(law_discretised, HALVES)
 
 
 def coarse_oracle() -> Oracle:
-    """By its law."""
-    return _by_law(law_coarse, LAST_UP)
+    """Exact."""
+    return _exact_oracle(law_coarse, LAST_UP)
 
 
 # --- densities --------------------------------------------------------------------------------------------------------
@@ -167,21 +168,21 @@ def reused_noise(pair: Pair, rho: float, nu: float) -> tuple[laws.ReusedNoise, l
 
 
 def parallel_log_ratio(outputs: Outputs) -> Floats:
-    """ln of the densities' ratio, left over right of HALVES, for SVT34Parallel with c = 2."""
+    """Log density ratio of D to D′ of HALVES for SVT34Parallel with c = 2."""
     ten = len(HALVES.left)
     left, right = reused_noise(HALVES, 20, 40)
-    found = np.empty(len(outputs))
+    log_ratios = np.empty(len(outputs))
     for pattern, (rows, numbers) in by_pattern([row[:ten] for row in outputs]).items():
-        found[rows] = left.log_density(pattern, numbers) - right.log_density(pattern, numbers)
+        log_ratios[rows] = left.log_density(pattern, numbers) - right.log_density(pattern, numbers)
     p, q = (laws.pattern_law(tuple(side), 1, 40, 1 / 0.075, 2) for side in (HALVES.left, HALVES.right))
     symbols = {output(pattern, ten): float(np.log(p[pattern] / q[pattern])) for pattern in p}
-    return found + np.array([symbols[row[ten:]] for row in outputs])  # type: ignore[index]
+    return log_ratios + np.array([symbols[row[ten:]] for row in outputs])  # type: ignore[index]
 
 
 def numerical_log_ratio(outputs: Outputs) -> Floats:
-    """ln of the densities' ratio, left over right of HALVES, for NumericalSVT: scales 30, 120 and 60."""
+    """Log density ratio of D to D′ of HALVES for NumericalSVT: scales 30, 120 and 60."""
     p, q = (laws.pattern_law(tuple(side), 1, 30, 120, 2) for side in (HALVES.left, HALVES.right))
-    found = np.empty(len(outputs))
+    log_ratios = np.empty(len(outputs))
     a, b = tuple(HALVES.left), tuple(HALVES.right)
     for pattern, (rows, numbers) in by_pattern(outputs).items():
         ratio = np.full(len(rows), np.log(p[pattern] / q[pattern]))
@@ -189,12 +190,12 @@ def numerical_log_ratio(outputs: Outputs) -> Floats:
         for column, place in enumerate(places):
             moved = np.abs(numbers[:, column] - b[place]) - np.abs(numbers[:, column] - a[place])
             ratio += moved / 60
-        found[rows] = ratio
-    return found
+        log_ratios[rows] = ratio
+    return log_ratios
 
 
 def by_pattern(outputs: Outputs) -> dict[laws.Pattern, tuple[IntArray, Floats]]:
-    """Outputs with numbers by their pattern: which rows, and their numbers, shape (rows, answers above)."""
+    """Group outputs with numbers by pattern: row indices, and numbers of shape (rows, answers above)."""
     rows: dict[laws.Pattern, list[int]] = {}
     numbers: dict[laws.Pattern, list[list[float]]] = {}
     for i, row in enumerate(outputs):
@@ -208,18 +209,18 @@ def by_pattern(outputs: Outputs) -> dict[laws.Pattern, tuple[IntArray, Floats]]:
     }
 
 
-def _drawn(
+def _sampled_oracle(
     mechanism: NumericalSVT | SVT34Parallel, pair: Pair, log_ratio: Callable[[Outputs], Floats]
 ) -> Oracle:
-    """The oracle over seeded runs of both sides."""
+    """The oracle over seeded samples of both datasets."""
     rng = np.random.default_rng(SEED)
     left, right = (log_ratio(mechanism.bulk(side, DRAWN, rng)) for side in (pair.left, pair.right))
     ratio = np.concatenate([left, right])
-    # each output weighs by its ratio to the mixture; both sides sum to 1, or what is missing would look like an event
+    # weight each output by its density ratio to the mixture; without normalising, missing mass would act as an event
     p, q = 2 / (1 + np.exp(-ratio)), 2 / (1 + np.exp(ratio))
     return replace(Oracle.of_atoms(p / p.sum(), q / q.sum()), exact=False)
 
 
-def _by_law(law: Callable[[Dataset], dict[laws.Pattern, float]], pair: Pair) -> Oracle:
+def _exact_oracle(law: Callable[[Dataset], dict[laws.Pattern, float]], pair: Pair) -> Oracle:
     left, right = (dict[Hashable, float](law(side).items()) for side in (pair.left, pair.right))
     return Oracle.of_laws(left, right)

@@ -1,9 +1,9 @@
-"""Laws and densities of the sparse vector techniques, by integrating over the noise of the threshold.
+"""Output distributions and densities of the sparse vector techniques, by integration over the threshold's noise.
 
-Once the threshold's noise ρ is given, the answers are independent, so every probability is a one-dimensional integral.
-It is taken by Gauss–Legendre panels that end where an integrand has a kink (ρ = 0, and where the noisy threshold meets
-an answer), so that the integrands are smooth inside every panel and the laws sum to 1 up to rounding. Nothing here uses
-the mechanisms' own text.
+Given the threshold's noise ρ, the answers are independent, so every probability is a one-dimensional integral. It is
+computed by Gauss–Legendre quadrature on panels that end at the kinks of the integrand (ρ = 0, and where the noisy
+threshold meets an answer). The integrands are smooth inside every panel, and the distributions sum to 1 up to rounding.
+This module does not use the mechanisms' source code.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from dpaudit.language import FloatArray
 
 Floats = FloatArray
 Pattern = tuple[bool, ...]
-"""Which answers were above, up to the stop; shorter than the answers where it stopped early."""
+"""Whether each answer up to the stop was above; shorter than the answers after an early stop."""
 ORDER = 20
-"""Nodes of a panel."""
+"""Nodes per panel."""
 REACH = 45.0
-"""The integrals go that many scales beyond the outermost kink: what is left out is below e^−45."""
+"""Scales by which the integrals extend beyond the outermost kink; the omitted mass is below e^−45."""
 
 
 def below(t: Floats, scale: float) -> Floats:
@@ -36,17 +36,17 @@ def below(t: Floats, scale: float) -> Floats:
 
 def density(x: Floats, scale: float) -> Floats:
     """The density of Lap(scale)."""
-    found: Floats = np.exp(-np.abs(x) / scale) / (2 * scale)
-    return found
+    values: Floats = np.exp(-np.abs(x) / scale) / (2 * scale)
+    return values
 
 
 @dataclass(frozen=True)
 class Line:
-    """The real line cut into panels.
+    """The real line divided into panels.
 
     Args:
-        nodes: ascending, shape (panels · ORDER,).
-        weights: of the nodes in an integral, same shape.
+        nodes: quadrature nodes, ascending, shape (panels · ORDER,).
+        weights: quadrature weights, same shape.
         halves: half the width of every panel, shape (panels,).
     """
 
@@ -56,7 +56,7 @@ class Line:
 
     @classmethod
     def around(cls, kinks: Iterable[float], rho: float, nu: float) -> Line:
-        """Panels that end at every kink, no wider than either scale of noise, and reach far beyond the kinks."""
+        """Panels that end at every kink, are at most as wide as either noise scale, and extend far beyond the kinks."""
         inner, width, reach = sorted({0.0, *kinks}), min(rho, nu), REACH * max(rho, nu)
         ends = [inner[0] - reach, *inner, inner[-1] + reach]
         edges = np.concatenate(
@@ -68,7 +68,7 @@ class Line:
         return cls((middles[:, None] + halves[:, None] * x).ravel(), (halves[:, None] * w).ravel(), halves)
 
     def running(self, values: Floats) -> Floats:
-        """The integral from −∞ to every node of a function given at the nodes (smooth in every panel)."""
+        """The integral, from −∞ to every node, of a function given at the nodes (smooth in every panel)."""
         panels = values.reshape(-1, ORDER)
         whole = np.concatenate([[0.0], np.cumsum((self.weights * values).reshape(-1, ORDER).sum(axis=1))[:-1]])
         inside: Floats = whole[:, None] + self.halves[:, None] * (panels @ _RUNNING.T)
@@ -81,8 +81,8 @@ def _running_matrix() -> Floats:
     rows = np.stack(
         [legendre.legval(x, legendre.legint(np.eye(ORDER)[k], lbnd=-1)) for k in range(ORDER)], axis=1
     )
-    found: Floats = rows @ np.linalg.inv(legendre.legvander(x, ORDER - 1))
-    return found
+    integrals: Floats = rows @ np.linalg.inv(legendre.legvander(x, ORDER - 1))
+    return integrals
 
 
 _RUNNING = _running_matrix()
@@ -91,13 +91,13 @@ _RUNNING = _running_matrix()
 def pattern_law(
     answers: Sequence[float], threshold: float, rho: float, nu: float, c: int | None, *, redrawn: bool = False
 ) -> dict[Pattern, float]:
-    """The law of which noisy answers are at least the noisy threshold, until c of them are.
+    """The distribution of the pattern of noisy answers that are at least the noisy threshold, until c of them are.
 
     Args:
         answers: shape (k,).
         threshold: t.
-        rho, nu: scales of the noise of the threshold and of the answers.
-        c: where it stops; None for never.
+        rho, nu: noise scales of the threshold and of the answers.
+        c: number of answers above after which it stops; None for never.
         redrawn: whether the threshold gets fresh noise after every answer above it.
     """
     line = Line.around([a - threshold for a in answers], rho, nu)
@@ -122,11 +122,11 @@ def pattern_law(
 
 
 def noiseless_law(answers: Sequence[float], threshold: float, rho: float) -> dict[Pattern, float]:
-    """The law of which answers are at least threshold + Lap(rho), the answers bare of noise."""
+    """The distribution of the pattern of noiseless answers that are at least threshold + Lap(rho)."""
     levels = [-math.inf, *sorted({a - threshold for a in answers}), math.inf]
     law: dict[Pattern, float] = {}
     for low, high in pairwise(levels):
-        # ρ in (low, high]; differences of whichever tail is small
+        # ρ in (low, high]; use the smaller tail for precision
         ends = np.array([low, high])
         under, over = below(ends, rho), below(-ends, rho)
         law[tuple(a - threshold >= high for a in answers)] = float(
@@ -140,10 +140,10 @@ class ReusedNoise:
 
     Args:
         answers, threshold, rho, nu: as for `pattern_law`.
-        extra: other numbers at which integrands over the outputs have kinks (the other dataset's answers).
+        extra: other points at which integrands over the outputs have kinks (the other dataset's answers).
 
-    Above means: the printed number v is at least t + ρ. So the noise of the threshold is at most min v − t, and the
-    density is ∏ f(v − a) times the integral, up to there, of ρ's density times the chances of the answers below.
+    An answer is above if the printed number v is at least t + ρ. So ρ is at most min v − t, and the density is
+    ∏ f(v − a) times the integral, up to min v − t, of ρ's density times the probabilities of the answers below.
     """
 
     def __init__(
@@ -155,12 +155,12 @@ class ReusedNoise:
         self._kept: dict[Pattern, Floats] = {}
 
     def quiet(self, pattern: Pattern) -> Floats:
-        """ρ's density times the chance that every answer below in `pattern` is below, at the nodes of ρ."""
-        found = self._rho.copy()
+        """ρ's density times the probability that every answer below in `pattern` is below, at the nodes of ρ."""
+        values = self._rho.copy()
         for a, above in zip(self.answers, pattern, strict=False):
             if not above:
-                found *= below(self.threshold + self.line.nodes - a, self.nu)
-        return found
+                values *= below(self.threshold + self.line.nodes - a, self.nu)
+        return values
 
     def up_to(self, pattern: Pattern) -> Floats:
         """The integral of `quiet` from −∞ to every node."""
@@ -173,9 +173,9 @@ class ReusedNoise:
         return float(self.line.weights @ self.quiet((False,) * length))
 
     def atoms(self) -> Floats:
-        """Probabilities of a stop at the first answer above (c = 1), its number cut into the cells of the nodes.
+        """Probabilities of a stop at the first answer above (c = 1), with its number divided into one cell per node.
 
-        Shape (1 + answers · nodes,): all below, then for every place of the stop the cells of v − t in order.
+        Shape (1 + answers · nodes,): all below, then for every position of the stop the cells of v − t in order.
         """
         parts = [np.array([self.silent(len(self.answers))])]
         for place, a in enumerate(self.answers):
@@ -184,29 +184,29 @@ class ReusedNoise:
         return np.concatenate(parts)
 
     def log_density(self, pattern: Pattern, numbers: Floats) -> Floats:
-        """Log densities of outputs with one pattern and their numbers above, shape (r, number above) → (r,)."""
+        """Log densities of outputs with one pattern and given numbers, shape (r, answers above) → (r,)."""
         if not any(pattern):
             return np.full(len(numbers), math.log(self.silent(len(pattern))))
         reach, quiet = self.up_to(pattern), self.quiet(pattern)
         inner = reach > 1e-250
         spline = CubicHermiteSpline(self.line.nodes[inner], np.log(reach[inner]), quiet[inner] / reach[inner])
-        found: Floats = spline(numbers.min(axis=1) - self.threshold)
+        logs: Floats = spline(numbers.min(axis=1) - self.threshold)
         above = [a for a, over in zip(self.answers, pattern, strict=False) if over]
         for column, a in enumerate(above):
-            found = found + np.log(density(numbers[:, column] - a, self.nu))
-        return found
+            logs = logs + np.log(density(numbers[:, column] - a, self.nu))
+        return logs
 
 
 def coarse_law(answers: Sequence[float], threshold: float, rho: float, nu: float, step: int) -> dict[Pattern, float]:
-    """The law of stopping at the first answer above, with both noises rounded down to multiples of `step`.
+    """The distribution of the pattern up to the first answer above, both noises rounded down to multiples of `step`.
 
-    A multiple of the step is at least t − a exactly if it is at least the next multiple, so the answers only count
-    through ⌈(t − a)/step⌉. By summation over the noise of the threshold.
+    A multiple of the step is at least t − a if and only if it is at least the next multiple, so an answer matters only
+    through ⌈(t − a)/step⌉. Computed by summation over the noise of the threshold.
     """
     needed = [math.ceil((threshold - a) / step) for a in answers]
     reach = math.ceil((REACH * max(rho, nu) + step) / step) + max(map(abs, needed))
     k: Floats = np.arange(-reach, reach + 1, dtype=np.float64) * step
-    # Pr[ρ = k]: the mass of [k, k + step), from whichever tail is small
+    # Pr[ρ = k]: the mass of [k, k + step), from the smaller tail
     weights = np.where(
         k < 0, below(k + step, rho) - below(k, rho), below(-k, rho) - below(-k - step, rho)
     )

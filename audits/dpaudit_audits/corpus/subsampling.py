@@ -1,4 +1,4 @@
-"""What to try against noisy counts of a sample."""
+"""Audit plans for noisy counts of a sample."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpaudit_algorithms.corpus.subsampling import SubsampledLaplace, SubsampledL
 from dpaudit_audits.corpus.oracle import Oracle
 
 RECORDS = 20
-PAIR = Pair((1,) + (0,) * (RECORDS - 1), (0,) * RECORDS, "the first record is 1, or none is")
+PAIR = Pair((1,) + (0,) * (RECORDS - 1), (0,) * RECORDS, "the first record is 1, or no record is")
 GRID = np.linspace(-40.0, 41.0, 8101)
 
 
 def cases() -> tuple[Case, ...]:
-    """The first record, which is always in the sample."""
+    """A change of the first record, which is always in the sample."""
     return (Case("first record", SubsampledLaplace(), (PAIR,), exact=False, expected=Verdict.FAIL),)
 
 
@@ -34,15 +34,15 @@ def noise_scale(epsilon: float, rate: float) -> float:
 
 
 def above(thresholds: FloatArray, centre: float, scale: float) -> FloatArray:
-    """Pr[X > t] of Laplace noise, shape as given."""
+    """Pr[X > t] of Laplace noise, same shape as `thresholds`."""
     z = (thresholds - centre) / scale
     tail = 0.5 * np.exp(-np.abs(z))
-    found: FloatArray = np.where(z > 0, tail, 1 - tail)
-    return found
+    probabilities: FloatArray = np.where(z > 0, tail, 1 - tail)
+    return probabilities
 
 
 def oracle() -> Oracle:
-    """Half-lines {x > t}, t falling: noise around 1 against noise around 0."""
+    """Threshold events {x > t} for descending t: noise around 1 against noise around 0."""
     mechanism = SubsampledLaplace()
     scale = noise_scale(mechanism.epsilon, mechanism.rate)
     thresholds = GRID[::-1]
@@ -50,7 +50,7 @@ def oracle() -> Oracle:
 
 
 def poisson_oracle() -> Oracle:
-    """Half-lines {x > t}: the one is in the sample with probability γ, which keeps the ratio increasing."""
+    """Threshold events {x > t}: the one is in the sample with probability γ, and the ratio still increases in x."""
     mechanism = SubsampledLaplacePoisson()
     scale, rate = noise_scale(mechanism.epsilon, mechanism.rate), mechanism.rate
     thresholds = GRID[::-1]

@@ -1,4 +1,4 @@
-"""What to try against GeoSample under both readings of its logarithm."""
+"""Audit plans for GeoSample under both readings of its logarithm."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.corpus.truncated_geometric import TruncatedGeometric, TruncatedGeometricBase2
 from dpaudit_audits.corpus.oracle import Oracle
 
-PAIR = Pair((0,), (1,), "nobody is counted against one")
+PAIR = Pair((0,), (1,), "a count of 0 against 1")
 
 
 def cases() -> tuple[Case, ...]:
-    """A count of 0 against 1: 0 comes with 9/17 against 8/17."""
+    """A count of 0 against 1: the output 0 has probability 9/17 against 8/17."""
     return (Case("a count of 0 against 1", TruncatedGeometric(), (PAIR,), runs=1_000_000, expected=Verdict.FAIL),)
 
 
 def base2_cases() -> tuple[Case, ...]:
-    """A count of 0 against 1: 0 comes with 33/65 against 32/65."""
+    """A count of 0 against 1: the output 0 has probability 33/65 against 32/65."""
     return (Case("a count of 0 against 1", TruncatedGeometricBase2(), (PAIR,)),)
 
 
@@ -34,7 +34,7 @@ def base2_oracle() -> Oracle:
 
 
 def truncated_geometric(growth: Fraction, n: int, count: int) -> dict[int, Fraction]:
-    """Two-sided geometric noise, Pr[z] ∝ growth^−|z − count| on the integers, moved into {0, …, n}: the exact law."""
+    """The exact distribution of two-sided geometric noise, Pr[z] ∝ growth^−|z − count|, clamped to {0, …, n}."""
     shrink = 1 / growth
     peak = (1 - shrink) / (1 + shrink)
     law = {z: peak * shrink ** abs(z - count) for z in range(1, n)}

@@ -1,4 +1,4 @@
-"""What to try against A_dist (thesis §3.5.3) and its mended version."""
+"""What to try against A_dist (thesis §3.5.3) and its corrected version."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def cases() -> tuple[Case, ...]:
 
 
 def corrected_cases() -> tuple[Case, ...]:
-    """The mended algorithm: worst pairs, exhaustive scopes at a δ within reach, groups."""
-    mended = ADistCorrected(1.0, 1e-6, TWO)
+    """The corrected algorithm: worst pairs, exhaustive finite domains at a δ within reach, groups."""
+    corrected = ADistCorrected(1.0, 1e-6, TWO)
     return (
-        Case("default", mended, pairs=(lead(32, 1), lead(29, 1), lead(22, 1))),
+        Case("default", corrected, pairs=(lead(32, 1), lead(29, 1), lead(22, 1))),
         *(
             Case(
                 f"every pair of {records} records, (ε, δ) = ({epsilon:g}, {delta:g})",
@@ -71,15 +71,15 @@ def corrected_cases() -> tuple[Case, ...]:
             )
             for epsilon, delta, records in ((1.0, 0.05, 12), (2.0, 0.2, 8), (0.5, 0.01, 25))
         ),
-        Case("every pair of 32 records", mended, runs=0, scope=Scope((0, 1), 32)),
+        Case("every pair of 32 records", corrected, runs=0, scope=Scope((0, 1), 32)),
         Case(
             "the maximiser of a lead of 2 changes",
             ADistCorrected(1.0, 0.05, TWO),
             pairs=(Pair(Multiset.of([1, 1]), Multiset.of([0, 1]), "a lead of 2 becomes a tie, which 0 wins"),),
             note="This pair needs δ/2 at every ε; without the 2 in the threshold it would need e·δ/2, above δ.",
         ),
-        Case("group of 2", mended, (lead(34, 2),), mended.claim.group(2)),
-        Case("group of 3", mended, (lead(36, 3),), mended.claim.group(3)),
+        Case("group of 2", corrected, (lead(34, 2),), corrected.claim.group(2)),
+        Case("group of 3", corrected, (lead(36, 3),), corrected.claim.group(3)),
     )
 
 
@@ -94,8 +94,10 @@ def utility() -> tuple[UtilityCase, ...]:
 
 
 def corrected_utility() -> tuple[UtilityCase, ...]:
-    """The mended promise, where the lead is just what it asks for; β/2 is attained."""
-    return _leads([("mended", ADistCorrected(epsilon, delta, Given())) for epsilon, delta in ((1.0, 1e-6), (0.1, 0.3))])
+    """The corrected guarantee, with exactly the required lead; β/2 is attained."""
+    return _leads(
+        [("corrected", ADistCorrected(epsilon, delta, Given())) for epsilon, delta in ((1.0, 1e-6), (0.1, 0.3))]
+    )
 
 
 def _leads(kinds: list[tuple[str, ADist]] | list[tuple[str, ADistCorrected]]) -> tuple[UtilityCase, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.language import AnyScores, Scores, Span
+from dpaudit.language import AnyScores, IntegerRange, Scores
 from dpaudit.plans.plan import Seen
 from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 
@@ -46,12 +46,12 @@ class QualityFigure:
                 "Quality on the two datasets", self.solution, self.score,
                 [
                     *_shaded(inside, bottom, top),
-                    line(_course(sides[0], low, stop), style="left", label="left"),
-                    line(_course(sides[1], low, stop), style="right", label="right"),
+                    line(_course(sides[0], low, stop), style="left", label="D"),
+                    line(_course(sides[1], low, stop), style="right", label="D′"),
                 ],
             ),
             Panel(
-                "How much it changes", self.solution, "right − left",
+                "Change of the score", self.solution, "D′ − D",
                 [
                     *_shaded(inside, -1.0, 1.0),
                     line(_course(_difference(*sides), low, stop), style="left", label="difference"),
@@ -59,24 +59,24 @@ class QualityFigure:
             ),
         ]
         p, q = seen.probability
-        told = ""
+        event_text = ""
         if seen.kind:
             panels.append(
                 Panel(
-                    "What is returned",
+                    "Outputs",
                     self.solution,
                     "Pr[output ≤ j]" if seen.kind == "exact" else "share of outputs ≤ j",
                     [
                         *_shaded(inside, 0.0, 1.0),
-                        line(_below(seen.values, seen.left, low, stop), style="left", label="left"),
-                        line(_below(seen.values, seen.right, low, stop), style="right", label="right"),
+                        line(_below(seen.values, seen.left, low, stop), style="left", label="D"),
+                        line(_below(seen.values, seen.right, low, stop), style="right", label="D′"),
                     ],
                 )
             )
-            told = f" The event has probability {p:.3g} on left and {q:.3g} on right."
-        caption = f"The quality on the two datasets, and what comes out of choosing by it.{told}"
-        return Drawing(caption, f"Best score: {max(v for *_, v in sides[0]):g} on left, "
-                       f"{max(v for *_, v in sides[1]):g} on right.{told}", panels)
+            event_text = f" The event has probability {p:.3g} under D and {q:.3g} under D′."
+        caption = f"The quality on the two datasets, and the outputs of choosing by it.{event_text}"
+        return Drawing(caption, f"Best score: {max(v for *_, v in sides[0]):g} under D, "
+                       f"{max(v for *_, v in sides[1]):g} under D′.{event_text}", panels)
 
 
 def _pieces(scores: AnyScores) -> list[tuple[int, int, float]]:
@@ -125,7 +125,7 @@ def _course(side: list[tuple[int, int, float]], low: int, stop: int) -> list[tup
 
 def _below(values: Sequence[Any], masses: Sequence[float], low: int, stop: int) -> list[tuple[float, float]]:
     """The distribution function of outputs, within [low, stop): straight along a span."""
-    ends = [(v.start, v.stop) if isinstance(v, Span) else (v, v + 1) for v in values if not isinstance(v, str)]
+    ends = [(v.start, v.stop) if isinstance(v, IntegerRange) else (v, v + 1) for v in values if not isinstance(v, str)]
     order = sorted(range(len(ends)), key=lambda i: ends[i])
     total, corners = 0.0, [(low - 0.5, 0.0)]
     for i in order:
@@ -150,9 +150,9 @@ def _below(values: Sequence[Any], masses: Sequence[float], low: int, stop: int) 
 def _stretches(seen: Seen, low: int, stop: int) -> list[tuple[int, int]]:
     """The event as stretches of whole numbers within [low, stop)."""
     inside = sorted(
-        (max(v.start, low), min(v.stop, stop)) if isinstance(v, Span) else (v, v + 1)
+        (max(v.start, low), min(v.stop, stop)) if isinstance(v, IntegerRange) else (v, v + 1)
         for v, marked in zip(seen.values, seen.event, strict=True)
-        if marked and isinstance(v, int | Span)
+        if marked and isinstance(v, int | IntegerRange)
     )
     merged: list[tuple[int, int]] = []
     for start, end in inside:

@@ -56,7 +56,7 @@ def cases() -> tuple[Case, ...]:
             scope=Scope((0, 1, 2), 8),
         ),
         Case(
-            "A_dist, mended",
+            "A_dist, corrected",
             Subsampled(ADistCorrected(1.0, 1e-3, TWO), 20, 40),
             runs=0,
             scope=Scope((0, 1), 40),

@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.generalization`."""
+"""Audit plans for `dpaudit_algorithms.generalization`."""

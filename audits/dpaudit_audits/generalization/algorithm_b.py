@@ -1,4 +1,4 @@
-"""What to try against algorithm B (thesis, Theorem 4.3), its lemma and its claim; the theorem itself is elsewhere."""
+"""Audit plan for algorithm B (thesis, Theorem 4.3), with its lemma and its claim; `generalisation` has the theorem."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def guessing(
     hidden: bool = True,
     leak: float | None = None,
 ) -> AlgorithmB:
-    """A tells each of its k records as well as (ε, δ) allows; F is the same whatever it says, or shows what it said."""
+    """A reports each of its k records as accurately as (ε, δ) allows; F reveals the report unless `hidden`."""
     inner = DominatingMechanism(epsilon, delta if leak is None else leak)
     reading = GuessedBits() if hidden else GuessedBits(((), (1,)))
     return AlgorithmB(PredicatesOf(inner, reading), population, epsilon, delta, k)
@@ -45,30 +45,30 @@ def choosing(epsilon: float, delta: float, population: Population) -> AlgorithmB
 
 
 def cases() -> tuple[Case, ...]:
-    """A that uses all of (ε, δ), or δ alone, or ε alone; D even and skewed; one sub-database and several."""
+    """A uses all of (ε, δ), only δ, or only ε; D is uniform or skewed; one sub-database and several."""
     default, pair = (guessing(0.1, 0.02, k=k, hidden=False) for k in (1, 2))
     return (
         Case("default", default, (_turned(5, 1),), runs=2_000),
-        Case("two predicates of each sub-database", pair, (_turned(10, 1),), runs=0),
-        _scope("every pair, one record a sub-database", default, 5),
+        Case("two predicates per sub-database", pair, (_turned(10, 1),), runs=0),
+        _scope("every pair, one record per sub-database", default, 5),
         _scope("every pair, D skewed", guessing(0.3, 0.07, SKEWED), 4),
         _scope(
-            "every pair, one sub-database, A pure: 2ε alone",
+            "every pair, one sub-database, A pure: 2ε and no δ",
             guessing(0.5, 0.4, RARE, hidden=False, leak=0.0),
             1,
             Claim(1.0),
-            "More than is claimed: a step of the proof, by which the choice adds ε and no δ.",
+            "Stronger than the claim: a step of the proof, in which the choice adds ε and no δ.",
         ),
         _scope("every pair, ε = 1.5", guessing(1.5, 0.5, RARE, hidden=False), 3),
-        _scope("every pair, two predicates of each sub-database", guessing(0.5, 0.2, SKEWED, k=2, hidden=False), 4),
+        _scope("every pair, two predicates per sub-database", guessing(0.5, 0.2, SKEWED, k=2, hidden=False), 4),
         _scope(
-            "every pair, two predicates, A pure: 2ε alone",
+            "every pair, two predicates, A pure: 2ε and no δ",
             guessing(0.5, 0.4, RARE, k=2, hidden=False, leak=0.0),
             2,
             Claim(1.0),
         ),
-        _scope("every pair, two records a sub-database, A leaks", revealing(0.3, 0.07, SKEWED), 8),
-        _scope("every pair, two records a sub-database, A chooses", choosing(0.5, 0.2, FAIR), 4),
+        _scope("every pair, two records per sub-database, A leaks", revealing(0.3, 0.07, SKEWED), 8),
+        _scope("every pair, two records per sub-database, A chooses", choosing(0.5, 0.2, FAIR), 4),
         *(
             Case(f"group of {k}", default, (_turned(5, k),), default.claim.group(k), runs=2_000)
             for k in (2, 3)
@@ -82,8 +82,8 @@ def utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def _expectations() -> tuple[UtilityCase, ...]:
-    """Both directions of Lemma 4.2; sharpened, from above, where B finds what A tells."""
-    found = []
+    """Both directions of Lemma 4.2; and the sharpened upper bound, where B finds what A reports."""
+    cases = []
     for label, mechanism, n in (
         ("A guesses", guessing(0.1, 0.024), 1),
         ("A guesses, D skewed", guessing(0.1, 0.024, SKEWED), 1),
@@ -95,16 +95,16 @@ def _expectations() -> tuple[UtilityCase, ...]:
         records = n * mechanism.parts
         above, below, sharp, _ = mechanism.utility(records)
         source = (Witnesses(mechanism.population, mechanism.parts, n),)
-        found += [
+        cases += [
             UtilityCase(f"Lemma 4.2, from above: {label}", mechanism, above, source, runs=100),
             UtilityCase(f"Lemma 4.2, from below: {label}", mechanism, below, source, runs=100),
             UtilityCase(f"Lemma 4.2 sharpened: {label}", mechanism, sharp, source, runs=100),
         ]
-    return tuple(found)
+    return tuple(cases)
 
 
 def _soft_choices() -> tuple[UtilityCase, ...]:
-    """One best element, all others as far behind as makes E[f(Y)] least; and all alike."""
+    """One best element, with the gap to the others that minimises E[f(Y)]; and all elements equal."""
     return tuple(
         UtilityCase(
             f"Claim 4.4: {label}", choice, choice.utility(0)[0], (Thresholded(choice.unit),), runs=2_000
@@ -115,7 +115,7 @@ def _soft_choices() -> tuple[UtilityCase, ...]:
             ("100 elements, a large η", SoftChoice((1, *[0] * 99), 1, 6.5)),
             ("1,000 elements", SoftChoice((1, *[0] * 999), 1, 8.0)),
             ("a ladder", SoftChoice(tuple(range(11)), 10, 5.0)),
-            ("all alike", SoftChoice((7,) * 20, 10, 40.0)),
+            ("all equal", SoftChoice((7,) * 20, 10, 40.0)),
         )
     )
 
@@ -128,8 +128,8 @@ def _scope(
 
 
 def _turned(n: int, k: int) -> Pair:
-    """Zeros, of which the first k become ones."""
-    return Pair((0,) * n, (1,) * k + (0,) * (n - k), f"{k} of {n} zeros turned")
+    """n zeros; on D′ the first k are ones."""
+    return Pair((0,) * n, (1,) * k + (0,) * (n - k), f"{k} of {n} zeros changed to ones")
 
 
 def _small(domain: int, records: int) -> tuple[Mechanism, Scope]:

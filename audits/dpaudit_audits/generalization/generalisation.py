@@ -1,7 +1,7 @@
-"""What to try against Theorems 4.1, 4.3 and 4.7 of the thesis: private algorithms on samples, at the printed n.
+"""Utility cases for Theorems 4.1, 4.3 and 4.7 of the thesis: private algorithms on samples, at the printed n.
 
-For ε > 1/10 the theorems say nothing, as 10ε > 1. What fails most often is an algorithm that uses all of its δ: it
-publishes half of S, or learns it by heart, with probability 2δ, where δ/ε is allowed.
+For ε > 1/10 the theorems are vacuous, because 10ε > 1. The algorithms with the highest failure probability use all of
+their δ: they publish or memorise half of S with probability 2δ, and δ/ε is allowed.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassL
 from dpaudit_algorithms.pac.learn_points import LearnPointsCorrected
 
 EPSILON, DELTA = 0.05, 0.012
-"""10ε = 1/2; δ is just below ε/4, where the most failures are allowed and the printed n is least."""
+"""10ε = 1/2; δ is just below ε/4, which allows the most failures and minimises the printed n."""
 FAIR, SKEWED = Population((0, 1), (1, 1)), Population((0, 1), (9, 1))
 TWENTY = tuple(range(20))
 
 
 def generalisation_cases() -> tuple[UtilityCase, ...]:
-    """By law where samples are all alike, or of two kinds of records; by runs on twenty."""
+    """Exact if all samples are equivalent or have two kinds of records; sampled for twenty kinds."""
     return (*_one_predicate(), *_several_predicates(), *_learners())
 
 
@@ -58,9 +58,9 @@ def _one_predicate() -> tuple[UtilityCase, ...]:
     return (
         _held("Theorem 4.1, all of S leaks", corner, _distinct(corner.printed_size)),
         _held("Theorem 4.1, half of S leaks", half, _distinct(n)),
-        _held("Theorem 4.1, half of S leaks as often as it can", window, _distinct(n)),
+        _held("Theorem 4.1, half of S leaks with the largest probability", window, _distinct(n)),
         _held("Theorem 4.1, S from U[0, 1]", drawn, (UnitInterval(drawn.printed_size),), runs=100, exact=False),
-        _held("Theorem 4.1, the likelier of two points", cells, (Samples(FAIR, n), Samples(SKEWED, n)), runs=100),
+        _held("Theorem 4.1, the more frequent of two points", cells, (Samples(FAIR, n), Samples(SKEWED, n)), runs=100),
         _held(
             "Theorem 4.1, the largest noisy count", noisy, (Samples(Population.uniform(TWENTY), n),), runs=200,
             exact=False,
@@ -68,18 +68,18 @@ def _one_predicate() -> tuple[UtilityCase, ...]:
         UtilityCase(
             "Theorem 4.1, an algorithm that is not private",
             PredicatesOf(GeneralizationTightness(1.0, 0.99), ItsPoints()),
-            _promised(half),
+            _guaranteed(half),
             _distinct(n),
             runs=2_000,
             expected=Verdict.FAIL,
-            note="S itself is published, almost always: what the theorem says of private algorithms is false of it.",
+            note="It publishes S almost always; the theorem is about private algorithms and fails for this one.",
             deliberate=True,
         ),
     )
 
 
 def _several_predicates() -> tuple[UtilityCase, ...]:
-    """k > 1: Theorem 4.3, with the n of that k."""
+    """k > 1: Theorem 4.3, with the n for that k."""
     n = _bounded(GeneralizationTightness(0.5, DELTA), ItsPoints(), k=2).printed_size
     halves = _bounded(GeneralizationTightness(0.5, DELTA), ItsParts((n / 2, n)), k=2)
     once = ExponentialMechanism(EPSILON / 2, Multiplicity(FAIR.points))
@@ -95,7 +95,7 @@ def _several_predicates() -> tuple[UtilityCase, ...]:
         UtilityCase(
             "Theorem 4.3, k = 2, an algorithm that is not private",
             PredicatesOf(GeneralizationTightness(0.5, 0.49), ItsParts((n / 2, n))),
-            _promised(halves),
+            _guaranteed(halves),
             _distinct(n),
             runs=2_000,
             expected=Verdict.FAIL,
@@ -106,7 +106,7 @@ def _several_predicates() -> tuple[UtilityCase, ...]:
 
 
 def _learners() -> tuple[UtilityCase, ...]:
-    """Theorem 4.7: pure learners, and (ε, δ)-DP ones, of which one learns half of its sample by heart."""
+    """Theorem 4.7: pure learners, and (ε, δ)-DP learners; one of them memorises half of its sample."""
     two, points, many = Thresholds(2), Points(2), Points(len(TWENTY))
     positive = Population(((0, 1), (1, 1)), (1, 1))
     realizable = Population(((0, 1), (1, 0)), (1, 1))
@@ -114,14 +114,14 @@ def _learners() -> tuple[UtilityCase, ...]:
     private, useless = (
         _bounded(kind(EPSILON, two), ItsErrors(two)) for kind in (FiniteClassLearnerCorrected, FiniteClassLearner)
     )
-    by_heart = _bounded(GeneralizationTightnessCorrected(0.5, DELTA), MemorisedErrors())
+    memorising = _bounded(GeneralizationTightnessCorrected(0.5, DELTA), MemorisedErrors())
     learner = _bounded(LearnPointsCorrected(EPSILON, DELTA, 2), ItsErrors(points))
     wide = _bounded(LearnPointsCorrected(EPSILON, DELTA, many.size), ItsErrors(many))
     n = learner.printed_size
     return (
         _held("Theorem 4.7, a private learner", private, (Samples(positive, n),), runs=100),
         _held("Theorem 4.7, a useless private learner", useless, (Samples(positive, n),), runs=100),
-        _held("Theorem 4.7, δ > 0: half of S by heart", by_heart, _distinct(n)),
+        _held("Theorem 4.7, δ > 0: half of S memorised", memorising, _distinct(n)),
         _held(
             "Theorem 4.7, δ > 0: LearnPoints", learner,
             tuple(Samples(population, n) for population in (realizable, positive)), runs=100,
@@ -133,7 +133,7 @@ def _learners() -> tuple[UtilityCase, ...]:
 def _bounded(
     algorithm: Mechanism, reading: Reading, *, k: int = 1, epsilon: float = EPSILON, delta: float = DELTA
 ) -> AlgorithmB:
-    """Algorithm B around A, which knows the theorem's n and promise; it is not run here, and D does not matter."""
+    """Algorithm B around A, which holds the theorem's n and guarantee; it is not run, so D does not matter."""
     return AlgorithmB(PredicatesOf(algorithm, reading), FAIR, epsilon, delta, k)
 
 
@@ -141,15 +141,15 @@ def _held(
     label: str, mechanism: AlgorithmB, instances: tuple[Mechanism, ...], *, runs: int = 500, exact: bool = True
 ) -> UtilityCase:
     """A itself on samples of the printed n."""
-    return UtilityCase(label, mechanism.inner, _promised(mechanism), instances, runs, exact)
+    return UtilityCase(label, mechanism.inner, _guaranteed(mechanism), instances, runs, exact)
 
 
-def _promised(mechanism: AlgorithmB) -> UtilityClaim:
-    promise = mechanism.generalises(mechanism.printed_size)
-    assert promise is not None
-    return promise
+def _guaranteed(mechanism: AlgorithmB) -> UtilityClaim:
+    guarantee = mechanism.generalises(mechanism.printed_size)
+    assert guarantee is not None
+    return guarantee
 
 
 def _distinct(n: int) -> tuple[Mechanism, ...]:
-    """All samples of U[0, 1] are alike to what publishes records."""
+    """Distinct records; they stand for U[0, 1], because algorithms that only publish records treat them alike."""
     return (Fixed(tuple(range(n)), "U", f"{n:,} distinct records, as from U[0, 1]"),)

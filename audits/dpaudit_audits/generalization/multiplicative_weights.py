@@ -1,4 +1,4 @@
-"""What to try against private multiplicative weights: conversations that spec the loss, or the error."""
+"""Audit plan for private multiplicative weights: conversations with a large privacy loss or a large error."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ X = (0, 1, 2)
 LEFT = Multiset.counted({0: 9, 1: 8, 2: 3})
 RUNS = 2_000
 SLOW = 0.02
-"""α for hunts of the loss: x^t hardly moves, so that every query stays at the threshold."""
-REAL = "The answers are real, so that there is no law."
+"""α for cases with a large privacy loss: x^t hardly moves, so every query stays at the threshold."""
+REAL = "The answers are real numbers, so the output distribution is not computed."
 
 
 def cases() -> tuple[Case, ...]:
-    """f(S) − f(x^t) at the threshold, for queries of which the record that moves lowers all but the last."""
+    """f(S) − f(x^t) at the threshold; the changed record lowers all queries except the last."""
     default = _mechanism(1.0, 0.0, 2, _hunter(0.1, 6))
     large = _mechanism(4.0, 0.0, 1, _hunter(0.1, 5))
     below = _mechanism(4.0, 0.0, 6, _hunter(0.1, 3), threshold=-1.0)
@@ -49,14 +49,14 @@ def cases() -> tuple[Case, ...]:
     return (
         _case("default", default),
         _case("ε = 4, c = 1", large, runs=4 * RUNS),
-        _case("ε = 4, every round two releases", below),
+        _case("ε = 4, two releases in every round", below),
         _case("ε = 4, after updates that move x^t far", moved),
-        _case("ε = 0.5, queries fixed beforehand", half),
-        _case("subsets drawn beforehand", drawn),
-        # no update is ever made at these numbers, so that every transcript is the same
+        _case("ε = 0.5, queries fixed in advance", half),
+        _case("subsets drawn in advance", drawn),
+        # with these parameters there is never an update, so every transcript is the same
         replace(_case("c and T as printed, α = 0.5", printed), expected=Verdict.INCONCLUSIVE),
         _case("δ = 0.001", approximate),
-        _case("ε = 3, δ = 0.01, every round two releases", loose),
+        _case("ε = 3, δ = 0.01, two releases in every round", loose),
         replace(_case("group of 2", default, 2), claim=default.claim.group(2)),
         replace(_case("group of 3", approximate, 3), claim=approximate.claim.group(3)),
         replace(
@@ -64,15 +64,15 @@ def cases() -> tuple[Case, ...]:
             note="Two releases in every round, each with noise for one.",
         ),
         replace(
-            _case("no noise on what is compared", quiet), expected=fails, deliberate=True,
-            note="Whether the first answer is f(x^0) shows on which side of T the share is.",
+            _case("no noise on the compared values", quiet), expected=fails, deliberate=True,
+            note="Whether the first answer is f(x^0) reveals whether the share is above T.",
         ),
     )
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """At the printed n, c and T: databases far from uniform, and analysts who ask where x^t is worst, or near 3α."""
-    found = []
+    """At the printed n, c and T: databases far from uniform; analysts who ask where x^t errs most, or by about 3α."""
+    cases = []
     for alpha, size, k in ((0.2, 4, 20), (0.3, 2, 80), (0.25, 6, 60)):
         points = tuple(range(size))
         n = _printed(alpha, points, k)
@@ -84,29 +84,30 @@ def utility_cases() -> tuple[UtilityCase, ...]:
         for label, S in held:
             worst = _at(alpha, points, WorstFor(S, points, alpha, k), S)
             case = _asked(f"worst queries, {label}, |X| = {size}, α = {alpha:g}", worst, S)
-            found.append(replace(case, drawing=partial(errors_by_round, worst)) if label == "one point" else case)
+            cases.append(replace(case, drawing=partial(errors_by_round, worst)) if label == "one point" else case)
         S = held[2][1]
         near = _at(alpha, points, Hovering(S, points, alpha, k, 3 * alpha), S)
-        found.append(_asked(f"errors near 3α, |X| = {size}, α = {alpha:g}", near, S))
+        cases.append(_asked(f"errors near 3α, |X| = {size}, α = {alpha:g}", near, S))
         doubt = _at(alpha, points, Hovering(S, points, alpha, k, near.T), S)
-        found.append(_asked(f"errors near T, |X| = {size}, α = {alpha:g}", doubt, S))
+        cases.append(_asked(f"errors near T, |X| = {size}, α = {alpha:g}", doubt, S))
     points = tuple(range(4))
     n = _printed(0.2, points, 20, 1e-6)
     S = Multiset.counted({0: n})
     by_delta = _at(0.2, points, WorstFor(S, points, 0.2, 20), S, 1e-6)
-    found.append(_asked("worst queries, one point, δ = 1e-06", by_delta, S))
-    return (*found, tight(), starved(), *distribution(), *overfitted())
+    cases.append(_asked("worst queries, one point, δ = 1e-06", by_delta, S))
+    return (*cases, tight(), starved(), *distribution(), *overfitted())
 
 
 def tight() -> UtilityCase:
-    """Theorem 4.15 with α where it prints α²: T = 2α, from a fifth of the records. Its proof would use Theorem 3.28."""
+    """Theorem 4.15 with α instead of the printed α²: T = 2α, a fifth of the records; its proof would use Theorem 3.28.
+    """
     points = tuple(range(4))
     S = Multiset.counted({0: math.ceil(_printed(0.2, points, 20, 1e-6) * 0.2)})
     mechanism = _at(0.2, points, WorstFor(S, points, 0.2, 20), S, 1e-6)
     claim = UtilityClaim(AccurateAnswers(mechanism.analyst, 3 * 0.2, "sample"), 0.95, "§4.2.2, Theorem 4.15, its proof")
     return UtilityCase(
         "T = 2α, δ = 1e-06", mechanism, claim, (Fixed(S, label=f"{len(S):,} records"),), 1_000, exact=False,
-        note=f"T = {mechanism.T:.4g}. Releases are off by more than 3α with (β/(8ck))^(3/√8) each, which is enough.",
+        note=f"T = {mechanism.T:.4g}. Each release errs by more than 3α with probability (β/(8ck))^(3/√8): enough.",
     )
 
 
@@ -118,13 +119,13 @@ def starved() -> UtilityCase:
     claim = UtilityClaim(AccurateAnswers(mechanism.analyst, 3 * 0.2, "sample"), 0.95, "§4.2.2, Theorem 4.14")
     return UtilityCase(
         "a hundredth of the printed n", mechanism, claim, (Fixed(S, label=f"{len(S):,} records"),), 300, exact=False,
-        expected=Verdict.FAIL, deliberate=True, note="Not promised at so few records.",
+        expected=Verdict.FAIL, deliberate=True, note="The theorem does not cover so few records.",
     )
 
 
 def distribution() -> tuple[UtilityCase, ...]:
-    """Corollary 4.10 at the least ε that leaves something to promise, against the overfitter and random subsets."""
-    found = []
+    """Corollary 4.10 at the smallest ε with a non-trivial guarantee, against the overfitter and random subsets."""
+    cases = []
     points = tuple(range(8))
     for label, analyst in (("the overfitter", Overfitter(8)), ("random subsets", RandomSubsets(points, 6))):
         draft = PrivateMultiplicativeWeights(0.04, 0.0, 0.1, points, 1, analyst)
@@ -132,17 +133,17 @@ def distribution() -> tuple[UtilityCase, ...]:
         population = analyst.population
         assert population is not None
         claim = mechanism.utility(mechanism.records)[1]
-        found.append(
+        cases.append(
             UtilityCase(
                 f"Acc, {label}, n = {mechanism.records:,}", mechanism, claim, (Samples(population, mechanism.records),),
                 400, exact=False, note=REAL,
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def overfitted() -> tuple[UtilityCase, ...]:
-    """2·10⁹ cells, six times the printed n: what is promised is below the gap of exact answers."""
+    """2·10⁹ cells, six times the printed n: the guaranteed error is below the gap of exact answers."""
     cells = 2_000_000_000
     draft = PrivateMultiplicativeWeights(0.033, 0.0, 0.13, range(cells), 1, Overfitter(cells))
     mechanism = replace(draft, records=draft.printed_records())
@@ -151,12 +152,12 @@ def overfitted() -> tuple[UtilityCase, ...]:
     won = UtilityCase(
         f"Acc, the overfitter, k = {cells + 1:,}", WeightsGame(mechanism, n), claim,
         (Fixed((), label="a fresh sample of the analyst's distribution"),), 500, exact=False,
-        note=f"n = {n:,}; a game in which x^0 is mended counts as lost. Noisy answers would need fresh noise for each.",
+        note=f"n = {n:,}; a game with an update of x^0 counts as lost. Noisy answers would need fresh noise for each.",
     )
     exact = OverfittingGame(NaiveAnswers(Overfitter(cells)), n)
     lost = replace(
         won, label=f"Acc, exact answers, k = {cells + 1:,}", mechanism=exact, runs=100, expected=Verdict.FAIL,
-        deliberate=True, note="No promise of exact answers: what the private mechanism keeps, the overfitter breaks.",
+        deliberate=True, note="Exact answers do not have this guarantee: the overfitter violates it.",
     )
     return won, lost
 
@@ -171,7 +172,7 @@ def _mechanism(
 
 
 def _hunter(target: float, k: int) -> Hovering:
-    """After 0 four times, then after 1, again after every update."""
+    """An analyst who asks about 0 four times, then about 1, and starts again after every update."""
     return Hovering(LEFT, X, SLOW, k, target, 4, 0, 1)
 
 
@@ -186,7 +187,7 @@ def _among(*points: int) -> Among:
 
 
 def _printed(alpha: float, points: tuple[int, ...], k: int, delta: float = 0.0) -> int:
-    """The n of the theorem at ε = 1, which the number of queries sets."""
+    """The theorem's n at ε = 1 for k queries, rounded up to a multiple of |X|."""
     draft = PrivateMultiplicativeWeights(1.0, delta, alpha, points, 1, AskingAll((_among(0),) * k))
     return -(-draft.printed_records() // len(points)) * len(points)
 
@@ -203,7 +204,7 @@ def _asked(label: str, mechanism: PrivateMultiplicativeWeights, S: Multiset) -> 
 
 
 def _padded(times: dict[int, int], n: int) -> Multiset:
-    """With the rest of n records at 0."""
+    """`times`, with the rest of the n records at 0."""
     return Multiset.counted({**times, 0: times[0] + n - sum(times.values())})
 
 

@@ -1,4 +1,4 @@
-"""What to try against NumericSparse: records that move many answers, releases, and answers at the ends of a promise."""
+"""Audit plans for NumericSparse: records that change many answers, releases, and answers at the ends of a guarantee."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpaudit_audits.generalization.wrong_sparse import Respun
 ZEROS, ONES = Count(0), Count(1)
 STRETCH = (ZEROS,) * 4 + (ONES,)
 RUNS = 2_000
-REAL = "What is released is real, so that there is no law."
+REAL = "The releases are real numbers, so the output distribution is not computed."
 
 
 def cases(kind: type[NumericSparse]) -> tuple[Case, ...]:
@@ -34,11 +34,11 @@ def cases(kind: type[NumericSparse]) -> tuple[Case, ...]:
         Case("group of 2", default, (_moved(2, 0, 2),), default.claim.group(2), runs=RUNS, exact=False),
         Case("group of 3", approximate, (_moved(3, 0, 3),), approximate.claim.group(3), runs=RUNS, exact=False),
     )
-    if kind is NumericSparseCorrected:  # with δ = 0 it is the same text
+    if kind is NumericSparseCorrected:  # with δ = 0 it is the same program
         return (Case("default", approximate, (_moved(1, 0, 1),), runs=RUNS, exact=False), *by_delta[1:])
     return (
         Case("default", default, (_moved(1, 0, 1), _moved(1, 1, 1)), runs=RUNS, exact=False),
-        Case("c = 2, the last of each stretch moves the other way", twice, (_moved(1, 0, 1),), runs=RUNS, exact=False),
+        Case("c = 2, every fifth query changes the other way", twice, (_moved(1, 0, 1),), runs=RUNS, exact=False),
         Case("ε = 4", large, (_moved(1, 0, 1),), runs=4 * RUNS, exact=False),
         Case("ε = 4, c = 8 releases, all far above", several, (_moved(9, 0, 1),), runs=RUNS, exact=False),
         *by_delta,
@@ -47,7 +47,7 @@ def cases(kind: type[NumericSparse]) -> tuple[Case, ...]:
 
 
 def wrong() -> tuple[Case, ...]:
-    """Other texts under the same claim: one is private, two are not."""
+    """Other programs under the same claim: one satisfies it, two do not."""
     once = Respun(1.0, 0.0, 0.0, 2, STRETCH * 2, once=True)
     bare = Respun(1.0, 0.0, 0.5, 1, (ZEROS, ONES), bare=True)
     unscaled = Overclaiming(NumericSparse(44 * 4.0, 0.0, -200.0, 44, (ZEROS,) * 44), Claim(4.0))
@@ -55,11 +55,11 @@ def wrong() -> tuple[Case, ...]:
     return (
         Case(
             "T̂ drawn once", once, (_moved(1, 0, 1),), runs=RUNS, exact=False,
-            note="Not what is printed, and private: the threshold then costs ε₁/(2c) once.",
+            note="Differs from the printed algorithm and is private: the threshold then adds ε₁/(2c) once.",
         ),
         Case(
-            "no noise on what is compared", bare, (_moved(1, 0, 1),), runs=RUNS, exact=False, expected=fails,
-            deliberate=True, note="⊥ and then a number shows that 0 < T̂ ≤ 1: never seen on the left.",
+            "no noise on the compared answers", bare, (_moved(1, 0, 1),), runs=RUNS, exact=False, expected=fails,
+            deliberate=True, note="⊥ and then a number implies 0 < T̂ ≤ 1: impossible under D.",
         ),
         Case(
             "noise of c = 1, c = 44", unscaled, (_moved(5, 0, 1),), runs=5_000, exact=False, expected=fails,
@@ -71,20 +71,20 @@ def wrong() -> tuple[Case, ...]:
 def utility_cases(kind: type[NumericSparse]) -> tuple[UtilityCase, ...]:
     """Answers just below T − α, just above T + α, at T, and far above; releases; a halt before the last query."""
     printed = kind is NumericSparse
-    found = []
+    cases = []
     for delta in (0.0, 1e-6):
         for c, k, beta in ((1, 1, 0.05), (3, 12, 0.5), (10, 10, 0.05)):
-            refuted = bool(delta) and printed and beta < 0.5  # twelve queries use half of what β = 0.5 leaves
-            found.append(_ends(kind, delta, c, k, beta, refuted))
+            refuted = bool(delta) and printed and beta < 0.5  # with twelve queries β = 0.5 leaves a margin
+            cases.append(_ends(kind, delta, c, k, beta, refuted))
     mechanism = kind(1.0, 0.0, 5_000.0, 1, (ONES, ZEROS))
     halting = UtilityCase(
         "the first of two queries far above, c = 1", mechanism, mechanism.utility(0)[0],
         (Fixed(Multiset.counted({1: 10_000}), label="10,000 ones, no zeros"),), 2_000, exact=False,
         expected=Verdict.FAIL if printed else Verdict.PASS,
         note="One query is at least T − α, as c = 1 allows, and it is not the last." if printed else
-        "Nothing is promised where c queries before the last are at least T − α.",
+        "The guarantee does not apply if c queries before the last are at least T − α.",
     )
-    return (*found, halting)
+    return (*cases, halting)
 
 
 def _ends(kind: type[NumericSparse], delta: float, c: int, k: int, beta: float, refuted: bool) -> UtilityCase:
@@ -97,11 +97,11 @@ def _ends(kind: type[NumericSparse], delta: float, c: int, k: int, beta: float, 
         Fixed(Multiset.counted({0: low, 1: last}), label=f"{low:,} zeros, {last:,} ones")
         for last in (high, 20 * T, T, low)
     )
-    # the releases of answers far above
+    # failure probability of one release of an answer far above
     off = beta / (4 * c * k)
     if delta and kind is NumericSparse:
         off **= 1 / math.sqrt(8)
-    note = f"{REAL} Far above the threshold by hand: success has probability {(1 - off) ** c:.6g}."
+    note = f"{REAL} Derived by hand: far above the threshold, success has probability {(1 - off) ** c:.6g}."
     return UtilityCase(
         f"c = {c}, k = {k}, β = {beta:g}, δ = {delta:g}", mechanism, mechanism.utility(0)[0], instances, 4_000,
         exact=False, expected=Verdict.FAIL if refuted else Verdict.PASS, note=note,
@@ -109,7 +109,7 @@ def _ends(kind: type[NumericSparse], delta: float, c: int, k: int, beta: float, 
 
 
 def _moved(zeros: int, ones: int, moved: int) -> Pair:
-    """Zeros that become ones."""
+    """A pair where `moved` zeros become ones."""
     left = Multiset.counted({0: zeros, 1: ones})
     right = Multiset.counted({0: zeros - moved, 1: ones + moved})
     return Pair(left, right, f"{zeros} zeros and {ones} ones, {moved} moved")

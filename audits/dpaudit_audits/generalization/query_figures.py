@@ -1,4 +1,4 @@
-"""The accuracy game drawn: the largest error against the number of queries, for exact and for noisy answers."""
+"""A figure of the accuracy game: the largest error against the number of queries, for exact and noisy answers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from dpaudit_algorithms.generalization.analysts import Overfitter
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers, NoisyAnswers
 
 GAMES = 25
-"""At every number of queries."""
+"""Games per number of queries."""
 POINTS = 15
 
 
 def error_against_k(private: NoisyAnswers, rng: Generator) -> Drawing:
-    """Games with the same n: the mean and the largest of the errors, and what is promised.
+    """The mean and the largest error of games with the same n, and the guaranteed error.
 
     Args:
-        private: the mechanism at the k of its board; at other k it is calibrated anew, for the same (ε, δ) and n.
-        rng: what the games are drawn with.
+        private: the mechanism at its own k; at other k it is calibrated again, for the same (ε, δ) and n.
+        rng: random generator for the games.
     """
     n, logs = private.records, np.linspace(2, np.log10(private.k), POINTS)
     exact: list[tuple[float, float]] = []
     noisy: list[tuple[float, float]] = []
-    promised: list[tuple[float, float]] = []
+    guaranteed: list[tuple[float, float]] = []
     worst: list[tuple[float, float]] = []
     for at in logs.tolist():
         cells = round(10**at)
@@ -39,24 +39,24 @@ def error_against_k(private: NoisyAnswers, rng: Generator) -> Drawing:
         exact.append((at, float(naive.mean())))
         noisy.append((at, float(kept.mean())))
         worst += [(at, float(naive.max())), (at, float(kept.max()))]
-        promised.append((at, mechanism.sample_accuracy(0.05) + 10 * private.epsilon))
+        guaranteed.append((at, mechanism.sample_accuracy(0.05) + 10 * private.epsilon))
     layers = [
         line(exact, style="left", label="exact answers, mean"),
         line(noisy, style="right", label="noisy answers, mean"),
-        line(promised, style="claim", label="promised of the noisy ones"),
+        line(guaranteed, style="claim", label="guarantee for noisy answers"),
         dots(worst, "data", f"the largest of {GAMES} games", mark="cross"),
     ]
-    what = (
+    setting = (
         f"Largest error of k answers to the analyst who overfits, n = {n:,}, ε = {private.epsilon:g}, "
         f"δ = {private.delta:g}, {GAMES} games at every k."
     )
-    seen = (
+    result = (
         f"At k = {private.k:,} exact answers are off by {exact[-1][1]:.3g} on average, noisy ones by "
-        f"{noisy[-1][1]:.3g}, and at most {promised[-1][1]:.3g} is promised of those."
+        f"{noisy[-1][1]:.3g}; the guarantee for noisy answers is at most {guaranteed[-1][1]:.3g}."
     )
-    return Drawing(f"{what} {seen}", f"{what} {seen}", [Panel("", "log₁₀ k", "largest error", layers)])
+    return Drawing(f"{setting} {result}", f"{setting} {result}", [Panel("", "log₁₀ k", "largest error", layers)])
 
 
 def _errors(game: OverfittingGame, rng: Generator) -> FloatArray:
-    """Of the games, one number each, in no order."""
+    """The errors of the games, one number each, in no order."""
     return np.asarray(game.bulk((), GAMES, rng), dtype=np.float64)

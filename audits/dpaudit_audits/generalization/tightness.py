@@ -1,6 +1,6 @@
-"""What to try against the tightness algorithm (thesis, Theorem 4.5): distinct records, equal ones, misfit blocks.
+"""Audit plans for the tightness algorithm (thesis, Theorem 4.5): distinct records, equal records, misfit blocks.
 
-Its probabilities are the same for all sequences of distinct records, so one of them stands for U[0, 1]^n by law.
+Its probabilities are the same for all sequences of distinct records, so one sequence represents U[0, 1]^n exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHORT = "Blocks of ⌈αn⌉ records: there are {}, and {} are not enough."
 
 
 def cases(kind: Kind) -> tuple[Case, ...]:
-    """One record in one block, or one in each of several; a record that is there twice hides the other."""
+    """One record in one block, or one in each of several; a duplicate of a record hides the other."""
     default, singles, large = kind(0.25, 0.1), kind(0.125, 0.1), kind(0.5, 0.4)
     return (
         Case("default", default, _pairs(8, 1), runs=5_000),
@@ -35,7 +35,7 @@ def cases(kind: Kind) -> tuple[Case, ...]:
             runs=0,
             scope=Scope((0, 1, 2), 5, ordered=True),
         ),
-        Case("one block of all", kind(1.0, 0.9), _pairs(5, 1), runs=5_000),
+        Case("a single block", kind(1.0, 0.9), _pairs(5, 1), runs=5_000),
         Case(
             "less than δ",
             default,
@@ -51,11 +51,11 @@ def cases(kind: Kind) -> tuple[Case, ...]:
 
 
 def utility(kind: Kind) -> tuple[UtilityCase, ...]:
-    """1/α and αn whole or not, α near δ and near 1; the printed bound again by runs on samples of U[0, 1]."""
+    """1/α and αn whole or not, α near δ and near 1; and the printed bound on samples of U[0, 1]."""
     refuted = Verdict.FAIL if kind is GeneralizationTightness else Verdict.PASS
     return (
         _tried("default", kind(0.25, 0.1), 8),
-        _tried("one record a block", kind(0.1, 0.05), 10),
+        _tried("one record per block", kind(0.1, 0.05), 10),
         _tried("1/α not whole", kind(0.4, 0.39), 5),
         _tried("1/α not whole, δ near α", kind(0.3, 0.299), 10),
         _tried("α near δ", kind(0.126, 0.125), 1000),
@@ -82,7 +82,7 @@ def _tried(
     expected: Verdict = Verdict.PASS,
     note: str = "",
 ) -> UtilityCase:
-    """The last promise, which is the strongest, or the first, which is refuted: by law on n distinct records."""
+    """The last, strongest guarantee, or the first, refuted one: exact on n distinct records."""
     instances = (Fixed(tuple(range(n)), "U", f"{n:,} distinct records"),)
     printed = mechanism.utility(n)
     claim = printed[-1] if expected is Verdict.PASS else printed[0]
@@ -90,7 +90,7 @@ def _tried(
 
 
 def _pairs(n: int, k: int) -> tuple[Pair, ...]:
-    """Records 1/n, 2/n, …, of which k are replaced, two places apart and then side by side; or all equal but those."""
+    """k of n distinct records replaced, two positions apart or adjacent; and k of n equal records replaced."""
     plain = tuple(i / n for i in range(n))
     even = tuple(0.5 for _ in range(n))
     apart, together = tuple(range(0, 2 * k, 2)), tuple(range(k))

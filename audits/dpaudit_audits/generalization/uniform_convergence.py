@@ -1,4 +1,4 @@
-"""What to try against the generalisation bounds (thesis, Theorems 3.17 and 3.18, Lemma 3.19): nothing is private."""
+"""Audit plans for the generalisation bounds (thesis, Theorems 3.17 and 3.18, Lemma 3.19), which are not private."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dpaudit_algorithms.pac.grid_concepts import Halfspaces, Rectangles, Thresho
 
 NOMINAL = Claim(1.0, 1e-6)
 EXACT = 400
-"""Samples of more examples are drawn, not enumerated: their probabilities have too many digits."""
+"""Above this number of examples, samples are drawn rather than enumerated: their probabilities have too many digits."""
 EXAMPLES = tuple((x, y) for x in range(3) for y in (0, 1))
 
 
 def cases(kind: type[UniformConvergence]) -> tuple[Case, ...]:
-    """One example moves the numbers that are published."""
+    """One example changes the published numbers."""
     default, small = kind(Thresholds(8), 0.3, 0.1), kind(Thresholds(3), 0.3, 0.1)
     return (
         Case("default", default, (_moved(1),), NOMINAL, runs=20_000, expected=Verdict.FAIL),
@@ -38,7 +38,7 @@ def cases(kind: type[UniformConvergence]) -> tuple[Case, ...]:
 
 
 def utility(kind: type[UniformConvergence]) -> tuple[UtilityCase, ...]:
-    """Errors just above α, on either side of the target; for Theorem 3.18 also where it asks for one example."""
+    """Errors just above α, on either side of the target; for Theorem 3.18 also where n is one."""
     refuted = Verdict.FAIL if kind is UniformConvergence else Verdict.PASS
     thresholds = Thresholds(8)
     both = Truth((0, 3, 4), (0.399998, 0.300001, 0.300001), 3)
@@ -74,7 +74,7 @@ def utility(kind: type[UniformConvergence]) -> tuple[UtilityCase, ...]:
             1,
             (fair,),
             refuted,
-            "VC(H) = 0: one example is enough as printed, and its error is 0 or 1 where that of the concept is 1/2.",
+            "VC(H) = 0: the printed n is one example, with empirical error 0 or 1; the concept's true error is 1/2.",
         ),
         _tried(
             "Theorem 3.18, αβ near 1",
@@ -82,7 +82,7 @@ def utility(kind: type[UniformConvergence]) -> tuple[UtilityCase, ...]:
             1,
             (scattered,),
             refuted,
-            "(50/α²)·ln(1/(αβ)) = 0.82 asks for one example, on which some c_x has error 1 where its own is 1/126.",
+            "(50/α²)·ln(1/(αβ)) = 0.82 gives one example, on which some c_x has error 1; its true error is 1/126.",
             runs=500,
         ),
     )
@@ -97,7 +97,7 @@ def _tried(
     note: str = "",
     runs: int = 5_000,
 ) -> UtilityCase:
-    """The promise of one of the sample sizes, at exactly that size; the law where it has no thousands of samples."""
+    """The guarantee of a sample size, at exactly that size; exact if there are not too many samples."""
     size = mechanism.sample_sizes[which]
     claim = next(c for c in mechanism.utility(size.records) if c.place == size.place)
     sources = tuple(_source(mechanism.concepts, truth, size.records) for truth in truths)
@@ -110,12 +110,12 @@ def _source(concepts: ConceptClass, truth: Truth | AnyLabels, records: int) -> M
 
 
 def _near(x: int, target: int, alpha: float) -> Truth:
-    """Just more than α at one point, the rest at another that no neighbouring concept confuses."""
+    """Mass just above α at one point, and the rest at a point on which neighbouring concepts agree."""
     return Truth((0, x), (1 - alpha - 1e-6, alpha + 1e-6), target) if alpha < 1 else Truth((x,), (1,), target)
 
 
 def _moved(k: int) -> Pair:
-    """Positive examples at 1 and negative ones at 6, against k positive ones at 5 instead."""
+    """Positive examples at 1 and negative ones at 6; on D′ k positive examples are at 5."""
     left = Multiset.counted({(1, 1): 4, (6, 0): 4})
     right = Multiset.counted({(1, 1): 4 - k, (5, 1): k, (6, 0): 4})
     return Pair(left, right, f"{k} positive example(s) moved from 1 to 5")

@@ -1,4 +1,4 @@
-"""A conversation with private multiplicative weights drawn: the errors, and how x^t learns."""
+"""A figure of a conversation with private multiplicative weights: the errors, and how x^t learns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dpaudit_algorithms.generalization.weights_analysts import Following, follow
 
 
 def errors_by_round(mechanism: PrivateMultiplicativeWeights, rng: Generator) -> Drawing:
-    """One conversation: the error of every answer, where it comes from, and KL(S ‖ x^t).
+    """One conversation: the error and the source of every answer, and KL(S ‖ x^t).
 
     Args:
-        mechanism: with an analyst who knows S and x^t.
-        rng: what the conversation is drawn with.
+        mechanism: a mechanism whose analyst knows S and x^t.
+        rng: random generator for the conversation.
     """
     analyst = mechanism.analyst
     assert isinstance(analyst, Following)
@@ -38,19 +38,19 @@ def errors_by_round(mechanism: PrivateMultiplicativeWeights, rng: Generator) -> 
         learned.append((i + 1, potential(S, points, x)))
     ends, alpha = (1, len(learned)), mechanism.alpha
     layers = [
-        line([(at, 3 * alpha) for at in ends], style="claim", label="3α, promised"),
+        line([(at, 3 * alpha) for at in ends], style="claim", label="3α, guaranteed"),
         line([(at, mechanism.T) for at in ends], style="data", label="T"),
         dots(kept, "left", "answered by x^t"),
-        dots(released, "right", "released, and x^t moved", mark="cross"),
+        dots(released, "right", "released; x^t updated", mark="cross"),
     ]
-    what = (
-        f"One conversation at n = {mechanism.records:,}, ε = {mechanism.epsilon:g}, α = {alpha:g}: each query is the "
-        f"worst for x^t. {len(released)} of c = {mechanism.updates} updates are used."
+    setting = (
+        f"One conversation at n = {mechanism.records:,}, ε = {mechanism.epsilon:g}, α = {alpha:g}: each query has the "
+        f"largest error for x^t. {len(released)} of c = {mechanism.updates} updates are used."
     )
     largest = max(error for _, error in (*kept, *released))
-    seen = f"The largest error is {largest:.3g}, of {3 * alpha:g} promised."
+    result = f"The largest error is {largest:.3g}; the guarantee is {3 * alpha:g}."
     panels = [
         Panel("", "round", "error", layers),
         Panel("", "round", "KL(S ‖ x^t)", [line(learned, style="right", label="distance of x^t from S")]),
     ]
-    return Drawing(f"{what} {seen}", f"{what} {seen}", panels)
+    return Drawing(f"{setting} {result}", f"{setting} {result}", panels)

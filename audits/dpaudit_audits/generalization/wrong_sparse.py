@@ -1,4 +1,4 @@
-"""Other ways to write NumericSparse, of which one is private too: what an audit must tell apart."""
+"""Variants of NumericSparse, one private and the others not, which an audit must distinguish."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dpaudit_algorithms.generalization.numeric_sparse import NumericSparse, Spar
 
 @dataclass(frozen=True)
 class Respun(NumericSparse):
-    """NumericSparse with some of its noise left out. (What releases the compared number is `SVT3` of the corpus.)
+    """NumericSparse with some of its noise left out. (`SVT3` of the corpus releases the compared number.)
 
     Args:
-        once: T̂ keeps its noise after a release, as in Algorithm 1 of Lyu, Su and Li. That is private: moving the
-            threshold by 1 costs ε₁/(2c), once, and moving every answer above by 2 another ε₁/(2c).
-        bare: what is compared with T̂ has no noise.
+        once: T̂ keeps its noise after a release, as in Algorithm 1 of Lyu, Su and Li. That is private: shifting the
+            threshold by 1 costs ε₁/(2c), once, and shifting every answer above by 2 costs another ε₁/(2c).
+        bare: no noise on the answers compared with T̂.
     """
 
     once: bool = False
@@ -64,7 +64,7 @@ class Respun(NumericSparse):
 
 @dataclass(frozen=True)
 class QuietSparse(SparseNoise):
-    """Noise for the releases alone; the comparisons have next to none."""
+    """Noise only for the releases; the comparisons have almost none."""
 
     @cached_property
     def threshold(self) -> float:
@@ -73,7 +73,7 @@ class QuietSparse(SparseNoise):
 
 @dataclass(frozen=True)
 class Quiet(PrivateMultiplicativeWeights):
-    """Private multiplicative weights that answer ⊥, or not, without noise."""
+    """Private multiplicative weights that decide without noise whether to answer ⊥."""
 
     @cached_property
     def noise(self) -> SparseNoise:

@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.half_spaces`."""
+"""Audit plans for `dpaudit_algorithms.half_spaces`."""

@@ -1,4 +1,4 @@
-"""Drawings of audits of half-spaces: the examples, the best angles on both datasets, and the angles that come out."""
+"""Figures for audits of half-spaces: the examples, the best angles on both datasets, and the returned angles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpaudit_audits.half_spaces.plane_figures import arrow, dial, only_one_has, 
 
 @dataclass(frozen=True)
 class AngleOf:
-    """The angle of an output: of the index of one of a grid's, or of the first of several; else of a vector."""
+    """The angle of an output: an index into the grid, the first of several indices, or without a grid a vector."""
 
     sine: Fraction | None
 
@@ -31,11 +31,11 @@ class AngleOf:
 
 @dataclass(frozen=True)
 class HalfspaceFigure:
-    """The examples of both datasets, with φ* of each where there is a grid; and the angles that are returned.
+    """The examples of both datasets, with φ* of each if there is a grid; and the returned angles.
 
     Args:
-        angle: of an output.
-        plane: whether the examples lie in the plane, and can be drawn.
+        angle: maps an output to its angle.
+        plane: whether the examples lie in the plane and can be drawn.
     """
 
     angle: AngleOf
@@ -49,8 +49,8 @@ class HalfspaceFigure:
         angles = [self.angle(value) for value in seen.values]
         panels.append(dial("Angles returned", angles, seen.left, seen.right, seen.event))
         p, q = seen.probability
-        told = f"The event, an arc of angles, has probability {p:.3g} on left and {q:.3g} on right."
-        return Drawing(f"What is returned on both datasets, as directions of the normal vector. {told}", told, panels)
+        summary = f"The event, an arc of angles, has probability {p:.3g} under D and {q:.3g} under D′."
+        return Drawing(f"Outputs on both datasets, as directions of the normal vector. {summary}", summary, panels)
 
     def _examples(self, left: Dataset, right: Dataset) -> Panel:
         both = [*(row for data in (left, right) for row in Multiset.of(data).values)]
@@ -63,17 +63,17 @@ class HalfspaceFigure:
         reach = max((max(map(abs, x)) for x, _ in both), default=1)
         layers.append(line([(-reach, 0), (reach, 0)], [(0, -reach), (0, reach)], style="quiet"))
         if self.angle.sine is not None:
-            layers += [self._star(left, "left", reach), self._star(right, "right", reach)]
-        return Panel(f"Examples: {len(left)} on left, {len(right)} on right", "x₁", "x₂", layers, square=True)
+            layers += [self._star(left, "left", "D", reach), self._star(right, "right", "D′", reach)]
+        return Panel(f"Examples: {len(left)} in D, {len(right)} in D′", "x₁", "x₂", layers, square=True)
 
-    def _star(self, data: Dataset, style: str, reach: float) -> Layer:
-        """The last of the best angles."""
+    def _star(self, data: Dataset, style: str, name: str, reach: float) -> Layer:
+        """The last of the best angles, φ*."""
         assert self.angle.sine is not None
         q = qualities(self.angle.sine, examples(data))
         best = max(i for i in range(len(q)) if q[i] == q.max())
-        return line(arrow(best * AngleGrid(self.angle.sine).gamma, 0.8 * reach), style=style, label=f"φ*, {style}")
+        return line(arrow(best * AngleGrid(self.angle.sine).gamma, 0.8 * reach), style=style, label=f"φ*, {name}")
 
 
 def angles_of(sine: Fraction | None, *, plane: bool = True) -> Callable[[Seen], Drawing | None]:
-    """The drawing for outputs that are angles of a grid, or with None normal vectors."""
+    """The figure for outputs that are angles of a grid, or normal vectors if `sine` is None."""
     return HalfspaceFigure(AngleOf(sine), plane)

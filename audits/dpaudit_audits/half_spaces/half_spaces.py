@@ -1,4 +1,4 @@
-"""What to try against MakeData (half-spaces paper §3.1, Algorithm 1)."""
+"""Audit plans for MakeData (half-spaces paper §3.1, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.half_spaces.half_spaces import Angle, MakeData, MakeDataCorrected, directions
 
 UNIT = Fraction(1, 2)
-"""sin γ of Lemma 11 for X = {−1, 0, 1}: γ = 30°, thirteen angles, of which the last is 360°."""
+"""sin γ of Lemma 11 for X = {−1, 0, 1}: γ = 30°, thirteen angles; the last is 360°."""
 COARSE = Fraction(1)
-"""γ = 90°, five angles: a grid that is too coarse for any X, small enough for laws of everything."""
+"""γ = 90°, five angles: a grid too coarse for any X, but small enough to compute every output distribution."""
 DIAGONAL = ((1, 1), 1)
 AGAINST = ((-1, -1), 1)
-"""With `DIAGONAL`: two examples that half-spaces explain at two angles alone, 135° and 315°."""
+"""With `DIAGONAL`: two examples that only the half-spaces at 135° and 315° explain."""
 DOMAIN = tuple(((a, b), y) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0) for y in (-1, 1))
-"""All examples of {−1, 0, 1}² but those of the origin."""
+"""All examples of {−1, 0, 1}² except at the origin."""
 
 
 @dataclass(frozen=True)
 class Seen(Mechanism):
-    """The copies of a few angles alone: post-processing, so the claim is the inner mechanism's."""
+    """The copies of only a few angles: post-processing, so the claim is that of the inner mechanism."""
 
     inner: MakeData | MakeDataCorrected
     angles: tuple[int, ...]
@@ -42,17 +42,17 @@ class Seen(Mechanism):
 
 
 def near(mechanism: MakeData | MakeDataCorrected, *added: Any) -> Seen:
-    """The angles at which the examples that a pair differs in count."""
+    """`mechanism` restricted to the angles at which the `added` examples count."""
     return Seen(mechanism, tuple(sorted({i for x, y in added for i in mechanism.counted(x, y)})))
 
 
 def survives(angle: Angle, wrap: bool) -> bool:
-    """Whether Lemma 12's ε holds in a reading."""
+    """Whether Lemma 12's ε holds for a reading."""
     return angle == "border" and not wrap
 
 
 def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
-    """Both versions face the same cases; as printed all readings but one fail."""
+    """The same cases for both versions; as printed, all readings except one fail."""
     printed = kind is MakeData
 
     def verdict(kept: bool) -> Verdict:
@@ -60,7 +60,7 @@ def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
 
     def cases() -> tuple[Case, ...]:
         default, pairs = kind(1.0, UNIT), (one(DIAGONAL),)
-        found = [
+        cases = [
             Case("k = 1, as printed", default, pairs, runs=20_000 if printed else 5_000, expected=verdict(False)),
             Case(
                 "k = 1, at most two copies of the angles near the example",
@@ -75,31 +75,31 @@ def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
                 reading = kind(1.0, UNIT, angle, wrap, cap=2)
                 example = max(DOMAIN, key=lambda one: len(reading.counted(*one)))
                 kept = survives(angle, wrap)
-                found.append(
+                cases.append(
                     Case(
-                        f"φ(x) is {_SAID[angle]}, {'on the circle' if wrap else 'as numbers'}",
+                        f"φ(x) is {_ANGLE_LABELS[angle]}, {'on the circle' if wrap else 'as numbers'}",
                         near(reading, example),
                         (one(example),),
                         runs=20_000 if printed else 0,
                         expected=verdict(kept),
-                        note=f"The claim {'survives' if kept else 'does not survive'} in this reading: an example "
-                        f"counts at {reading.sensitivity_on(1)}.",
+                        note=f"The claim {'holds' if kept else 'fails'} for this reading: an example counts at "
+                        f"{reading.sensitivity_on(1)}.",
                     )
                 )
         for k in (3, 20) if printed else (20,):
             fine = kind(1.0, Fraction(1, 2 * k * k))
-            found.append(
+            cases.append(
                 Case(
                     f"k = {k}, the angles near one example",
                     near(fine, DIAGONAL),
-                    (Pair(*_beside(200, DIAGONAL), "one more of 200"),),
+                    (Pair(*_beside(200, DIAGONAL), "200 examples and one more"),),
                     runs=20_000,
                     expected=verdict(False),
                 )
             )
         survivor = kind(1.0, COARSE, "border", cap=3)
         point, three = kind(1.0, COARSE, cap=2), Multiset.counted({DIAGONAL: 3, AGAINST: 3})
-        found += [
+        cases += [
             Case("every pair of 3 examples, φ(x) is the border's", survivor, runs=0, scope=Scope(DOMAIN[:8], 3)),
             Case(
                 "every pair of 2 examples, φ(x) is x's", point, runs=0, scope=Scope(DOMAIN, 2), expected=verdict(False)
@@ -112,76 +112,76 @@ def plan(name: str, kind: type[MakeData] | type[MakeDataCorrected]) -> Plan:
                 runs=0,
                 expected=Verdict.FAIL,
                 deliberate=True,
-                note="A claim that the text does not make: under replace-one two counts move, and 2ε is needed.",
+                note="The paper does not make this claim: replace-one changes two counts and needs 2ε.",
             ),
         ]
         for g in (2, 3):
             pair = Pair(Multiset.of([]), Multiset.of([DIAGONAL] * g), f"{g} equal examples")
             shown = near(kind(1.0, UNIT, cap=g + 1), DIAGONAL)
-            found.append(Case(f"group of {g}", shown, (pair,), shown.claim.group(g), 20_000, expected=verdict(False)))
+            cases.append(Case(f"group of {g}", shown, (pair,), shown.claim.group(g), 20_000, expected=verdict(False)))
             border = near(kind(1.0, UNIT, "border", cap=g + 1), DIAGONAL)
-            found.append(Case(f"group of {g}, φ(x) is the border's", border, (pair,), border.claim.group(g), runs=0))
-        return tuple(found)
+            cases.append(Case(f"group of {g}, φ(x) is the border's", border, (pair,), border.claim.group(g), runs=0))
+        return tuple(cases)
 
     def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-        # five angles; examples are taken from the eight directions of {−1, 0, 1}², as many as the domain asks for
+        # five angles; the examples are the first `domain` ones of the eight directions of {−1, 0, 1}²
         return kind(1.0, COARSE, cap=2), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
 
     return Plan(name, cases, small, utility=utility if printed else None)
 
 
-_SAID = {"point": "x's", "border": "the border's", "borders": "both borders'"}
+_ANGLE_LABELS = {"point": "x's", "border": "the border's", "borders": "both borders'"}
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """Lemma 12's second sentence: on samples that are best on an arc, and on a border alone."""
-    found = []
+    """Lemma 12's second sentence, on samples whose best angles are an arc, and only a border."""
+    cases = []
     for k in (1, 2, 5, 20):
         mechanism = MakeData(1.0, Fraction(1, 2 * k * k))
         (claim,) = mechanism.utility(2)
         arcs = (
-            Fixed(Multiset.of([((1, 0), 1), ((0, 1), 1)]), label="a quarter of the circle is best"),
+            Fixed(Multiset.of([((1, 0), 1), ((0, 1), 1)]), label="a quarter circle is best"),
             Fixed(Multiset.of(narrow(k)), label="the narrowest arc between two points' borders is best"),
         )
-        note = "Borders are γ apart or more, so that every arc holds an angle of the grid."
-        found.append(UtilityCase(f"k = {k}, best on an arc", mechanism, claim, arcs, runs=200, exact=False, note=note))
-        found.append(
+        note = "Borders are at least γ apart, so every arc contains an angle of the grid."
+        cases.append(UtilityCase(f"k = {k}, best on an arc", mechanism, claim, arcs, runs=200, exact=False, note=note))
+        cases.append(
             UtilityCase(
-                f"k = {k}, best on a border alone",
+                f"k = {k}, best only on a border",
                 mechanism,
                 claim,
                 tuple(Fixed(borderline(n), label=f"{n:,} examples on one border") for n in (2, 200)),
                 runs=200,
                 exact=False,
                 expected=Verdict.FAIL,
-                note="Only 135° and 315° are right on both examples, and neither is a multiple of γ.",
+                note="Only 135° and 315° are correct on both examples, and neither is a multiple of γ.",
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 # --- datasets --------------------------------------------------------------------------------------------------------
 
 
 def one(example: Any) -> Pair:
-    """Nothing against one example."""
+    """The empty dataset against one example."""
     return Pair(Multiset.of([]), Multiset.of([example]), "one example against none")
 
 
 def borderline(n: int) -> Multiset:
-    """n examples, n even, half of them `DIAGONAL`, half `AGAINST`: every angle but 135° and 315° is wrong on half."""
+    """n examples (n even), half `DIAGONAL` and half `AGAINST`: all angles except 135° and 315° are wrong on half."""
     return Multiset.counted({DIAGONAL: n // 2, AGAINST: n // 2})
 
 
 def narrow(k: int) -> list[Any]:
-    """Two examples that are right together on the narrowest arc between the borders of points of {−k, …, k}²."""
-    around = directions(k)[::2]  # of neighbours the cross product is 1, so that the longest are the closest
+    """Two examples explained by only the narrowest arc between the borders of points of {−k, …, k}²."""
+    around = directions(k)[::2]  # the cross product of neighbours is 1, so the longest are the closest
     v, w = max(pairwise(around), key=lambda pair: math.prod(math.hypot(*z) for z in pair))
     return [(w, 1), ((-v[0], -v[1]), 1)]
 
 
 def _beside(n: int, example: Any) -> tuple[Multiset, Multiset]:
-    """n examples that some half-space explains together with one more, and with it."""
+    """n examples, and the same with one more, all explained by one half-space."""
     left = Multiset.counted({example: n - n // 2, ((1, 0), 1): n // 2})
     return left, left.changed(add=(example,))
 

@@ -1,5 +1,8 @@
-"""What to try against half-spaces in d dimensions (half-spaces paper, §3.2): one example against none, in every reading
-of the steps that the paper leaves open; and samples that no direction of the grid explains."""
+"""Audit plans for half-spaces in d dimensions (half-spaces paper, §3.2).
+
+The pairs have one example against none, for every reading of the steps that the paper leaves open. The utility cases
+use samples that no direction of the grid explains.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from dpaudit_audits.half_spaces.half_space_figures import angles_of
 QUARTERS, TWELFTHS, FINE = Fraction(1), Fraction(1, 2), Fraction(1, 18)
 """sin γ: five angles; thirteen, as Lemma 11 has it for {−1, 0, 1}³; 114, for {−3, …, 3}³."""
 ONE = (((1, 0, 0), -1),)
-"""One example: only angles φ_1 with a negative cosine label it rightly, whatever the others."""
+"""One example, labelled correctly if and only if φ_1 has a negative cosine."""
 NARROW = (((0, -1, 1), 1), ((1, -1, -1), 1), ((-1, 1, 0), 1))
 """Explained by all n with n₃ > n₂, n₁ > n₂ + n₃ and n₂ > n₁, e.g. `NARROW_NORMAL`; by no direction of `TWELFTHS`."""
 NARROW_NORMAL = (-6, -5, -3)
 OPPOSITE = (((1, 1, 1), 1), ((-1, -1, -1), 1))
-"""Explained by the directions perpendicular to (1, 1, 1), which no direction of the grid is."""
+"""Explained by the directions perpendicular to (1, 1, 1); no direction of the grid is."""
 
 
 EXPLAINED = (((0, 1, 0), -1), ((0, 0, 1), 1), ((0, 0, -1), -1))
@@ -38,7 +41,7 @@ EXPLAINED = (((0, 1, 0), -1), ((0, 0, 1), 1), ((0, 0, -1), -1))
 
 @dataclass(frozen=True)
 class QuickThresholds(Mechanism):
-    """The exponential mechanism on thresholds of the places 0, …, size − 1: probability ∝ e^{−ε·(wrong examples)/2}."""
+    """The exponential mechanism on thresholds 0, …, size − 1: probability ∝ e^{−ε·(wrong examples)/2}."""
 
     epsilon: float
     size: int
@@ -60,7 +63,7 @@ class QuickThresholds(Mechanism):
 
 @dataclass(frozen=True)
 class FirstAngle(Mechanism):
-    """φ*_1 of A_HighH, which is part of its output: its claim holds if that of the whole does."""
+    """φ*_1 of A_HighH, a part of its output: its claim holds if the claim of the whole does."""
 
     subject: AHighH
 
@@ -74,14 +77,14 @@ class FirstAngle(Mechanism):
 
 
 def grid_directions(sine: Fraction) -> FloatArray:
-    """The unit vectors of all pairs of angles of a grid, rounded, shape (size², 3); for pictures."""
+    """The unit vectors of all pairs of angles of a grid, rounded, shape (size², 3); for figures."""
     angles = AngleGrid(sine).angles
     first, second = (a.ravel() for a in np.meshgrid(angles, angles, indexing="ij"))
     return np.stack([np.cos(first), np.sin(first) * np.cos(second), np.sin(first) * np.sin(second)], axis=1)
 
 
 def corners(sample: Sequence[tuple[tuple[int, ...], int]]) -> tuple[tuple[int, ...], ...]:
-    """The extreme rays of {n : y·⟨n, x⟩ ≥ 0 for all (x, y)} in space, as whole numbers, in turn; for pictures."""
+    """The extreme rays of {n : y·⟨n, x⟩ ≥ 0 for all (x, y)} in space, as whole numbers; for figures."""
     signed = [tuple(y * c for c in x) for x, y in sample]
     crossed = [ray for a, b in combinations(signed, 2) for ray in (np.cross(a, b), np.cross(b, a)) if any(ray)]
     kept = [ray // np.gcd.reduce(ray) for ray in crossed if all(int(np.dot(ray, x)) >= 0 for x in signed)]
@@ -89,7 +92,7 @@ def corners(sample: Sequence[tuple[tuple[int, ...], int]]) -> tuple[tuple[int, .
 
 
 def halfspaces(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> AHighH:
-    """A_HighH with the learner that its budget asks for; one copy of each angle, unless said otherwise."""
+    """A_HighH with a learner for its budget; one copy of each angle by default."""
     readings = {"cap": 1} | readings
     share = epsilon
     if readings.get("budget") == "theorem":
@@ -98,9 +101,9 @@ def halfspaces(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) ->
 
 
 def cases() -> tuple[Case, ...]:
-    """No reading keeps Theorem 21."""
+    """Theorem 21 fails for every reading."""
     default = halfspaces(TWELFTHS, 13)
-    found = [
+    cases = [
         Case("default", default, _one(), runs=20_000, expected=Verdict.FAIL, note=_WHY),
         Case("five angles, all kept", halfspaces(QUARTERS, 5), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
         Case("five angles, C = 3, and Geom", halfspaces(QUARTERS, 3), _one(), runs=0, expected=Verdict.FAIL, note=_WHY),
@@ -117,22 +120,22 @@ def cases() -> tuple[Case, ...]:
     ]
     for label, readings in READINGS.items():
         mechanism = halfspaces(TWELFTHS, 13, **readings)
-        found.append(Case(label, mechanism, _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
+        cases.append(Case(label, mechanism, _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
     for delta_prime in (0.005, 0.001):
         mechanism = halfspaces(FINE, 114, budget="theorem", delta_prime=delta_prime)
         label = f"k = 3, budget of Theorem 21 with δ′ = {delta_prime:g}"
-        found.append(Case(label, FirstAngle(mechanism), _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
+        cases.append(Case(label, FirstAngle(mechanism), _one(), runs=0, expected=Verdict.FAIL, note=_WHY))
     for k in (2, 3):
         mechanism = halfspaces(FINE, 114)
-        found.append(
+        cases.append(
             Case(
                 f"group of {k}", FirstAngle(mechanism), _one(k), mechanism.claim.group(k), runs=0, expected=Verdict.FAIL
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
-_WHY = "φ*_1 jumps with one example, and the labels of many angles with it; S_H has the same law on both sides."
+_WHY = "One example moves φ*_1 and with it the labels of many angles; S_H has the same distribution on both datasets."
 READINGS: dict[str, dict[str, Any]] = {
     'ties = "least"': {"ties": "least"},
     'ties = "last turned"': {"ties": "last turned"},
@@ -144,18 +147,18 @@ READINGS: dict[str, dict[str, Any]] = {
     'removed = "none"': {"removed": "none"},
     "not turned back": {"turned_back": False},
 }
-"""Label → what differs from the literal reading."""
+"""Maps a label to the deviations from the literal reading."""
 
 
 def utility() -> tuple[UtilityCase, ...]:
     """Theorem 21's accuracy: on samples that the grid cannot explain, and on one that it can."""
-    missed, why = halfspaces(TWELFTHS, 13), "The best direction of the grid labels one example in so many wrongly."
-    found = [
+    missed, why = halfspaces(TWELFTHS, 13), "Even the best direction of the grid labels one of the points wrongly."
+    cases = [
         _accurate(label, missed, sample, 10, why)
         for label, sample in (("three points of a narrow cell", NARROW), ("two opposite points of one label", OPPOSITE))
     ]
     # with 111 examples the learner itself is (0.1, 0.05)-accurate: 13·e^{−0.1·111/2} ≤ 0.05
-    why = "A threshold with few wrong labels is no half-space with few, and later angles miss the examples that left."
+    why = "A threshold with few errors need not give a half-space with few, and later angles miss removed examples."
     tried: tuple[dict[str, Any], ...] = (
         {},
         {"removed": "counted"},
@@ -166,18 +169,18 @@ def utility() -> tuple[UtilityCase, ...]:
     for readings in tried:
         label = ", ".join(f'{name} = "{value}"' for name, value in readings.items()) or "literally"
         mechanism = halfspaces(TWELFTHS, 111, cap=None, **readings)
-        found.append(_accurate(f"three points that the grid explains, {label}", mechanism, EXPLAINED, 40, why))
-    return tuple(found)
+        cases.append(_accurate(f"three points that the grid explains, {label}", mechanism, EXPLAINED, 40, why))
+    return tuple(cases)
 
 
 def _accurate(label: str, mechanism: AHighH, sample: tuple[Any, ...], copies: int, note: str) -> UtilityCase:
     S = Multiset.counted(dict.fromkeys(sample, copies))
-    promise = mechanism.utility(len(S))[0]
-    return UtilityCase(label, mechanism, promise, (Fixed(S),), runs=500, exact=False, expected=Verdict.FAIL, note=note)
+    claim = mechanism.utility(len(S))[0]
+    return UtilityCase(label, mechanism, claim, (Fixed(S),), runs=500, exact=False, expected=Verdict.FAIL, note=note)
 
 
 def data_utility() -> tuple[UtilityCase, ...]:
-    """Corollary 18's other sentence, which is Lemma 17: some angle of the output is best among all."""
+    """Corollary 18's second sentence, Lemma 17: the output contains a best angle."""
     mechanism = MakeHighDimData(1.0, TWELFTHS, cap=1)
     tried = (
         ("three points of a narrow cell", NARROW, Verdict.FAIL),
@@ -193,7 +196,7 @@ def data_utility() -> tuple[UtilityCase, ...]:
 
 
 def data_cases() -> tuple[Case, ...]:
-    """Corollary 18 fails where an example counts at two angles; it holds where it counts at one."""
+    """Corollary 18 fails if an example counts at two angles, and holds if it counts at one."""
     every: tuple[tuple[str, dict[str, Any], tuple[Any, ...], bool], ...] = (
         ("default", {}, (1, 1, 1), False),
         ("i = 2", {"i": 2}, (0, 1, 1), False),
@@ -201,11 +204,11 @@ def data_cases() -> tuple[Case, ...]:
         ('angle = "border"', {"angle": "border"}, (1, 1, 1), True),
         ('angle = "border", i = 2', {"angle": "border", "i": 2}, (1, 1, 1), True),
     )
-    found = []
+    cases = []
     for label, readings, x, holds in every:
         mechanism = MakeHighDimData(1.0, QUARTERS, cap=2, **readings)
         pairs = tuple(Pair((), ((x, y),), f"an example of label {y}, or none") for y in (1, -1))
-        found.append(
+        cases.append(
             Case(
                 label,
                 mechanism,
@@ -216,29 +219,29 @@ def data_cases() -> tuple[Case, ...]:
             )
         )
     circle = MakeHighDimData(1.0, QUARTERS, 2, 3, "border", wrap=True, cap=2)
-    found.append(
+    cases.append(
         Case(
             'angle = "border", i = 2, wrap',
             circle,
-            (Pair((), (((1, 1, -1), 1),), "an example whose border is near 0, which the grid lists twice"),),
+            (Pair((), (((1, 1, -1), 1),), "an example with its border near 0, which the grid lists twice"),),
             runs=0,
             expected=Verdict.FAIL,
-            note="0 and 2π are one direction on the circle, and count twice.",
+            note="0 and 2π are the same direction on the circle, and both count.",
         )
     )
     for k in (2, 3):
         default = MakeHighDimData(1.0, QUARTERS, cap=k + 1)
         pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
-        found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0, expected=Verdict.FAIL))
-    return tuple(found)
+        cases.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0, expected=Verdict.FAIL))
+    return tuple(cases)
 
 
 _TWICE = "An example counts at the angles on both sides of its own."
 
 
 def data_corrected_cases() -> tuple[Case, ...]:
-    """Noise for as many angles as an example counts at."""
-    found = []
+    """Noise calibrated to the number of angles at which an example counts."""
+    cases = []
     every: tuple[tuple[str, dict[str, Any]], ...] = (
         ("default", {}),
         ("i = 2", {"i": 2}),
@@ -247,12 +250,12 @@ def data_corrected_cases() -> tuple[Case, ...]:
     for label, readings in every:
         mechanism = MakeHighDimDataCorrected(1.0, QUARTERS, cap=2, **readings)
         pairs = tuple(Pair((), ((x, y),), f"{x}, {y}") for x in ((1, 1, 1), (1, 1, -1)) for y in (1, -1))
-        found.append(Case(label, mechanism, pairs[:1] if label == "default" else pairs, runs=0 if readings else 20_000))
+        cases.append(Case(label, mechanism, pairs[:1] if label == "default" else pairs, runs=0 if readings else 20_000))
     for k in (2, 3):
         default = MakeHighDimDataCorrected(1.0, QUARTERS, cap=k + 1)
         pair = Pair((), (((1, 1, 1), 1),) * k, f"{k} examples, or none")
-        found.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0))
-    return tuple(found)
+        cases.append(Case(f"group of {k}", default, (pair,), default.claim.group(k), runs=0))
+    return tuple(cases)
 
 
 def corrected_cases() -> tuple[Case, ...]:
@@ -278,16 +281,16 @@ def corrected_cases() -> tuple[Case, ...]:
 
 
 def corrected_utility() -> tuple[UtilityCase, ...]:
-    """The mended promise on the samples that the grid cannot explain, and in the plane."""
-    found = []
+    """The corrected guarantee on the samples that the grid cannot explain, and in the plane."""
+    cases = []
     for dimension, sample in ((3, NARROW), (3, OPPOSITE), (2, (((1, 1), 1), ((-1, -1), 1)))):
         mechanism = AHighHCorrected(1.0, 1, dimension, 0.3)
         n = mechanism.sample_sizes[0].records
         share = -(-n // len(sample))
         S = Multiset.counted(dict.fromkeys(sample, share))
-        found.append(
+        cases.append(
             UtilityCase(
-                f"{len(sample)} points in {dimension} dimensions, at the number that is enough",
+                f"{len(sample)} points in {dimension} dimensions, at the sufficient sample size",
                 mechanism,
                 mechanism.utility(len(S))[0],
                 (Fixed(S),),
@@ -295,7 +298,7 @@ def corrected_utility() -> tuple[UtilityCase, ...]:
                 exact=dimension == 2,
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def _one(k: int = 1) -> tuple[Pair, ...]:

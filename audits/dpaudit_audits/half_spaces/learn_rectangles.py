@@ -1,4 +1,4 @@
-"""What to try against LearnRectangles (thesis §6.6.2)."""
+"""Audit plan for LearnRectangles (thesis §6.6.2)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dpaudit_algorithms.pac.concepts import Examples, Truth
 from dpaudit_audits.half_spaces.release_figures import BoxFigure
 
 TARGET = ((2, 3), (5, 6))
-"""Of the pictures."""
+"""The target rectangle of the figures."""
 
 
 @dataclass(frozen=True)
 class LittleNoise(SignificantCells):
-    """A wrong histogram: an eighth of the noise that it needs."""
+    """A wrong histogram: an eighth of the required noise."""
 
     @property
     def scale(self) -> float:
@@ -31,7 +31,7 @@ class LittleNoise(SignificantCells):
 
 @dataclass(frozen=True)
 class TooLittleNoise(LearnRectangles):
-    """A wrong learner: with the wrong histogram."""
+    """A wrong learner, with the wrong histogram."""
 
     def significant(self, axis: int, parts: tuple[Cell, ...], records: int) -> SignificantCells:
         return LittleNoise(self.part.epsilon, axis, parts, self.threshold(records, len(parts)))
@@ -39,7 +39,7 @@ class TooLittleNoise(LearnRectangles):
 
 @dataclass(frozen=True)
 class KnownCells(LearnRectangles):
-    """A wrong learner: the cells are cut from the coordinates as they are."""
+    """A wrong learner: the cells are computed from the raw coordinates."""
 
     @property
     def release(self) -> ReleaseThresholds:
@@ -48,21 +48,21 @@ class KnownCells(LearnRectangles):
 
 @dataclass(frozen=True)
 class _AsItIs(ReleaseThresholds):
-    """The input: no synthetic data."""
+    """The input itself, instead of synthetic data."""
 
     def run(self, S: Any) -> Any:
         return Multiset.of(S)
 
 
 def cases() -> tuple[Case, ...]:
-    """By law on small scopes; at more records; wrong learners that must fail."""
+    """Exact on small domains; more records; wrong learners that must fail."""
     line, plane = tiny(3, 1, 2), tiny(2, 2, 1)
     drawn, group = LearnRectangles(8, 2, 0.5), tiny(4, 1, 1, delta=1e-6)
     return (
-        Case("small scope, exhaustive: an interval, |X| = 2", tiny(2, 1, 2), runs=0, scope=_scope(2, 1, 4)),
-        Case("small scope, exhaustive: an interval, |X| = 3", line, runs=0, scope=_scope(3, 1, 2)),
-        Case("small scope, exhaustive: a rectangle, |X| = 2", plane, runs=0, scope=_scope(2, 2, 2)),
-        Case("small scope, exhaustive: three axes, |X| = 2", tiny(2, 3, 1), runs=0, scope=_scope(2, 3, 1)),
+        Case("small domain, exhaustive: an interval, |X| = 2", tiny(2, 1, 2), runs=0, scope=_scope(2, 1, 4)),
+        Case("small domain, exhaustive: an interval, |X| = 3", line, runs=0, scope=_scope(3, 1, 2)),
+        Case("small domain, exhaustive: a rectangle, |X| = 2", plane, runs=0, scope=_scope(2, 2, 2)),
+        Case("small domain, exhaustive: three axes, |X| = 2", tiny(2, 3, 1), runs=0, scope=_scope(2, 3, 1)),
         Case("large ε", tiny(3, 1, 2, epsilon=4.0), runs=0, scope=_scope(3, 1, 2)),
         Case("an interval, more examples", tiny(4, 1, 1), _line_pairs(1), runs=0),
         Case("a rectangle, more examples", tiny(2, 2, 1), _plane_pairs(1), runs=0),
@@ -73,7 +73,7 @@ def cases() -> tuple[Case, ...]:
             runs=100,
             expected=Verdict.INCONCLUSIVE,
             drawing=BoxFigure(TARGET),
-            note="Fewer examples than the derivation asks for, so that the border moves; for the picture.",
+            note="Fewer examples than the derivation requires, so the border moves; for the figure.",
         ),
         Case(
             "|X| = 2^16, two steps",
@@ -92,14 +92,14 @@ def cases() -> tuple[Case, ...]:
                 (
                     "an eighth of the noise",
                     TooLittleNoise(2, 1, 1.0, 1.0, 0.01, base=1, steps=1, room=0),
-                    (_relabelled("the only positive turned", {((0,), 1): 1, ((1,), 0): 3}, ((0,), 1), ((0,), 0)),),
-                    "A wrong learner under this name, which must be caught.",
+                    (_relabelled("the only positive relabelled", {((0,), 1): 1, ((1,), 0): 3}, ((0,), 1), ((0,), 0)),),
+                    "A wrong learner under this name; the audit must detect it.",
                 ),
                 (
-                    "cells of the data as they are",
+                    "cells computed from the raw data",
                     KnownCells(4, 1, 1.0, 0.1, 0.01),
-                    (_relabelled("a value that one dataset lacks", {((0,), 1): 1}, ((0,), 1), ((3,), 1)),),
-                    "A wrong learner under this name: where its cells begin is a function of the data.",
+                    (_relabelled("a value that only one dataset has", {((0,), 1): 1}, ((0,), 1), ((3,), 1)),),
+                    "A wrong learner under this name: the bounds of its cells are a function of the data.",
                 ),
             )
         ),
@@ -107,8 +107,8 @@ def cases() -> tuple[Case, ...]:
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """At the number of examples of the derivation, for one to three axes, on distributions that hurt."""
-    found: list[UtilityCase] = []
+    """At the derivation's number of examples, for one to three axes, on hard distributions."""
+    cases: list[UtilityCase] = []
     for mechanism, runs in (
         (LearnRectangles(8, 1, 0.5), 50),
         (LearnRectangles(40, 1, 0.5, base=40), 15),
@@ -120,19 +120,19 @@ def utility() -> tuple[UtilityCase, ...]:
         label = f"ℓ = {mechanism.dimension}, |X| = {mechanism.size}"
         truths = light_truths(mechanism) if mechanism.size == 40 else hard_truths(mechanism)
         sources = tuple(Examples(mechanism.concepts, truth, n) for truth in truths)
-        found += [
+        cases += [
             UtilityCase(f"{label}: {claim.goal}", mechanism, claim, sources, runs=runs, exact=False)
             for claim in mechanism.utility(n)
         ]
-    return tuple(found)
+    return tuple(cases)
 
 
 def light_truths(mechanism: LearnRectangles) -> tuple[Truth, ...]:
-    """On a line: as many points as X has, each lighter than a cell; the border within a cell, and many light positives
-    that are half an α of all examples together."""
+    """All points of X on a line, each lighter than a cell: a border within a cell, and many light positives with total
+    mass about α/2."""
     every = range(mechanism.size)
     points = tuple((x,) for x in every)
-    # (w, w′) such that w on 0, …, 23 and w′ elsewhere make α/2 + 1/100 of all
+    # the points 0, …, 23 have a total mass of α/2 + 1/100
     positive = float(mechanism.alpha) / 2 + 0.01
     light = tuple(positive / 24 if x < 24 else (1 - positive) / (mechanism.size - 24) for x in every)
     return (
@@ -142,9 +142,9 @@ def light_truths(mechanism: LearnRectangles) -> tuple[Truth, ...]:
 
 
 def hard_truths(mechanism: LearnRectangles) -> tuple[Truth, ...]:
-    """Thin rectangles, heavy points on a border, nearly no positives, none at all.
+    """Thin rectangles, heavy points on a border, few positives, no positives.
 
-    On a diagonal and off it, as many points as X has where that is few: every axis has light cells at the border.
+    The points lie on a diagonal or on a grid, and for small X cover X: every axis has light cells at the border.
     """
     ell, last, alpha = mechanism.dimension, mechanism.size - 1, mechanism.alpha
     steps = sorted({last * i // 7 for i in range(8)})
@@ -152,9 +152,9 @@ def hard_truths(mechanism: LearnRectangles) -> tuple[Truth, ...]:
     middle = steps[len(steps) // 2]
     thin = ((middle, *(0,) * (ell - 1)), (middle, *(last,) * (ell - 1)))
     half = ((steps[1],) * ell, (middle,) * ell)
-    # a border that one light point decides, beside a heavy one
+    # a border that depends on one light point next to a heavy point
     weights = [8.0 if x == steps[1] else 1.0 for x in steps]
-    # positives of just over α: they must not be lost
+    # positives with mass just over α: the learner must not lose them
     few = [float(alpha) * 1.05 / (1 - float(alpha) * 1.05) * (len(steps) - 1) if x == middle else 1.0 for x in steps]
     points = tuple(product(steps[:: 2 if ell > 1 else 1], repeat=ell))
     return (
@@ -167,10 +167,10 @@ def hard_truths(mechanism: LearnRectangles) -> tuple[Truth, ...]:
 
 
 def grid_pair(each: int) -> Pair:
-    """As many examples at every point of an 8 × 8 grid, labelled by the target; one turned."""
+    """`each` examples at every point of an 8 × 8 grid, labelled by the target; one example relabelled."""
     (a1, a2), (b1, b2) = TARGET
     counts = {((x, y), int(a1 <= x <= b1 and a2 <= y <= b2)): each for x, y in product(range(8), repeat=2)}
-    return _relabelled("one example outside turned", counts, ((0, 0), 0), ((0, 0), 1))
+    return _relabelled("one example outside relabelled", counts, ((0, 0), 0), ((0, 0), 1))
 
 
 def tiny(size: int, dimension: int, steps: int, *, epsilon: float = 1.0, delta: float = 0.01) -> LearnRectangles:
@@ -185,7 +185,7 @@ def _scope(size: int, dimension: int, records: int) -> Scope:
 
 def _line_pairs(g: int) -> tuple[Pair, ...]:
     return (
-        _relabelled("turned in the middle", {((1,), 1): 4, ((3,), 0): 2}, ((1,), 1), ((1,), 0), g),
+        _relabelled("relabelled in the middle", {((1,), 1): 4, ((3,), 0): 2}, ((1,), 1), ((1,), 0), g),
         _relabelled("moved to the end", {((1,), 1): 4, ((3,), 0): 2}, ((1,), 1), ((3,), 1), g),
         _relabelled("the first positives", {((0,), 0): 6}, ((0,), 0), ((3,), 1), g),
     )
@@ -194,7 +194,7 @@ def _line_pairs(g: int) -> tuple[Pair, ...]:
 def _plane_pairs(g: int) -> tuple[Pair, ...]:
     positive = {((1, 1), 1): 3, ((0, 0), 0): 1}
     return (
-        _relabelled("turned", positive, ((1, 1), 1), ((1, 1), 0), g),
+        _relabelled("relabelled", positive, ((1, 1), 1), ((1, 1), 0), g),
         _relabelled("moved along both axes", positive, ((1, 1), 1), ((0, 0), 1), g),
         _relabelled("the first positive", {((0, 0), 0): 4}, ((0, 0), 0), ((0, 1), 1), g),
     )
@@ -203,7 +203,7 @@ def _plane_pairs(g: int) -> tuple[Pair, ...]:
 def _relabelled_far() -> tuple[Pair, ...]:
     counts = {((9_000,), 1): 600, ((50_000,), 0): 600}
     return (
-        _relabelled("one example turned", counts, ((9_000,), 1), ((9_000,), 0)),
+        _relabelled("one example relabelled", counts, ((9_000,), 1), ((9_000,), 0)),
         _relabelled("one example moved", counts, ((9_000,), 1), ((65_535,), 1)),
     )
 

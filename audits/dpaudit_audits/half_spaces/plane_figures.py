@@ -1,4 +1,4 @@
-"""What drawings of audits in the plane are made of: records, a dial of angles, and regions that halfplanes cut out."""
+"""Parts of figures for audits in the plane: records, a dial of angles, and intersections of halfplanes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Place: TypeAlias = tuple[float, float]
 Halfplane: TypeAlias = tuple[float, float, float]
 """(w₀, w₁, w₂): the points with w₁·x + w₂·y ≥ w₀."""
 BINS = 96
-"""Of a dial; of more angles neighbours are taken together."""
+"""Largest number of bars of a dial; with more angles, neighbours are merged."""
 LONGEST = 0.55
-"""Of a dial's bars, whose circle has radius 1."""
+"""Length of the longest bar of a dial, whose circle has radius 1."""
 
 
 def records(groups: Sequence[tuple[str, str, Iterable[Place]]], changed: Iterable[Place] = ()) -> list[Layer]:
-    """Records as dots that grow with their number.
+    """Records as dots whose size grows with the number of records.
 
     Args:
         groups: (label, mark, places) of every kind of record.
-        changed: places of records that only one of the two datasets has: they get a halo.
+        changed: places of records that differ between the two datasets; they get a halo.
     """
     layers = []
     for label, mark, places in groups:
@@ -38,7 +38,7 @@ def records(groups: Sequence[tuple[str, str, Iterable[Place]]], changed: Iterabl
 
 
 def only_one_has(left: Dataset, right: Dataset) -> list[object]:
-    """Records that one dataset has more often than the other."""
+    """Records that occur more often in one dataset than in the other."""
     a, b = dict(Multiset.of(left).items), dict(Multiset.of(right).items)
     return [value for value in dict.fromkeys([*a, *b]) if a.get(value, 0) != b.get(value, 0)]
 
@@ -46,18 +46,18 @@ def only_one_has(left: Dataset, right: Dataset) -> list[object]:
 def dial(
     title: str, angles: Sequence[float], left: Sequence[float], right: Sequence[float], event: Sequence[bool]
 ) -> Panel:
-    """Output angles around a circle: bars outward for left, inward for right, as long as they are likely.
+    """Output angles around a circle: bars outward for D, inward for D′, with lengths proportional to probability.
 
     Args:
-        angles: in radians, of every output, shape (k,).
-        left, right: their probabilities, shape (k,).
-        event: which of them are in the event, shape (k,); an arc of the circle each.
+        angles: angle of every output in radians, shape (k,).
+        left, right: probability of every output under D and D′, shape (k,).
+        event: whether every output is in the event, shape (k,); each is drawn as an arc of the circle.
     """
     full = 2 * math.pi
     different = len({round(a % full, 9) for a in angles})
     together = -(-different // BINS)
     bins = max(8, different // together)
-    # where a bar is of one angle, it points there; else into the middle of its angles
+    # a bar for one angle points at the angle, a merged bar at the middle of its angles
     shift = 0.0 if together > 1 else 0.5
     at = [int((a % full) / full * bins + shift + 1e-9) % bins for a in angles]
     masses = [[0.0] * bins, [0.0] * bins]
@@ -79,7 +79,7 @@ def dial(
     for style, inward in (("left", False), ("right", True)):
         bars = [bar(i, mass, inward) for i, mass in enumerate(masses[inward]) if mass > longest / 400]
         if bars:
-            layers.append(area(*bars, style=style, label="right (inward)" if inward else "left (outward)"))
+            layers.append(area(*bars, style=style, label="D′ (inward)" if inward else "D (outward)"))
     arcs = [
         [_on((i - shift + step / 4) * full / bins, 1.0) for step in range(5)]
         for i in range(bins)
@@ -91,7 +91,7 @@ def dial(
 
 
 def arrow(angle: float, length: float = 1.0) -> list[Place]:
-    """From the origin in a direction, with a head."""
+    """An arrow from the origin in a direction."""
     tip = _on(angle, length)
     heads = [(tip[0] - 0.12 * length * math.cos(angle + turn), tip[1] - 0.12 * length * math.sin(angle + turn))
              for turn in (0.4, -0.4)]
@@ -99,9 +99,9 @@ def arrow(angle: float, length: float = 1.0) -> list[Place]:
 
 
 def region(halfplanes: Iterable[Halfplane], box: tuple[float, float, float, float]) -> list[Place]:
-    """The corners of what halfplanes have in common within a box (x₀, y₀, x₁, y₁); [] where that is nothing.
+    """The corners of the intersection of halfplanes with a box (x₀, y₀, x₁, y₁); [] if it is empty.
 
-    For pictures: corners are rounded.
+    The corners are rounded, for figures only.
     """
     x0, y0, x1, y1 = box
     corners: list[Place] = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
@@ -119,7 +119,7 @@ def region(halfplanes: Iterable[Halfplane], box: tuple[float, float, float, floa
 
 
 def box_around(places: Iterable[Place], room: float = 0.15) -> tuple[float, float, float, float]:
-    """A square around places, with some room."""
+    """A square around places, with a margin."""
     known = list(places) or [(0.0, 0.0)]
     xs, ys = [x for x, _ in known], [y for _, y in known]
     reach = (max(max(xs) - min(xs), max(ys) - min(ys)) or 2.0) * (0.5 + room)
@@ -132,7 +132,7 @@ def _on(angle: float, radius: float) -> Place:
 
 
 def _together(arcs: list[list[Place]]) -> list[list[Place]]:
-    """Arcs that touch are one."""
+    """Join arcs that touch."""
     joined: list[list[Place]] = []
     for arc in arcs:
         if joined and math.dist(joined[-1][-1], arc[0]) < 1e-9:

@@ -1,4 +1,4 @@
-"""What to try against ReleaseThresholds (the query release that thesis §6.6 cites)."""
+"""Audit plan for ReleaseThresholds (the query release cited in thesis §6.6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpaudit_audits.half_spaces.release_figures import ReleaseFigure
 
 @dataclass(frozen=True)
 class TooLittleNoise(ReleaseThresholds):
-    """A wrong release: counts with an eighth of the noise that they need."""
+    """A wrong release: counts with an eighth of the required noise."""
 
     @property
     def scale(self) -> float:
@@ -25,25 +25,25 @@ class TooLittleNoise(ReleaseThresholds):
 
 @dataclass(frozen=True)
 class ExactEnds(ReleaseThresholds):
-    """A wrong release: pieces end where they reach τ, and not where RecConcave says."""
+    """A wrong release: pieces end where they reach τ, instead of where RecConcave chooses."""
 
     def run(self, S: Any) -> Program:
         records = within(self.size, S)
-        n, a, told, sums = len(records), 0, 0, []
+        n, a, released, sums = len(records), 0, 0, []
         for _ in range(self.most_steps):
-            if a >= self.size or n - told <= 2 * self.tau(n):
+            if a >= self.size or n - released <= 2 * self.tau(n):
                 break
             b = next((x for x in range(a, self.size) if between(records, a, x) >= self.tau(n)), self.size - 1)
             for x, count in ((b - 1, between(records, a, b - 1)), (b, between(records, b, b))):
                 if x >= a:
-                    told += yield self._noisy(count, n)
-                    sums.append((x, told))
+                    released += yield self._noisy(count, n)
+                    sums.append((x, released))
             a = b + 1
         return synthetic(sums, n, self.size)
 
 
 def cases() -> tuple[Case, ...]:
-    """By law on small scopes, with counts moved into a few values; the default by runs; wrong ones that must fail."""
+    """Exact on small domains, with counts clamped to a few values; sampled for the default; wrong ones must fail."""
     two_calls, group = tiny(36, 1, base=32), tiny(3, 2, delta=1e-6)
     at_size = ReleaseThresholds(64, 0.5, base=64)
     return (
@@ -51,7 +51,7 @@ def cases() -> tuple[Case, ...]:
             "|X| = 2^16, two steps",
             ReleaseThresholds(alpha=1.0, steps=2),
             (
-                _moved("all equal but one", {9_000: 800}, 9_000, 65_535),
+                _moved("all equal except one", {9_000: 800}, 9_000, 65_535),
                 _moved("two halves", {0: 400, 65_535: 400}, 0, 65_535),
             ),
             runs=800,
@@ -63,14 +63,14 @@ def cases() -> tuple[Case, ...]:
             runs=120,
             expected=Verdict.INCONCLUSIVE,
             drawing=ReleaseFigure(64, 0.25),
-            note="So many records that one of them is not seen; for the picture.",
+            note="With this many records, one of them is not detectable; for the figure.",
         ),
-        Case("small scope, exhaustive: |X| = 2, two steps", tiny(2, 2), runs=0, scope=Scope((0, 1), 6)),
-        Case("small scope, exhaustive: |X| = 3, two steps", tiny(3, 2), runs=0, scope=Scope((0, 1, 2), 4)),
-        Case("small scope, exhaustive: |X| = 4, two steps", tiny(4, 2), runs=0, scope=Scope((0, 1, 2, 3), 3)),
-        Case("small scope, exhaustive: |X| = 8, three calls", tiny(8, 1), runs=0, scope=Scope((0, 3, 4, 7), 4)),
+        Case("small domain, exhaustive: |X| = 2, two steps", tiny(2, 2), runs=0, scope=Scope((0, 1), 6)),
+        Case("small domain, exhaustive: |X| = 3, two steps", tiny(3, 2), runs=0, scope=Scope((0, 1, 2), 4)),
+        Case("small domain, exhaustive: |X| = 4, two steps", tiny(4, 2), runs=0, scope=Scope((0, 1, 2, 3), 3)),
+        Case("small domain, exhaustive: |X| = 8, three calls", tiny(8, 1), runs=0, scope=Scope((0, 3, 4, 7), 4)),
         Case(
-            "small scope, exhaustive: counts below 0 and above n",
+            "small domain, exhaustive: counts below 0 and above n",
             tiny(3, 2, room=1),
             runs=0,
             scope=Scope((0, 1, 2), 3),
@@ -82,7 +82,7 @@ def cases() -> tuple[Case, ...]:
             tiny(8, 1, epsilon=3.0, a_dist="printed"),
             runs=0,
             scope=Scope((0, 3, 4, 7), 4),
-            note="RecConcave's three calls may spend more than they claim; here the counts leave room for it.",
+            note="RecConcave's three calls may exceed their claim; here the counts leave enough slack.",
         ),
         *(
             Case(f"group of {g}", group, _groups(g), group.claim.group(g), runs=0)
@@ -95,13 +95,13 @@ def cases() -> tuple[Case, ...]:
                     "an eighth of the noise",
                     TooLittleNoise(2, 1.0, 1.0, 0.01, base=1, steps=1, room=0),
                     (_moved("one record moved", {0: 6}, 0, 1),),
-                    "A wrong release under this name, which must be caught.",
+                    "A wrong release under this name; the audit must detect it.",
                 ),
                 (
                     "pieces that end at τ",
                     ExactEnds(3, 1.0, 1.0, 0.001, base=1, steps=1, room=2),
                     (_moved("the first record moved", {0: 1, 2: 5}, 0, 1),),
-                    "A wrong release under this name: where the first piece ends is a function of the data.",
+                    "A wrong release under this name: the end of the first piece is a function of the data.",
                 ),
             )
         ),
@@ -109,8 +109,8 @@ def cases() -> tuple[Case, ...]:
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """At the number of records of the derivation; and one step of it, which must halve no promise that is there."""
-    found = []
+    """At the derivation's number of records; and one step of it, given RecConcave's quality promise."""
+    cases = []
     for mechanism, runs in (
         (ReleaseThresholds(16, 0.5), 120),
         (ReleaseThresholds(8, 0.5, 0.3), 200),
@@ -119,17 +119,17 @@ def utility() -> tuple[UtilityCase, ...]:
         n = mechanism.least_records(BETA)
         label = f"|X| = {mechanism.size}, α = {float(mechanism.alpha):g}, ε = {mechanism.epsilon:g}"
         closer = mechanism.utility(n)[1]  # α/2-close is α-close
-        found.append(
+        cases.append(
             UtilityCase(
                 f"{label}: {closer.goal}", mechanism, closer, worst_data(mechanism.size, n), runs=runs, exact=False
             )
         )
-    return (*found, *_steps())
+    return (*cases, *_steps())
 
 
 def _steps() -> tuple[UtilityCase, ...]:
-    """RecConcave finds half of the promise, on data that just keep it."""
-    found = []
+    """RecConcave reaches half of the quality promise, on data that just satisfy it."""
+    cases = []
     for mechanism in (ReleaseThresholds(16, 0.5), ReleaseThresholds(2**16, 0.5)):
         n = mechanism.least_records(BETA)
         finder, least = mechanism.end_finder(0, n), -(-n // 16)  # τ = n/16
@@ -145,12 +145,12 @@ def _steps() -> tuple[UtilityCase, ...]:
         )
         claim = UtilityClaim(goal, 1 - BETA / mechanism.most_steps, "§6.4, Lemma 6.13 at r = τ/2")
         label = f"one step, |X| = {mechanism.size}"
-        found.append(UtilityCase(label, finder, claim, tuple(map(Fixed, data)), runs=2_000))
-    return tuple(found)
+        cases.append(UtilityCase(label, finder, claim, tuple(map(Fixed, data)), runs=2_000))
+    return tuple(cases)
 
 
 def worst_data(size: int, n: int) -> tuple[Fixed, ...]:
-    """All equal, all at either end, spread out, one heavy point, two clusters, pieces that just miss τ."""
+    """All records equal, all at max X, spread out evenly, one heavy point, two clusters."""
     last, many = size - 1, min(size, 24)
     spread = {i * last // (many - 1): n // many for i in range(many)}
     spread[last] += n - sum(spread.values())
@@ -183,20 +183,20 @@ def tiny(
     size: int, steps: int, *, epsilon: float = 1.0, delta: float = 0.01, base: int = 1, room: int = 0,
     a_dist: Literal["corrected", "printed"] = "corrected",
 ) -> ReleaseThresholds:
-    """Few steps of it, with RecConcave made to recurse."""
+    """A release with few steps, in which RecConcave recurses."""
     return ReleaseThresholds(size, 1.0, epsilon, delta, base=base, steps=steps, room=room, a_dist=a_dist)
 
 
 def _two_call_pairs(g: int) -> tuple[Pair, ...]:
     return (
-        _moved("all equal but the moved", {20: 7}, 20, 35, g),
+        _moved("all equal except the moved records", {20: 7}, 20, 35, g),
         _moved("two halves", {10: 4, 20: 3}, 10, 20, g),
     )
 
 
 def _groups(g: int) -> tuple[Pair, ...]:
     return (
-        _moved("all equal but the moved", {0: 6}, 0, 2, g),
+        _moved("all equal except the moved records", {0: 6}, 0, 2, g),
         _moved("from the middle to the end", {0: 2, 1: 4}, 1, 2, g),
         _moved("from the end to the beginning", {0: 2, 2: 4}, 2, 0, g),
     )
@@ -208,7 +208,7 @@ def _moved(label: str, counts: dict[int, int], old: int, new: int, times: int = 
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Two steps, in which RecConcave recurses."""
+    """A release with two steps, in which RecConcave recurses."""
     return tiny(max(2, domain), 2), Scope(tuple(range(max(2, domain))), records)
 
 

@@ -1,4 +1,4 @@
-"""What to try against ReorderSliceCompute (half-spaces paper, Alg. 7): ranks of the extra record, sorters, and inner
+"""Audit plan for ReorderSliceCompute (half-spaces paper, Alg. 7): the rank of the extra record, sorters, and inner
 algorithms."""
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dpaudit_algorithms.interior_points.interior_point import Depth
 from dpaudit_audits.foundations.overclaiming import Overclaiming
 
 ONCE = ((Smallest(),), Multiset.of((1,)), 1)
-"""One iteration: sorters, S and m at which the runs on S and on S with the record 0 differ most."""
+"""One iteration: sorters, S and m for which the runs on S and on S with the record 0 differ most."""
 TWICE = ((Smallest(), Listed((2, 4, 5, 3, 0, 1))), Multiset.of((1, 2, 3, 4, 5)), 2)
-"""Two iterations: S sees {1, 2}, … and {4, 5}, …; S with the record 0 may see {0, 1}, then {2, 4}: always two away."""
+"""Two iterations: on S the slices are {1, 2}, … and {4, 5}, …; with the record 0 they may be {0, 1}, then {2, 4}."""
 PARITIES = Multiset.counted({0: 20, 1: 20})
-"""By the parity of their number, 20 zeros or 20 ones come first."""
+"""20 zeros and 20 ones; the parity of the number of records decides which come first."""
 MANY = 10.0
-"""A constant for O(·) that nobody would call small."""
+"""A large constant for O(·)."""
 
 
 @dataclass(frozen=True)
 class DeepPoint(Mechanism):
-    """A point of many records on either side, by the exponential mechanism; a record more moves no depth by over 1."""
+    """A point with many records on either side, by the exponential mechanism; a record changes a depth by at most 1."""
 
     epsilon: float
     domain: int
@@ -43,7 +43,7 @@ class DeepPoint(Mechanism):
 
 
 def seen(sorters: tuple[Sorter, ...], S: Multiset, m: int) -> tuple[Multiset, ...]:
-    """All slices that a run on S may hand to the inner algorithm."""
+    """All slices that a run on S may pass to the inner algorithm."""
     if not sorters:
         return ()
     largest = sorters[0](S)
@@ -61,14 +61,14 @@ def alarming(
     start: float = 0.0,
     delta_prime: float = 1e-4,
 ) -> ReorderSliceCompute:
-    """The inner algorithm that says True as rarely as it can on what the run on S sees."""
+    """ReorderSliceCompute with the inner algorithm that returns True as rarely as possible on the slices of S."""
     sorters, S, m = worst
     inner = Alarm(epsilon, seen(sorters, S, m), start, delta)
     return ReorderSliceCompute(epsilon, delta, len(sorters), m, sorters, inner, delta_prime)
 
 
 def cases() -> tuple[Case, ...]:
-    """The explicit bound holds; Lemma 20's δ does not, nor does the lemma without a condition on sorters."""
+    """The explicit bound holds; Lemma 20's δ fails, and so does the lemma without a condition on sorters."""
     return (*_kept(), *_printed(), *_on_purpose())
 
 
@@ -109,12 +109,12 @@ def _kept() -> tuple[Case, ...]:
 
 
 def _printed() -> tuple[Case, ...]:
-    """Lemma 20 with the constant 10 for its O(·); its δ is what breaks, so that no constant would mend it."""
-    found = []
+    """Lemma 20 with the constant 10 for its O(·); its δ fails, so a larger constant does not fix it."""
+    cases = []
     for worst, tau, fails in ((ONCE, 1, (0.8, 1.0)), (TWICE, 2, (1.0,))):
         for epsilon in (0.6, 0.8, 1.0):
             mechanism = alarming(worst, epsilon, 0.01)
-            found.append(
+            cases.append(
                 Case(
                     f"Lemma 20 with the constant {MANY:g}, τ = {tau}, ε = {epsilon:g}",
                     mechanism,
@@ -122,20 +122,20 @@ def _printed() -> tuple[Case, ...]:
                     mechanism.lemma_20(MANY),
                     runs=50_000 if (epsilon, tau) == (1, 1) else 0,
                     expected=Verdict.FAIL if epsilon in fails else Verdict.PASS,
-                    note="True on S + x with probability about δe^ε(1 + p + …), p = 1 − e^{−ε}; never on S.",
+                    note="True has probability about δe^ε(1 + p + …), p = 1 − e^{−ε}, on S + x, and 0 on S.",
                 )
             )
     strange = _strange()
     return (
-        *found,
+        *cases,
         Case(
-            f"Lemma 20 with the constant 4, a sorter that makes strangers of neighbours, m = {len(PARITIES) // 2}",
+            f"Lemma 20 with the constant 4, a sorter that does not preserve neighbours, m = {len(PARITIES) // 2}",
             strange,
             (_parities(),),
             strange.lemma_20(4),
             runs=20_000,
             expected=Verdict.FAIL,
-            note="Slices share no record, so ε grows with m.",
+            note="The slices share no records, so ε grows with m.",
         ),
     )
 
@@ -146,7 +146,7 @@ def _on_purpose() -> tuple[Case, ...]:
     )
     return (
         Case(
-            "strangers of neighbours, held against the bound for sorters that keep them",
+            "a sorter that does not preserve neighbours, tested against the bound for sorters that do",
             _strange(),
             (_parities(),),
             runs=20_000,
@@ -169,7 +169,7 @@ def _slices_of_two() -> ReorderSliceCompute:
 
 
 def _thrice(delta_prime: float) -> ReorderSliceCompute:
-    """Three times the same order: what x pushed out of a slice is the first of the next one."""
+    """The same order three times: the record that x pushes out of a slice comes first in the next slice."""
     return ReorderSliceCompute(0.5, 0.0, 3, 1, (Smallest(),) * 3, Balance(0.5, 2), delta_prime)
 
 
@@ -179,13 +179,13 @@ def _strange() -> ReorderSliceCompute:
 
 
 def _parities() -> Pair:
-    return Pair(PARITIES, PARITIES.changed(add=(1,)), "one record more turns the order round")
+    return Pair(PARITIES, PARITIES.changed(add=(1,)), "one more record reverses the order")
 
 
 def _alternating() -> tuple[Pair, ...]:
-    """Even and odd in turn, so that a record in and the next one out move the balance by 2."""
+    """Even and odd records alternate, so adding one record and removing the next changes the balance by 2."""
     return tuple(
-        Pair(Multiset.of(range(1, n)), Multiset.of(range(n)), f"{n} records in turn even and odd, or not the first")
+        Pair(Multiset.of(range(1, n)), Multiset.of(range(n)), f"{n} alternating even and odd records, or not the first")
         for n in (3, 5)
     )
 

@@ -1,4 +1,4 @@
-"""What to try against A_SimpleH (half-spaces paper §3.1, Algorithms 2 and 3) and its mended version."""
+"""Audit plans for A_SimpleH (half-spaces paper §3.1, Algorithms 2 and 3) and its corrected version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpaudit_audits.half_spaces.half_space_figures import angles_of
 from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
 
 EAST, NORTH, WEST, SOUTH = (1, 0), (0, 1), (-1, 0), (0, -1)
-NEVER = "No angle of S_H has a copy more than any other here, so that MakeData spends nothing."
+NEVER = "All angles of S_H have the same number of copies here, so MakeData has no privacy loss."
 
 
 def of_grid(k: int) -> Fraction:
@@ -30,7 +30,7 @@ def of_grid(k: int) -> Fraction:
 
 
 def learned(sine: Fraction, C: int, epsilon: float = 1.0, **readings: Any) -> ASimpleH:
-    """A_SimpleH over the exponential mechanism on how many examples a threshold is right on."""
+    """A_SimpleH over the exponential mechanism, scored by the number of examples that a threshold labels correctly."""
     share = epsilon / 2 if readings.get("budget") == "halves" else epsilon
     return ASimpleH(epsilon, sine, ExponentialMechanism(share, Consistency(AngleGrid(sine).size)), C, **readings)
 
@@ -41,7 +41,7 @@ def enough(sine: Fraction, alpha: float = 0.1, beta: float = 0.05, epsilon: floa
 
 
 def added(example: Any, *before: Any) -> Pair:
-    """A few examples, and one more."""
+    """The examples in `before`, and the same with one more."""
     left = Multiset.of(before)
     return Pair(left, left.changed(add=(example,)), f"{len(left)} examples against {len(left) + 1}")
 
@@ -56,68 +56,68 @@ READINGS: tuple[tuple[str, bool, tuple[Pair, ...]], ...] = (
     ("least turned", True, (added(((-1, -1), -1)),)),
     ("least turned", False, (added(((-1, -1), -1), (SOUTH, 1)),)),
 )
-"""Which of the best angles is φ*, whether the angle is turned back, and the worst pairs of at most two examples."""
+"""For every reading: which of the best angles is φ*, whether the angle is turned back, and the worst small pairs."""
 
 
 def large(n: int, which: str = "last") -> Pair:
-    """n examples that a half-space explains, and one more that it explains too: φ* moves by a quarter of the circle."""
+    """n examples and one more, all explained by one half-space: φ* moves by a quarter circle."""
     base, more = ((EAST, 1), (NORTH, 1)) if which == "last" else ((WEST, 1), (NORTH, 1))
     left = Multiset.counted({base: n})
     return Pair(left, left.changed(add=(more,)), f"{n:,} examples against {n + 1:,}")
 
 
 def cases() -> tuple[Case, ...]:
-    """A case for every reading; those that none of them can help come first."""
-    found = []
+    """A case for every reading; readings for which the claim always fails come first."""
+    cases = []
     for ties, turned_back, pairs in READINGS:
-        found.append(
+        cases.append(
             Case(
-                f"k = 1, φ* {ties}, {'turned back' if turned_back else 'left turned'}",
+                f"k = 1, φ* {ties}, {'turned back' if turned_back else 'not turned back'}",
                 learned(UNIT, 9, cap=1, ties=ties, turned_back=turned_back),
                 pairs,
                 runs=20_000 if "turned" not in ties else 0,
                 expected=Verdict.FAIL,
-                note=f"The claim does not survive in this reading, of C = 9 elements of 13. {NEVER}",
+                note=f"The claim fails for this reading, with C = 9 of 13 elements. {NEVER}",
                 drawing=angles_of(UNIT) if (ties, turned_back) == ("last", True) else None,
             )
         )
-    found.append(
+    cases.append(
         Case(
             "k = 1, ε/2 for both parts",
             learned(UNIT, 9, budget="halves", cap=1),
             READINGS[0][2],
             runs=20_000,
             expected=Verdict.FAIL,
-            note=f"The claim does not survive in this reading either. {NEVER}",
+            note=f"The claim also fails for this reading. {NEVER}",
         )
     )
-    found += [
+    cases += [
         Case(
             f"five angles, φ(x) is {angle}, {'on the circle' if wrap else 'as numbers'}",
             learned(COARSE, 4, angle=angle, wrap=wrap, cap=2),
             (added((SOUTH, -1)),),
             runs=0,
             expected=Verdict.FAIL,
-            note="The claim does not survive in this reading, with MakeData's noise in the law.",
+            note="The claim fails for this reading; the output distribution includes MakeData's noise.",
         )
         for angle in get_args(Angle)
         for wrap in (False, True)
     ]
-    found += [
+    cases += [
         Case(
             "the example of section 3.1",
             learned(UNIT, 9, cap=1),
             (added((SOUTH, 1), (NORTH, 1)),),
             runs=0,
             expected=Verdict.FAIL,
-            note="The pair that the text itself gives for a choice of angles that does not protect.",
+            note="The paper's own example of a choice of angles that is not private.",
         ),
         Case(
             "one element kept, every pair of 2 examples",
             learned(UNIT, 1, cap=1),
             runs=0,
             scope=Scope(DOMAIN[2:8], 2),
-            note="The claim survives for C ≤ 2 on this grid: the learner protects what little it is given.",
+            note="The claim holds for C ≤ 2 on this grid: the learner protects the few elements that it gets.",
         ),
         Case(
             "three elements kept, every pair of 2 examples",
@@ -125,7 +125,7 @@ def cases() -> tuple[Case, ...]:
             runs=0,
             scope=Scope(DOMAIN[2:8], 2),
             expected=Verdict.FAIL,
-            note=f"The fewest with which the claim fails. {NEVER}",
+            note=f"The smallest C for which the claim fails. {NEVER}",
         ),
         *(_large(angle) for angle in get_args(Angle)),
         Case(
@@ -134,7 +134,7 @@ def cases() -> tuple[Case, ...]:
             (large(200, "least"),),
             runs=800,
             expected=Verdict.FAIL,
-            note="n_Thr examples for the learner, as its accuracy asks for.",
+            note="The learner gets n_Thr examples, as its accuracy requires.",
         ),
         Case(
             "k = 20, 200 examples",
@@ -142,7 +142,7 @@ def cases() -> tuple[Case, ...]:
             (large(200),),
             runs=300,
             expected=Verdict.FAIL,
-            note="5,027 angles; n_Thr examples for the learner, as its accuracy asks for.",
+            note="5,027 angles; the learner gets n_Thr examples, as its accuracy requires.",
             drawing=angles_of(of_grid(20)),
         ),
         *(
@@ -152,7 +152,7 @@ def cases() -> tuple[Case, ...]:
                 (large(200),),
                 runs=0,
                 expected=Verdict.FAIL,
-                note="Its n_Thr is more than there are elements of S_H, so that all are taken and there is no anchor.",
+                note="Its n_Thr exceeds the number of elements of S_H, so it takes all of them and there is no anchor.",
             )
             for learner in learners(AngleGrid(of_grid(3)).size)
         ),
@@ -160,8 +160,8 @@ def cases() -> tuple[Case, ...]:
     group = learned(UNIT, 9, 0.5, cap=1)
     for g in (2, 3):
         pair = Pair(Multiset.of([]), Multiset.of([(SOUTH, -1)] * g), f"{g} equal examples")
-        found.append(Case(f"group of {g}", group, (pair,), group.claim.group(g), 0, expected=Verdict.FAIL))
-    return tuple(found)
+        cases.append(Case(f"group of {g}", group, (pair,), group.claim.group(g), 0, expected=Verdict.FAIL))
+    return tuple(cases)
 
 
 def _large(angle: Angle) -> Case:
@@ -171,13 +171,13 @@ def _large(angle: Angle) -> Case:
         (large(200),),
         runs=800,
         expected=Verdict.FAIL,
-        note="As printed, without a bound on copies; n_Thr examples for the learner, as its accuracy asks for.",
+        note="As printed, without a bound on copies; the learner gets n_Thr examples, as its accuracy requires.",
         drawing=angles_of(of_grid(3)) if angle == "point" else None,
     )
 
 
 def learners(size: int) -> tuple[Mechanism, ...]:
-    """Learners of thresholds of the catalogue with their own numbers of examples, (1, ·)-DP, on `size` places."""
+    """The catalogue's learners of thresholds on `size` points, (1, ·)-DP, with their own sample sizes."""
     inner = RecPrefix(size, 0.5, 1e-6, 0.1, base=size)
     return (
         LearnThresholds(size),
@@ -187,8 +187,8 @@ def learners(size: int) -> tuple[Mechanism, ...]:
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """Lemma 13 and Theorem 14, on samples that are best on a border alone and on an arc."""
-    found = []
+    """Lemma 13 and Theorem 14, on samples whose best angles are only a border, and an arc."""
+    cases = []
     for k, C in ((1, enough(UNIT)), (3, enough(of_grid(3)))):
         size, sine = AngleGrid(of_grid(k)).size, of_grid(k)
         lemma = UtilityClaim(HoldsBest(sine), 1.0, "§3.1, Lemma 13")
@@ -196,10 +196,10 @@ def utility() -> tuple[UtilityCase, ...]:
         mechanism = learned(sine, C)
         (theorem,) = mechanism.utility(200)
         for label, S, best in (
-            ("best on a border alone", borderline(200), False),
-            ("best on a quarter of the circle", quarter, True),
+            ("best only on a border", borderline(200), False),
+            ("best on a quarter circle", quarter, True),
         ):
-            found.append(
+            cases.append(
                 UtilityCase(
                     f"Lemma 13, k = {k}, {label}",
                     MakeThrData(sine, C),
@@ -209,7 +209,7 @@ def utility() -> tuple[UtilityCase, ...]:
                     expected=Verdict.PASS if best else Verdict.FAIL,
                 )
             )
-            found.append(
+            cases.append(
                 UtilityCase(
                     f"Theorem 14, k = {k}, {label}",
                     mechanism,
@@ -218,28 +218,28 @@ def utility() -> tuple[UtilityCase, ...]:
                     runs=200,
                     exact=False,
                     expected=Verdict.FAIL,
-                    note="All of S_Thr has the label 1, so that every threshold beyond φ* is right on it."
+                    note="All of S_Thr has the label 1, so every threshold beyond φ* labels it correctly."
                     if best
                     else "Every angle of the grid is wrong on half of the examples.",
                 )
             )
-    return tuple(found)
+    return tuple(cases)
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Thirteen angles of one copy each; examples of the eight directions, as many as the domain asks for."""
+    """Thirteen angles with one copy each; the first `domain` examples of the eight directions."""
     return learned(UNIT, 9, cap=1), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
 
 
-# --- mended ----------------------------------------------------------------------------------------------------------
+# --- corrected -------------------------------------------------------------------------------------------------------
 
 
 def corrected_cases() -> tuple[Case, ...]:
-    """The same pairs."""
+    """The pairs of the printed version, for the corrected version."""
     default, full = ASimpleHCorrected(1.0, 1e-6, 1, 20), ASimpleHCorrected(1.0, 1e-6, 1, 200)
     deep = ASimpleHCorrected(1.0, 1e-6, 20, 200)
     pairs = tuple(pair for _, _, tried in READINGS for pair in tried)
-    found = [
+    cases = [
         Case("k = 1, the printed version's pairs", default, tuple(dict.fromkeys(pairs)), runs=0),
         Case(
             "k = 1, 200 examples", full, (large(200), large(200, "least")), runs=10_000, drawing=angles_of(None)
@@ -256,33 +256,33 @@ def corrected_cases() -> tuple[Case, ...]:
     ]
     for g in (2, 3):
         pair = Pair(Multiset.of([]), Multiset.of([(SOUTH, -1)] * g), f"{g} equal examples")
-        found.append(Case(f"group of {g}", default, (pair,), default.claim.group(g), runs=0))
-    return tuple(found)
+        cases.append(Case(f"group of {g}", default, (pair,), default.claim.group(g), runs=0))
+    return tuple(cases)
 
 
 def corrected_utility() -> tuple[UtilityCase, ...]:
-    """Samples of just enough examples: best on a border alone, and such that all other normals are just too bad."""
-    found = []
+    """Samples with just enough examples: best only on a border, and all other normals just too bad."""
+    cases = []
     for k, epsilon, alpha in ((1, 1.0, 0.1), (3, 1.0, 0.2), (20, 4.0, 0.5)):
         n = ASimpleHCorrected(epsilon, 1e-6, k, 1, alpha).sample_sizes[0].records
         n += n % 2
         mechanism = ASimpleHCorrected(epsilon, 1e-6, k, n, alpha)
         (claim,) = mechanism.utility(n)
         sources = (
-            Fixed(borderline(n), label="best on a border alone"),
-            Fixed(barely(k, n, alpha), label="all but one normal barely too bad"),
+            Fixed(borderline(n), label="best only on a border"),
+            Fixed(barely(k, n, alpha), label="all normals except one just too bad"),
         )
         one_call = isinstance(mechanism.optimiser(0), ExponentialMechanism)
-        found.append(
+        cases.append(
             UtilityCase(
                 f"k = {k}, {n:,} examples", mechanism, claim, sources, runs=2_000 if one_call else 500, exact=one_call
             )
         )
-    return tuple(found)
+    return tuple(cases)
 
 
 def barely(k: int, n: int, alpha: float) -> Multiset:
-    """n examples that few half-spaces explain, on which all others are wrong on just more than αn."""
+    """n examples that few half-spaces explain; all others are wrong on slightly more than αn of them."""
     wrong = math.floor(alpha * n) + 1
     here = directions(k)[2]  # the second direction of the grid; its border is at one normal
     opposite = (-here[0], -here[1])
@@ -299,7 +299,7 @@ PLAN = Plan("ASimpleH", cases, small, utility=utility)
 
 
 def corrected_small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Eight normals on either half-circle; examples of the eight directions, as many as the domain asks for."""
+    """Eight normals on either half-circle; the first `domain` examples of the eight directions."""
     return ASimpleHCorrected(1.0, 1e-6, 1, max(1, records)), Scope(DOMAIN[: max(1, min(domain, len(DOMAIN)))], records)
 
 

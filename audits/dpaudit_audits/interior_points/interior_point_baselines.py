@@ -1,4 +1,4 @@
-"""The interior-point baselines against hand-made pairs; the games on D_n, which need none, are in `hard_databases`."""
+"""The interior-point baselines against specified pairs; the games on D_n, which need none, are in `hard_databases`."""
 
 from __future__ import annotations
 

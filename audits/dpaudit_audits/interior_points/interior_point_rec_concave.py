@@ -11,19 +11,19 @@ from dpaudit_algorithms.interior_points.interior_point_rec_concave import Interi
 
 
 def cases() -> tuple[Case, ...]:
-    """Hand-made pairs at two calls, exhaustive scopes, the printed A_dist where it does no harm, and groups."""
+    """Hand-made pairs at two calls, exhaustive finite domains, the printed A_dist where it does no harm, and groups."""
     default, group = InteriorPointByRecConcave(), small(64, 2.0, delta=1e-6)
     scope = Scope((0, 3, 4, 7), 5)
     return (
         Case("default", default, _default_pairs(), runs=20_000),
-        Case("small scope, exhaustive: two calls", small(8, 2.0), runs=0, scope=scope),
-        Case("small scope, exhaustive: three calls", small(8, 3.0, base=2), runs=0, scope=scope),
+        Case("small domain, exhaustive: two calls", small(8, 2.0), runs=0, scope=scope),
+        Case("small domain, exhaustive: three calls", small(8, 3.0, base=2), runs=0, scope=scope),
         Case(
             "two calls, A_dist as printed",
             small(64, 2.0, a_dist="printed"),
             _pairs(1),
             runs=0,
-            note="With two calls the claim holds in ε although A_dist spends twice what it claims: see FINDINGS.md.",
+            note="With two calls the claim holds in ε although A_dist costs twice its claim: see FINDINGS.md.",
         ),
         Case("two calls", group, _pairs(1), runs=0),
         *(Case(f"group of {g}", group, _pairs(g), group.claim.group(g), runs=0) for g in (2, 3)),

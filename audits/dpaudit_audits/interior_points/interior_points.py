@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Fixed, InteriorPoint, Mechanism, Multiset, checks, log_star
-from dpaudit.plans.contest import Contest, Entrant
+from dpaudit.plans.comparison import Comparison, Method
 from dpaudit_algorithms.interior_points.interior_point import InteriorPointByMedianCorrected
 from dpaudit_algorithms.interior_points.interior_point_rec_concave import InteriorPointByRecConcave
 from dpaudit_algorithms.interior_points.rec_prefix import RecPrefix
@@ -16,7 +16,7 @@ from dpaudit_algorithms.interior_points.tree_log import TreeLog
 
 
 @dataclass(frozen=True)
-class InteriorPoints(Contest):
+class InteriorPoints(Comparison):
     """Interior points of n records of {0, …, size − 1}, given (ε, δ) and a failure probability β.
 
     TreeLog's claim is for add/remove-one, which costs half of replace-one; the pair of its privacy is of that kind.
@@ -50,15 +50,15 @@ class InteriorPoints(Contest):
         """min S ≤ output ≤ max S."""
         return InteriorPoint()
 
-    def entrants(self) -> tuple[Entrant, ...]:
-        """The exponential mechanism (mended, so that ties do not fool it), RecPrefix, RecConcave, TreeLog."""
+    def methods(self) -> tuple[Method, ...]:
+        """The exponential mechanism (corrected, so that ties do not fool it), RecPrefix, RecConcave, TreeLog."""
         return (
-            Entrant("ExponentialMechanism", lambda n: InteriorPointByMedianCorrected(self.epsilon, self.size)),
-            Entrant("RecPrefix", lambda n: RecPrefix(self.size, self.epsilon, self.delta, self.beta)),
-            Entrant(
+            Method("ExponentialMechanism", lambda n: InteriorPointByMedianCorrected(self.epsilon, self.size)),
+            Method("RecPrefix", lambda n: RecPrefix(self.size, self.epsilon, self.delta, self.beta)),
+            Method(
                 "RecConcave", lambda n: InteriorPointByRecConcave(self.size, self.epsilon, self.delta, beta=self.beta)
             ),
-            Entrant("TreeLog", self._tree_log),
+            Method("TreeLog", self._tree_log),
         )
 
     def _tree_log(self, n: int) -> TreeLog:

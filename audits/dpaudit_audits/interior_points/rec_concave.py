@@ -1,4 +1,4 @@
-"""What to try against RecConcave (thesis §6.4) and its mended version."""
+"""What to try against RecConcave (thesis §6.4) and its corrected version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.adversary.pairs.pair import Pair
-from dpaudit.language import DatasetError, Fixed, Given, Mechanism, Multiset, Staircase
+from dpaudit.language import DatasetError, Fixed, Given, Mechanism, Multiset, PiecewiseConstantScore
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
@@ -17,7 +17,7 @@ from dpaudit_algorithms.pac.learn_thresholds import Consistency
 EXAMPLES = tuple((x, y) for x in (0, 3, 4, 7) for y in (0, 1))
 
 
-def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Staircase]:
+def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, PiecewiseConstantScore]:
     """The promise r and the quality that refute (3Nε, 3Nδ) at N = 3, α = 1/2: with T = 4096 for base = 4, with T > 2^32
     for the printed base = 32.
 
@@ -28,7 +28,7 @@ def three_calls(epsilon: float, delta: float, T: int = 4096) -> tuple[float, Sta
     r = 1000.0
     top = 0.71875 * r + c / 2  # makes k = 0 and k = 1 differ by c in the last call
     middle, low = top - t - 2, top - 2 * t
-    return r, Staircase(
+    return r, PiecewiseConstantScore(
         T + 1,
         (
             (0, top, -1),
@@ -73,7 +73,7 @@ def three_calls_of_examples(epsilon: float, delta: float, alpha: float, n: int) 
     return Pair(shared.changed(add=((6144, 0),)), shared.changed(add=((6144, 1),)), label)
 
 
-TWO_SPIKES = Staircase(41, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0), (20, 101, -1), (21, -1000, 0)))
+TWO_SPIKES = PiecewiseConstantScore(41, ((0, -1000, 0), (5, 99, 1), (6, -1000, 0), (20, 101, -1), (21, -1000, 0)))
 """The best intervals change from those of 20 to those of 5, which come first: the gap is 2, then 0."""
 
 PRINTED_T = 2**33
@@ -110,8 +110,8 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
             )
         return (
             Case("thresholds on 256 points", labelled, _labelled_pairs(), runs=100_000),
-            Case("small scope, exhaustive: two calls", two, runs=0, scope=scope),
-            Case("small scope, exhaustive: three calls", three, runs=0, scope=scope),
+            Case("small domain, exhaustive: two calls", two, runs=0, scope=scope),
+            Case("small domain, exhaustive: three calls", three, runs=0, scope=scope),
             Case(
                 "two calls, large ε",
                 make(40, TWO_SPIKES, 100.0, 0.5, 2.5, 0.01),
@@ -126,7 +126,7 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 ONE_RECORD,
                 runs=100_000_000,
                 expected=fails,
-                note="Both gaps of both outer calls move by 2; runs share paths, so a hundred million cost little.",
+                note="Both gaps of both outer calls move by 2; samples share paths, so a hundred million cost little.",
             ),
             Case(
                 "three calls, labelled examples",

@@ -15,7 +15,7 @@ A, B, C, TOP = 0x1000, 0x1800, 0x9C40, 0xFFFF
 
 
 def cases() -> tuple[Case, ...]:
-    """The paper's constants, exhaustive scopes, hand-made pairs at small k, and groups."""
+    """The paper's constants, exhaustive finite domains, specified pairs at small k, and groups."""
     return (
         Case(
             "paper constants",
@@ -24,18 +24,18 @@ def cases() -> tuple[Case, ...]:
             runs=100_000,
             exact=False,
             note="n is the least at which Lemma 7.14 applies to both calls; few distinct values, so that runs share "
-            "paths. Its own ledger shows that the recursion spends 3/8 of the claimed ε at this size.",
+            "paths. Its own ledger shows that the recursion uses 3/8 of the claimed ε at this size.",
         ),
         Case(
             "paper constants, few records left to pair",
             RecPrefix(),
             pairs=_near_2k(),
             runs=100_000,
-            note="n close to 2k or below it: S′ has at most two records, so every draw matters and the law is exact.",
+            note="n close to 2k or below it: S′ has at most two records, so every draw matters.",
         ),
         *(
             Case(
-                f"small scope, exhaustive: {label}",
+                f"small domain, exhaustive: {label}",
                 mechanism,
                 runs=0,
                 scope=Scope((0, 1, 32, 33, 63), records),
@@ -49,7 +49,7 @@ def cases() -> tuple[Case, ...]:
                 ("three calls, 5 records", RecPrefixLevel(64, 2.0, 0.01, 0.9, k=1, base=4), 5),
             )
         ),
-        Case("small k, hand-made pairs", small(2.0, 1e-4, k=2), pairs=_small_pairs(), runs=50_000),
+        Case("small k, specified pairs", small(2.0, 1e-4, k=2), pairs=_small_pairs(), runs=50_000),
         Case("small k, thresholds of steps 5 and 8", small(2.0, 1e-4, k=20), pairs=_threshold_pairs(), runs=50_000),
         *(
             Case(f"group of {g}", small(1.0, 1e-9, k=2), _group_pairs(g), small(1.0, 1e-9, k=2).claim.group(g), 50_000)

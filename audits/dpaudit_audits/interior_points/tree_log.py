@@ -12,7 +12,7 @@ A, B, C = 0x1000, 0x1800, 0x9C40
 
 
 def cases() -> tuple[Case, ...]:
-    """The printed t at a δ where the claim says something, exhaustive scopes at small t, and groups."""
+    """The printed t at a δ where the claim says something, exhaustive finite domains at small t, and groups."""
     default, few = TreeLog(), small(64, 60)
     printed, hand_made = _at_the_printed_t(default.trim), _small_pairs(1)
     return (
@@ -23,10 +23,10 @@ def cases() -> tuple[Case, ...]:
             runs=10_000,
             note="ε and δ are so small that the claim is not empty: 3δn·log*|X|·e^{3ε·log*|X|·log n} is below 1.",
         ),
-        Case("t as printed, by law", default, printed[2:], runs=0),
+        Case("t as printed, exact", default, printed[2:], runs=0),
         *(
             Case(
-                f"small scope, exhaustive: {label}",
+                f"small domain, exhaustive: {label}",
                 mechanism,
                 runs=0,
                 scope=Scope(domain, records),
@@ -38,8 +38,8 @@ def cases() -> tuple[Case, ...]:
                 ("17 points, three calls", small(17, 5, 1), (0, 8, 16), 5),
             )
         ),
-        Case("small t, hand-made pairs", few, hand_made[:1], runs=10_000),
-        Case("small t, hand-made pairs, by law", few, hand_made[1:], runs=0),
+        Case("small t, specified pairs", few, hand_made[:1], runs=10_000),
+        Case("small t, specified pairs, exact", few, hand_made[1:], runs=0),
         *(Case(f"group of {g}", few, _small_pairs(g), few.claim.group(g), runs=0) for g in (2, 3)),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.errors import ParameterError
 from dpaudit.interpret import LawCache, law, sample
-from dpaudit.language import Mechanism, Span
+from dpaudit.language import IntegerRange, Mechanism
 from dpaudit.language.checks import whole
 from dpaudit_algorithms.lower_bounds.packing_game import Packing, PackingGame, balanced, interval_of
 
@@ -219,7 +219,7 @@ def packing_pair(
         return Found(None, text, coloured)
     packing = Packing(clique.points, records, clique.colour, lower)
     text = (
-        f"Of the datasets of {records} of {wanted} points all have the answer likeliest in interval {clique.colour} "
+        f"Of the datasets of {records} of {wanted} points all have the most likely answer in interval {clique.colour} "
         f"({coloured:,} coloured): {packing.size} datasets within two records of one, with disjoint answers."
     )
     return Found(PackingGame(subject, packing), text, coloured)
@@ -227,6 +227,6 @@ def packing_pair(
 
 def _members(answer: Any) -> Iterable[tuple[Any, float]]:
     """Answers with their shares of a mass: those of a span, one by one."""
-    if isinstance(answer, Span):
+    if isinstance(answer, IntegerRange):
         return ((value, 1 / answer.size) for value in range(answer.start, answer.stop))
     return ((answer, 1.0),)

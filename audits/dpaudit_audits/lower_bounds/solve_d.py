@@ -99,7 +99,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
             useless.utility(n)[0],
             (TwoSides(3, n),),
             expected=Verdict.FAIL, deliberate=True,
-            note="Solve_D is not at fault: the learner does not keep its promise (finding on A′).",
+            note="Solve_D is not at fault: the learner does not satisfy its guarantee (finding on A′).",
         ),
     )
 

@@ -98,7 +98,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
                 scope=Scope(tuple((x, y) for x in (0, 1, 6, 7) for y in (0, 1)), 4),
             ),
             Case(
-                "A_dist, mended, inside",
+                "A_dist, corrected, inside",
                 kind(ADistCorrected(2.0, 0.01, Depth(2)), 10, 0.5, 0.5, 1, 2),
                 runs=0,
                 scope=_scope(2, 7),
@@ -245,7 +245,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
                 for name, inner in zip(("δ > 0", "pure"), tight, strict=True)
             ),
             Case(
-                "A_dist, mended, inside",
+                "A_dist, corrected, inside",
                 kind(ADistCorrected(2.0, 1e-6, Consistency(2 if refuted else 12)), 6, 0.0625, 0.5, 0, 1),
                 runs=0,
                 scope=_points(2, 6),

@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.mixtures`."""
+"""Audit plans for `dpaudit_algorithms.mixtures`."""

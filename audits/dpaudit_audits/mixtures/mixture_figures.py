@@ -1,4 +1,4 @@
-"""Drawings of audits of A_LearnHalf in the plane: public and private points, and the regions that it learns."""
+"""Figures for audits of A_LearnHalf in the plane: public and private points, and the learned regions."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dpaudit_algorithms.mixtures.mixtures_class import Hypothesis
 from dpaudit_audits.half_spaces.plane_figures import Halfplane, Place, box_around, only_one_has, records, region
 
 REGIONS = 10
-"""Likeliest hypotheses that are drawn."""
+"""Number of most probable hypotheses drawn."""
 
 
 @dataclass(frozen=True)
 class MixtureFigure:
-    """Both datasets, each with the regions that its likeliest hypotheses label 0, the darker the likelier.
+    """Both datasets, with the regions that the most probable hypotheses label 0; darker means more probable.
 
     Args:
-        learner: in the plane.
+        learner: a learner in the plane.
     """
 
     learner: LearnHalf
@@ -32,24 +32,28 @@ class MixtureFigure:
         box = box_around(places, 0.25)
         changed = [_at(row) for row in only_one_has(pair.left, pair.right)]
         panels = [
-            self._side(name, data, seen.values, masses, box, changed)
-            for name, data, masses in (("left", pair.left, seen.left), ("right", pair.right, seen.right))
+            self._side(name, style, data, seen.values, masses, box, changed)
+            for name, style, data, masses in (
+                ("D", "left", pair.left, seen.left),
+                ("D′", "right", pair.right, seen.right),
+            )
         ]
         best = [max(masses, default=0.0) for masses in (seen.left, seen.right)]
         p, q = seen.probability
-        told = f"The likeliest hypothesis has probability {best[0]:.2g} on left and {best[1]:.2g} on right"
+        summary = f"The most probable hypothesis has probability {best[0]:.2g} under D and {best[1]:.2g} under D′"
         if seen.kind:
-            told += f"; the event has {p:.3g} and {q:.3g}"
+            summary += f"; the event has {p:.3g} and {q:.3g}"
         return Drawing(
-            f"What the {REGIONS} likeliest hypotheses label 0 on each dataset, the darker the likelier; what is left "
-            f"of the plane is labelled 1. {told}.",
-            f"{told}.",
+            f"The regions that the {REGIONS} most probable hypotheses label 0 on each dataset; darker means more "
+            f"probable. The rest of the plane is labelled 1. {summary}.",
+            f"{summary}.",
             panels,
         )
 
     def _side(
         self,
         name: str,
+        style: str,
         data: Dataset,
         values: Sequence[int],
         masses: Sequence[float],
@@ -61,10 +65,10 @@ class MixtureFigure:
         layers: list[Layer] = []
         for i in top:
             if masses[i] > 0:
-                # all of them over one another are still seen through
+                # keep the layers transparent even if all overlap
                 strength = max(0.04, 0.6 * masses[i] / together)
                 g = self.learner.hypothesis(data, int(values[i]))
-                layers += _labelled_0(g, box, name, "" if layers else "labelled 0", strength)
+                layers += _labelled_0(g, box, style, "" if layers else "labelled 0", strength)
         rows = [row for row, times in Multiset.of(data).items for _ in range(times)]
         groups = [
             (f"{kind}, label {y}", mark, [_at(row) for row in rows if row[2] == bit and row[1] == y])

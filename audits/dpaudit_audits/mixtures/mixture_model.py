@@ -1,4 +1,4 @@
-"""What to try against the data model of private-public mixtures: it reads no data, and bits are as its models say."""
+"""Audit plan for the data model of private-public mixtures: it reads no data, and the bits follow its models."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def cases() -> tuple[Case, ...]:
     default = MixtureModel(models()["label-determined, realizable"], 3)
     row, other = ((0,), 1, PRIVATE), ((3,), 0, PRIVATE)
     return (
-        Case("default", default, (Pair((row,), (other,), "whatever the data"),), runs=5_000),
+        Case("default", default, (Pair((row,), (other,), "any data"),), runs=5_000),
         *(
             Case(
                 f"group of {k}",
                 default,
-                (Pair((row,) * k, (other,) * k, "whatever the data"),),
+                (Pair((row,) * k, (other,) * k, "any data"),),
                 Claim(0.0, relation=default.claim.relation).group(k),
                 runs=0,
             )
@@ -51,24 +51,24 @@ def cases() -> tuple[Case, ...]:
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """The bits of every model; and that the relaxations are none."""
-    found = []
+    """The bits of every model; and that a relaxation violates the strict model."""
+    cases = []
     for name, truth in models().items():
         model = MixtureModel(truth, 5)
-        found.append(UtilityCase(name, model, model.utility(0)[0], (Fixed(()),)))
+        cases.append(UtilityCase(name, model, model.utility(0)[0], (Fixed(()),)))
     relaxed = MixtureModel(models()["relaxation (i), bits flipped with probability 0.02"], 5)
-    found.append(
+    cases.append(
         UtilityCase(
-            "relaxation (i), held against the strict model",
+            "relaxation (i), tested against the strict model",
             relaxed,
             UtilityClaim(LabelDetermined(), 1.0, "§3, label-determined privacy model"),
             (Fixed(()),),
             expected=Verdict.FAIL,
-            note="A relaxation is what it says.",
+            note="The relaxation does not satisfy the strict model.",
             deliberate=True,
         )
     )
-    return tuple(found)
+    return tuple(cases)
 
 
 PLAN = Plan("MixtureModel", cases, utility=utility)

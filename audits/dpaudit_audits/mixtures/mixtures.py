@@ -1,8 +1,8 @@
-"""What to try against A_ConstrHalf and A_LearnHalf (private-public mixtures, §4).
+"""Audit plans for A_ConstrHalf and A_LearnHalf (private-public mixtures, §4).
 
-The worst pairs: nearly all the weight of step 9 lies on hypotheses whose errors one replaced record moves down, and
-the event is one whose errors it moves up. So the loss comes as near to ε as the rest of the weight is small, and never
-reaches it: ln of the ratio of the two sums is less than ε/2 where both kinds of hypotheses have some weight.
+In the worst pairs, one replaced record lowers the errors of hypotheses with nearly all of the weight in step 9 and
+raises the errors of the hypothesis in the event. The loss approaches ε as the remaining weight gets small, but never
+reaches it: the log ratio of the two sums is less than ε/2 if both kinds of hypotheses have some weight.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ TRIANGLE = ((0, 0), (4, 0), (0, 4))
 LINE = ((0, 0), (1, 0))
 SIMPLEX = ((0, 0, 0), (3, 0, 0), (0, 3, 0), (0, 0, 3))
 NOT_COVERED = (
-    "Lemma 4.1 says nothing about public records, and private-rows refuses such a pair; under replace-one the class "
-    "itself shows which points are public."
+    "Lemma 4.1 does not cover public records, and private-rows rejects such a pair; under replace-one the hypothesis "
+    "class itself reveals which points are public."
 )
 
 
@@ -48,12 +48,12 @@ def public(*points: tuple[int, ...], label: int = 0) -> tuple[Row, ...]:
 
 
 def private(x: tuple[int, ...], label: int, times: int = 1) -> tuple[Row, ...]:
-    """So many private records (x, label)."""
+    """`times` private records (x, label)."""
     return ((x, label, PRIVATE),) * times
 
 
 def relabelled(fixed: tuple[Row, ...], x: tuple[int, ...], others: int, moved: int = 1) -> Pair:
-    """Private records (x, 0), `moved` of them relabelled 1: where x is labelled 1, errors go up, elsewhere down."""
+    """Private records (x, 0); on D `moved` have label 1. On D′, hypotheses with h(x) = 1 err more, others less."""
     left = (*fixed, *private(x, 0, others), *private(x, 1, moved))
     right = (*fixed, *private(x, 0, others + moved))
     label = f"{len(fixed)} public, {others + moved} private records at {x}, {moved} relabelled"
@@ -61,7 +61,7 @@ def relabelled(fixed: tuple[Row, ...], x: tuple[int, ...], others: int, moved: i
 
 
 def replaced(fixed: tuple[Row, ...], old: tuple[int, ...], new: tuple[int, ...], others: int, moved: int = 1) -> Pair:
-    """All private records have label 1, as the label-determined model says; `moved` of them move from old to new."""
+    """All private records have label 1, as in the label-determined model; `moved` of them move from old to new."""
     left = (*fixed, *private(new, 1, others), *private(old, 1, moved))
     right = (*fixed, *private(new, 1, others + moved))
     label = f"{len(fixed)} public, {others + moved} private records of label 1, {moved} moved from {old} to {new}"
@@ -69,7 +69,7 @@ def replaced(fixed: tuple[Row, ...], old: tuple[int, ...], new: tuple[int, ...],
 
 
 def published(size: int = 200, n_pub: int = 60) -> Pair:
-    """Random points of a grid of 20,001², in general position but for chance; one private record relabelled."""
+    """Random points of a 20,001² grid, very likely in general position; one private record relabelled."""
     rng = default_rng(4)
     points = [tuple(int(c) for c in row) for row in rng.integers(-10_000, 10_001, (size, 2))]
     fixed = public(*points[:n_pub])
@@ -86,7 +86,7 @@ def rows(grid: Sequence[int], dimension: int) -> tuple[Row, ...]:
 
 
 def cases() -> tuple[Case, ...]:
-    """The claim on every kind of public part and every reading, exhaustively on tiny grids; and outside of it."""
+    """The claim for every kind of public part and every reading, exhaustively on tiny grids; and a pair outside it."""
     plane, line, space = LearnHalf(1.0, 2), LearnHalf(1.0, 1), LearnHalf(1.0, 3)
     triangle, flat, drawn = public(*TRIANGLE), public(*LINE), MixtureFigure(plane)
     readings = (
@@ -108,7 +108,7 @@ def cases() -> tuple[Case, ...]:
             runs=RUNS,
             drawing=drawn,
         ),
-        Case("as many private records against as for", plane, (relabelled(triangle, (1, 1), 3),), runs=RUNS),
+        Case("equally many private records for and against", plane, (relabelled(triangle, (1, 1), 3),), runs=RUNS),
         Case(
             "n = 200, n_pub = 60",
             plane,
@@ -150,10 +150,11 @@ def cases() -> tuple[Case, ...]:
 
 
 def construction_cases() -> tuple[Case, ...]:
-    """A_ConstrHalf does not look at private records; at public ones it does nothing else."""
+    """A_ConstrHalf ignores private records and depends only on public ones."""
     plane, triangle = ConstrHalf(), public(*TRIANGLE)
     pair = relabelled(triangle, (1, 1), 3)
-    replacing_public = Pair(Multiset.of(triangle), Multiset.of((*triangle[:2], *public((1, 1)))), "a public one moved")
+    moved = Multiset.of((*triangle[:2], *public((1, 1))))
+    replacing_public = Pair(Multiset.of(triangle), moved, "a public record moved")
     return (
         Case("default", plane, (pair,), runs=RUNS),
         Case("every pair of 3 records of a 2 × 2 grid", plane, runs=0, scope=Scope(rows(range(2), 2), 3)),
@@ -168,7 +169,7 @@ def construction_cases() -> tuple[Case, ...]:
 
 
 def _not_covered(mechanism: Mechanism, pair: Pair) -> Case:
-    """A pair that private-rows refuses, held against a claim that nobody makes."""
+    """A pair that private-rows rejects, tested against a claim that the paper does not make."""
     return Case(
         "a public record is replaced",
         mechanism,
@@ -182,18 +183,18 @@ def _not_covered(mechanism: Mechanism, pair: Pair) -> Case:
 
 
 def utility() -> tuple[UtilityCase, ...]:
-    """Claim 4.7, Theorems 4.9 and 4.10 and the bounds on |err − err^|; the readings under which they fail."""
+    """Claim 4.7, Theorems 4.9 and 4.10 and the bounds on |err − err^|; and readings for which they fail."""
     return (*_on_the_sample(), *_under_the_distribution(), *_deviations())
 
 
 def _on_the_sample() -> tuple[UtilityCase, ...]:
-    """Claim 4.7 at α = 0.1, on the datasets where most hypotheses err much."""
+    """Claim 4.7 at α = 0.1, on datasets where most hypotheses have a large error."""
     line, plane, space = LearnHalf(1.0, 1), LearnHalf(1.0, 2), LearnHalf(1.0, 3)
     between = (*public((0,), (1,), (3,)), *private((2,), 1, 40), *private((4,), 1, 40))
     corner = (*public(*TRIANGLE, (1, 1)), *private((3, 3), 1, 200), *private((0, 5), 1, 200))
     thin = (*public(*LINE * 100), *private((2, 0), 1, 200))
     mixed = (*public(*LINE * 100), *public((5, 0), (6, 1), label=1), *private((2, 0), 1, 200))
-    ball = (*public(*SIMPLEX), *private((2, 2, 2), 1, 700))
+    inside = (*public(*SIMPLEX), *private((2, 2, 2), 1, 700))
     mirrored = tuple((x, 1 - y, p) for x, y, p in thin)
     aligned = LearnHalf(1.0, 2, supports="aligned")
     steps = LearnHalf(1.0, 1, all_ones="steps")
@@ -203,21 +204,21 @@ def _on_the_sample() -> tuple[UtilityCase, ...]:
         _sample_case("Claim 4.7, the plane", plane, corner),
         _sample_case("Claim 4.7, the plane, public points on a line", plane, thin),
         _sample_case("Claim 4.7, public records with both labels", plane, mixed),
-        _sample_case("Claim 4.7, three dimensions", space, ball),
+        _sample_case("Claim 4.7, three dimensions", space, inside),
         _sample_case("Claim 4.7, one public record among private ones at the same point", line, alone),
         _sample_case(
             "Claim 4.7, supports aligned, public points on a line",
             aligned,
             thin,
             expected=Verdict.FAIL,
-            note="The supported halfspaces contain the line, so no hypothesis tells public from private points on it.",
+            note="The supported halfspaces contain the line, so no hypothesis separates public from private points.",
         ),
         _sample_case(
             "Claim 4.7, step 8 alone",
             steps,
             alone,
             expected=Verdict.FAIL,
-            note="No intersection of one closed halfspace is empty: nothing labels the point 1.",
+            note="A single closed halfspace is never empty, so no hypothesis labels the point 1.",
             deliberate=True,
         ),
         _sample_case(
@@ -225,7 +226,7 @@ def _on_the_sample() -> tuple[UtilityCase, ...]:
             plane,
             mirrored,
             expected=Verdict.FAIL,
-            note="Section 3 allows it in the definition of label-determined; section 4 does not.",
+            note="The definition of label-determined in section 3 allows it; section 4 does not.",
             deliberate=True,
         ),
         _sample_case("Claim 4.7, private iff y = 0, labels exchanged", LearnHalf(1.0, 2, private_label=0), mirrored),
@@ -254,13 +255,13 @@ def _under_the_distribution() -> tuple[UtilityCase, ...]:
             aligned,
             thin,
             expected=Verdict.FAIL,
-            note="Once both public points are drawn every hypothesis labels the line 0 or 1 all over: error 1/2.",
+            note="Once both public points are drawn, every hypothesis is constant on the line: error 1/2.",
         ),
     )
 
 
 def _deviations() -> tuple[UtilityCase, ...]:
-    """Lemma 4.8 with k = d², and the step of the proof of Theorem 4.10 that leaves its root out."""
+    """Lemma 4.8 with k = d², and the step in the proof of Theorem 4.10 that omits the square root."""
     line, coin = LearnHalf(1.0, 1), label_determined({((0,), 0): 1, ((0,), 1): 1})
     beta, records = 0.125, 30_000
     fair = (Mixed(coin, records),)
@@ -271,14 +272,14 @@ def _deviations() -> tuple[UtilityCase, ...]:
         UtilityCase("Lemma 4.8, one point, fair labels", line, lemma, fair, runs=2_000, exact=False),
         UtilityCase("Lemma 4.8, 80 records", line, few, (Mixed(coin, 80),), runs=2_000),
         UtilityCase(
-            "Theorem 4.10's proof: the bound without the root",
+            "Theorem 4.10's proof: the bound without the square root",
             line,
             printed,
             fair,
             runs=4_000,
             exact=False,
             expected=Verdict.FAIL,
-            note="Every hypothesis labels the one point 0 or 1, so that err^ is the share of a label and err is 1/2.",
+            note="Every hypothesis labels the one point 0 or 1, so err^ is the fraction of a label and err is 1/2.",
         ),
     )
 
@@ -321,7 +322,7 @@ def _in_a_plane() -> Pair:
 
 
 def _small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """As many possible records, four for each point of a line: 0 or 1, private or public."""
+    """About `domain` possible records, four for each point of a line: label 0 or 1, private or public."""
     return LearnHalf(1.0, 1), Scope(rows(range(-(-domain // 4)), 1), records)
 
 

@@ -74,8 +74,8 @@ def corrected_utility_cases() -> tuple[UtilityCase, ...]:
         _case("Theorem 3.3, ε = 1/2", half, half.printed_size, _seven_alike),
         _case("Theorem 3.3, D uniform", eight, eight.printed_size, _uniform, runs=2_000),
         _case("Lemma 3.2, eight concepts", eight, eight.printed_size, _seven_alike, promise=1),
-        _case("fewest examples of the mended bound", eight, 33, _distributions, promise=-1),
-        _case("fewest examples of the mended bound, two concepts", two, 14, _told_apart, promise=-1),
+        _case("fewest examples of the corrected bound", eight, 33, _distributions, promise=-1),
+        _case("fewest examples of the corrected bound, two concepts", two, 14, _told_apart, promise=-1),
         *(
             _sample_case(FiniteClassLearnerCorrected(1.0, Thresholds(size)), n, None, "|H|·e^(−n/32)", Verdict.PASS)
             for size, n in ((2, 24), (3, 48), (2, 89))

@@ -1,4 +1,4 @@
-"""What to try against LearnPoints (thesis §6.2) and its version on the mended A_dist."""
+"""What to try against LearnPoints (thesis §6.2) and its version on the corrected A_dist."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def corrected_cases() -> tuple[Case, ...]:
-    """On the mended A_dist."""
+    """On the corrected A_dist."""
     default = LearnPointsCorrected(1.0, 1e-6, 256)
     small = LearnPointsCorrected(1.0, 0.05, 2)
     return (
@@ -72,7 +72,7 @@ def utility() -> tuple[UtilityCase, ...]:
 
 
 def corrected_utility() -> tuple[UtilityCase, ...]:
-    """The mended lemma, on the same distributions: it asks for δ ≤ β."""
+    """The corrected lemma, on the same distributions: it asks for δ ≤ β."""
     large, usual = LearnPointsCorrected(1.0, 0.5, 400), LearnPointsCorrected(1.0, 0.25, 400)
     return (
         *_accurate(LearnPointsCorrected),

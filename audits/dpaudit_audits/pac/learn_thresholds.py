@@ -1,4 +1,4 @@
-"""What to try against LearnThresholds (thesis §6.5) and its mended version."""
+"""What to try against LearnThresholds (thesis §6.5) and its corrected version."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def plan(name: str, refuted: bool, make: Callable[..., LearnThresholds | LearnTh
             Case(
                 "paper constants, 2^16 thresholds", make(), _default_pairs(), runs=200_000, drawing=consistent(2**16)
             ),
-            Case("small scope, exhaustive: two calls", make(8, 0.5, 3.0, 1e-3, N=2, base=4), runs=0, scope=scope),
-            Case("small scope, exhaustive: three calls", make(8, 0.5, 4.5, 1e-3, N=3, base=2), runs=0, scope=scope),
+            Case("small domain, exhaustive: two calls", make(8, 0.5, 3.0, 1e-3, N=2, base=4), runs=0, scope=scope),
+            Case("small domain, exhaustive: three calls", make(8, 0.5, 4.5, 1e-3, N=3, base=2), runs=0, scope=scope),
             Case(
                 "large ε",
                 make(41, 1.0, 15.0, 0.06, N=2),

@@ -37,7 +37,7 @@ def empirical_cases(kind: Kind) -> tuple[Case, ...]:
     recursive = kind(LearnThresholdsCorrected(8, 0.5, 1.0, 1e-6), Thresholds(8), 10, 0.5, 0.5)
     return (
         Case("default", default, (_relabelled(default.n, 1),), runs=20_000),
-        Case("LearnThresholds, mended", recursive, (_relabelled(90, 1),), runs=0),
+        Case("LearnThresholds, corrected", recursive, (_relabelled(90, 1),), runs=0),
         Case("every pair of 18 examples", brief, runs=0, scope=Scope(EXAMPLES, 18)),
         Case(
             "the worst mechanism of ε = 3.47, m = 400",
@@ -123,7 +123,7 @@ def pac_cases() -> tuple[Case, ...]:
         Case("default", default, (_relabelled(default.samples, 1),), runs=RUNS),
         Case("every pair of 60 examples of one point", default, runs=0, scope=Scope(((3, 0), (3, 1)), 60)),
         Case("every pair of 6 examples", default, runs=0, scope=Scope(EXAMPLES, 6)),
-        Case("LearnThresholds, mended", recursive, (_relabelled(30, 1),), runs=0),
+        Case("LearnThresholds, corrected", recursive, (_relabelled(30, 1),), runs=0),
         Case(
             "a learner of ε = 3 that claims 1",
             PacLearner(Overclaiming(_exponential(3.0, 4), Claim(1.0)), FOUR, 10, 0.2, 0.1, 0.1),

@@ -137,11 +137,11 @@ def _steps(T: int, rounds: int | None) -> tuple[UtilityCase, ...]:
         UtilityCase(
             f"D_t(R_t), T = {T}", experiment, one.mass_grows(), known, runs=100, expected=Verdict.FAIL, note=mass
         ),
-        UtilityCase(f"D_t(R_t), T = {T}, mended", experiment, one.mass_grows(printed=False), known, runs=100),
+        UtilityCase(f"D_t(R_t), T = {T}, corrected", experiment, one.mass_grows(printed=False), known, runs=100),
         UtilityCase(
             f"D(R), T = {T}", experiment, one.error_bounded(), known, runs=100, expected=expected, note=total
         ),
-        UtilityCase(f"D(R), T = {T}, mended", experiment, one.error_bounded(printed=False), known, runs=100),
+        UtilityCase(f"D(R), T = {T}, corrected", experiment, one.error_bounded(printed=False), known, runs=100),
     )
 
 

@@ -88,19 +88,19 @@ def utility_cases() -> tuple[UtilityCase, ...]:
         UtilityCase(
             "points, |X| = 2^64, D on 200 points",
             huge,
-            huge.promised,
+            huge.guaranteed,
             (_sampled(huge, spread(1 << 64, 200, 6.001 * ALPHA)),),
             runs=120,
             exact=False,
         ),
-        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough), runs=2_000),
-        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=500),
-        UtilityCase("two bad ones", three, three.promised, _sides(three.enough), runs=2_000, exact=False),
+        UtilityCase("thresholds on two points", two, two.guaranteed, _two(two.enough), runs=2_000),
+        UtilityCase("thresholds on three points", three, three.guaranteed, _three(three.enough), runs=500),
+        UtilityCase("two bad ones", three, three.guaranteed, _sides(three.enough), runs=2_000, exact=False),
         *(
             UtilityCase(
                 f"ε = {epsilon:g}, n = {learner.enough}",
                 learner,
-                learner.promised,
+                learner.guaranteed,
                 _two(learner.enough),
                 expected=Verdict.FAIL,
                 note="The printed n is below what E_1 and E_2 need, whatever the privacy.",
@@ -118,12 +118,12 @@ def corrected_utility_cases() -> tuple[UtilityCase, ...]:
     half = RepresentationLearnerCorrected(0.5, THREE)
     huge = RepresentationLearnerCorrected(8.0, PointRepresentationHash(1 << 64, ALPHA, BETA))
     return (
-        UtilityCase("thresholds on two points", two, two.promised, _two(two.enough), runs=2_000),
-        UtilityCase("thresholds on three points", three, three.promised, _three(three.enough), runs=500),
-        UtilityCase("two bad ones", three, three.promised, _sides(three.enough), runs=2_000, exact=False),
-        UtilityCase("ε = 1/2", half, half.promised, _three(half.enough), runs=500),
+        UtilityCase("thresholds on two points", two, two.guaranteed, _two(two.enough), runs=2_000),
+        UtilityCase("thresholds on three points", three, three.guaranteed, _three(three.enough), runs=500),
+        UtilityCase("two bad ones", three, three.guaranteed, _sides(three.enough), runs=2_000, exact=False),
+        UtilityCase("ε = 1/2", half, half.guaranteed, _three(half.enough), runs=500),
         *(
-            UtilityCase(f"ε = {epsilon:g}", learner, learner.promised, _two(learner.enough), runs=2_000)
+            UtilityCase(f"ε = {epsilon:g}", learner, learner.guaranteed, _two(learner.enough), runs=2_000)
             for epsilon in (LARGE, 300.0)
             for learner in (RepresentationLearnerCorrected(epsilon, TWO),)
         ),
@@ -163,7 +163,7 @@ def _points(label: str, learner: Learner, bits: int, runs: int) -> UtilityCase:
     return UtilityCase(
         label,
         learner,
-        learner.promised,
+        learner.guaranteed,
         tuple(_sampled(learner, truth) for truth in (*near.values(), *far.values())),
         runs=runs,
         exact=False,

@@ -1,1 +1,1 @@
-"""Where distinguishing events come from: what is learned from samples of both outputs, and how it is scored."""
+"""Learn distinguishing events from samples of both datasets, and score them."""

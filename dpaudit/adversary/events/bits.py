@@ -1,7 +1,7 @@
-"""The bits of a double: textbook noise in floating point leaks through the lowest of them.
+"""The bits of a double: textbook noise in floating point leaks through the low-order bits.
 
-Sums of a number and a noise land on the grid of the larger of the two, so which doubles can come out at all depends
-on the number (I. Mironov, "On significance of the least significant bits for differential privacy", CCS 2012).
+The sum of a number and noise lies on the grid of the larger of the two, so the set of possible doubles depends on the
+number (I. Mironov, "On significance of the least significant bits for differential privacy", CCS 2012).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dpaudit.outputs.columns import Encoder, Floats, Values, flat
 from dpaudit.stats.arrays import IntArray
 
 LOW_BITS = 12
-"""Mantissa bits, from the lowest, that have columns of their own."""
+"""Number of low-order mantissa bits with their own columns."""
 _ZERO = -2000.0
-"""Stands for the exponent and the lowest set bit of 0, below those of any other double."""
+"""The exponent and the lowest set bit assigned to 0, below those of any other double."""
 _PER_NUMBER = 4 + LOW_BITS
 
 
@@ -27,7 +27,7 @@ class Bits(Encoder):
     """The bits of the first `places` floats of an output.
 
     Columns per float: the exponent of its lowest set bit, both exponents as one code, its own exponent, the number of
-    zeros that end its mantissa, and the lowest mantissa bits. Where an output has fewer floats the columns are −1e4.
+    trailing zeros of its mantissa, and the lowest mantissa bits. The columns of a missing float are −1e4.
     """
 
     places: int
@@ -38,18 +38,18 @@ class Bits(Encoder):
         for i in range(self.places):
             of = "of the output" if self.places == 1 else f"of output[{i}]"
             names += [f"lowest set bit {of}", f"exponent and lowest set bit {of}", f"exponent {of}",
-                      f"zeros that end the mantissa {of}"]
+                      f"trailing zeros of the mantissa {of}"]
             names += [f"mantissa bit {k} {of}" for k in range(LOW_BITS)]
         return tuple(names)
 
     @property
     def tables(self) -> tuple[int, ...]:
-        """Columns whose values are few enough to be counted one by one."""
+        """Columns with few enough values to count each one."""
         return tuple(_PER_NUMBER * i + k for i in range(self.places) for k in (0, 1))
 
     @property
     def ordered(self) -> tuple[int, ...]:
-        """Columns that are worth a threshold: the lowest set bits."""
+        """Columns for which thresholds are useful: the lowest set bits."""
         return tuple(_PER_NUMBER * i for i in range(self.places))
 
     def encode(self, values: Values) -> Floats:
@@ -59,7 +59,7 @@ class Bits(Encoder):
 
 
 def lowest_set_bit(numbers: Floats) -> IntArray:
-    """The k of the largest 2^k of which a double is a multiple; −2000 for 0. Shape as given."""
+    """The k of the largest 2^k that divides a double; −2000 for 0. Shape as given."""
     mantissa, exponent = np.frexp(numbers)
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)
     zeros = np.frexp((whole & -whole).astype(np.float64))[1].astype(np.int64) - 1
@@ -82,18 +82,18 @@ def _columns(numbers: Floats) -> Floats:
 
 
 def _floats(values: Values, places: int) -> Floats:
-    """The floats of every output, in order, NaN where there are fewer."""
+    """The floats of every output, in order, padded with NaN."""
     if isinstance(values, np.ndarray):
         rows = values.reshape(len(values), -1)
-        found = np.full((len(rows), places), np.nan)
+        floats = np.full((len(rows), places), np.nan)
         width = min(places, rows.shape[1])
-        found[:, :width] = rows[:, :width]
-        return found
-    found = np.full((len(values), places), np.nan)
+        floats[:, :width] = rows[:, :width]
+        return floats
+    floats = np.full((len(values), places), np.nan)
     for r, value in enumerate(values):
         numbers = [part for part in flat(value) if isinstance(part, float) and math.isfinite(part)][:places]
-        found[r, : len(numbers)] = numbers
-    return found
+        floats[r, : len(numbers)] = numbers
+    return floats
 
 
 def most_floats(values: Sequence[Hashable]) -> int:

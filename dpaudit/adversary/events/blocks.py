@@ -1,4 +1,4 @@
-"""Runs as a learner keeps them: blocks of outputs, with how often each came on each side in each fold."""
+"""The samples of a learner: blocks of outputs, with the count of each per dataset and fold."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dpaudit.stats.arrays import IntArray
 Ints = IntArray
 
 FOLDS = 4
-"""Parts of the runs; what is learned on some is counted on the others."""
+"""Folds of the samples: learn on some, count on the others."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some outputs, and how often each came.
+    """Some outputs, and how often each occurred.
 
     Args:
         values: r outputs.
-        times: shape (2, FOLDS, r): on the left and on the right, in every fold.
+        times: counts, shape (2, FOLDS, r): under D and under D′, in every fold.
     """
 
     values: Values
@@ -33,35 +33,35 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """Of one output when they are reals, else None."""
+        """The shape of one output if the outputs are reals, else None."""
         return self.values.shape[1:] if isinstance(self.values, np.ndarray) else None
 
     @cached_property
     def entries(self) -> tuple[Ints, Ints, Ints, Floats]:
-        """What is not 0 in `times`: fold, row, side · FOLDS + fold, and how often; four arrays of one length."""
+        """The nonzero entries of `times`: fold, row, dataset · FOLDS + fold, and count; four arrays of equal length."""
         flat = self.times.reshape(2 * FOLDS, -1)
         group, row = np.nonzero(flat)
         return group % FOLDS, row, group, flat[group, row].astype(np.float64)
 
     def side(self, side: int) -> Floats:
-        """The reals of one side, shape (r, *d)."""
+        """The reals of one dataset, shape (r, *d)."""
         rows: Floats = np.asarray(self.values, dtype=np.float64)[self.times[side].sum(axis=0) > 0]
         return rows
 
     def listed(self, most: int) -> Sequence[Hashable]:
-        """The first of the outputs one by one, vectors as tuples."""
+        """The first `most` outputs as a list, vectors as tuples."""
         return outcomes(self.values[:most]) if isinstance(self.values, np.ndarray) else self.values[:most]
 
 
 class Atoms:
-    """All different outputs that were counted so far, in the order in which they first came."""
+    """All distinct outputs counted so far, in order of first occurrence."""
 
     def __init__(self) -> None:
         self._places: dict[Hashable, int] = {}
         self._times = np.zeros((2, FOLDS, 64), dtype=np.int64)
 
     def add(self, block: Block) -> None:
-        """Count some outputs, each different from the others of its block."""
+        """Count some outputs; those in one block are distinct."""
         places = self._places
         at = np.fromiter((places.setdefault(value, len(places)) for value in block.values), dtype=np.int64)
         if len(places) > self._times.shape[2]:
@@ -71,12 +71,12 @@ class Atoms:
 
     @property
     def block(self) -> Block:
-        """All of them."""
+        """All outputs counted so far."""
         return Block(list(self._places), self._times[:, :, : len(self._places)].copy())
 
 
 def capped(blocks: Iterable[Block], most: int) -> list[Block]:
-    """Blocks, each of one side, until every side has so many outputs."""
+    """Blocks, each of one dataset, until each dataset has `most` outputs."""
     kept: list[Block] = []
     room = [most, most]
     for block in blocks:
@@ -89,7 +89,7 @@ def capped(blocks: Iterable[Block], most: int) -> list[Block]:
 
 
 def joined(blocks: Iterable[Block], most: int) -> list[Block]:
-    """The same outputs in fewer blocks, of `most` outputs at most where they are put together; in no order."""
+    """The same outputs merged into fewer blocks of about `most` outputs, in no particular order."""
     alike: dict[tuple[int, ...] | None, list[list[Block]]] = {}
     room: dict[tuple[int, ...] | None, int] = {}
     for block in blocks:
@@ -113,12 +113,12 @@ def _one(blocks: Sequence[Block]) -> Block:
 
 @dataclass(frozen=True)
 class Sample:
-    """Runs to learn from, as rows of numbers.
+    """Samples to learn from, as rows of numbers.
 
     Args:
-        encoder: what read them.
+        encoder: the encoder that made the rows.
         columns: shape (r, columns of the encoder).
-        times: how often each row came, shape (2, FOLDS, r).
+        times: the count of each row, shape (2, FOLDS, r).
     """
 
     encoder: Encoder
@@ -127,24 +127,24 @@ class Sample:
 
     @classmethod
     def of(cls, encoder: Encoder, blocks: Sequence[Block]) -> Sample:
-        """All blocks (at least one), read by an encoder."""
-        # in their order, neighbours of one form at once
+        """All blocks (at least one), encoded."""
+        # in order, consecutive blocks of the same shape together
         together = [_one(list(group)) for _, group in groupby(blocks, key=lambda block: block.shape)]
         columns = np.vstack([encoder.encode(block.values) for block in together])
         return cls(encoder, columns, np.concatenate([block.times for block in together], axis=2))
 
     @property
     def fewest(self) -> int:
-        """Runs on the side that has fewer."""
+        """The smaller of the two datasets' sample counts."""
         return int(self.times.sum(axis=(1, 2)).min())
 
     @property
     def whole(self) -> Ints:
-        """How often each row came, shape (2, r)."""
+        """The count of each row, shape (2, r)."""
         times: Ints = self.times.sum(axis=1)
         return times
 
     def without(self, *folds: int) -> Ints:
-        """How often each row came outside some folds, shape (2, r)."""
+        """The count of each row outside some folds, shape (2, r)."""
         times: Ints = self.times[:, [fold for fold in range(FOLDS) if fold not in folds]].sum(axis=1)
         return times

@@ -1,4 +1,4 @@
-"""Scores that are learned: logistic regression, boosted trees, and tables of likelihood ratios."""
+"""Learned scores: logistic regression, boosted trees, and tables of likelihood ratios."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from dpaudit.adversary.events.optimistic_bound import log_ratios
 from dpaudit.outputs.columns import Encoder, Floats, Linear, Table, one_thread
 
 LINEAR_ROWS = 100_000
-"""Rows, both sides together, beyond which logistic weights hardly change."""
+"""With more rows than this (of both datasets together) logistic weights hardly change."""
 MANY = 50_000
-"""Rows from which trees are grown slowly."""
+"""From this many rows on, trees learn with a small step size."""
 WIDE = 16
-"""Columns from which each split of a tree looks at a quarter of them."""
+"""From this many columns on, each split of a tree considers a quarter of them."""
 EVEN = 0.1
-"""Of the mean weight of a row, how far weights may lie apart to be taken for equal."""
+"""Weights count as equal if they differ by less than this fraction of the mean weight of a row."""
 LINEAR_DECIMALS = 9
-"""Of a logistic weight on a standardised column: far from the last ones, and more than sampling knows."""
+"""Decimals of a logistic weight on a standardised column: fewer than a double has, but more than the data determine."""
 RIDGE = 10.0
 """Prior precision of a logistic weight on a feature of unit variance."""
 
 
 def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) -> Linear:
-    """A ridge logistic regression by Newton's method, on standardised columns; log-odds of equally many runs a side.
+    """Ridge logistic regression by Newton's method, on standardised columns; log-odds for equal sample sizes.
 
     Args:
-        encoder: what made the columns.
-        js: which of them are used.
-        columns: all of the encoder's, shape (r, columns).
-        times: how often each row came, shape (2, r).
+        encoder: the encoder that made the columns.
+        js: the columns to use.
+        columns: all columns of the encoder, shape (r, columns).
+        times: the count of each row, shape (2, r).
     """
     used = np.flatnonzero(times.sum(axis=0) > 0)
-    # the sides stand in blocks, so a stride thins both alike
+    # rows are grouped by dataset, so a stride thins both equally
     used = used[:: max(1, len(used) // LINEAR_ROWS)]
     rows, counts = columns[used][:, js], times[:, used].astype(np.float64)
     keep = np.isfinite(rows).all(axis=1)
@@ -63,25 +63,25 @@ def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) 
         beta += np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-6:
             break
-    # products of matrices round differently on other processors, and an event must not depend on that
+    # matrix products round differently on different processors; the event must not depend on that
     beta = np.round(beta, LINEAR_DECIMALS)
     slopes = np.array([float(f"{slope:.{LINEAR_DECIMALS}g}") for slope in beta[:-1] / spread])
     return Linear(encoder, js, tuple(slopes.tolist()), round(float(beta[-1] - slopes @ mean), LINEAR_DECIMALS))
 
 
 def mean_linear(members: Sequence[Linear]) -> Linear:
-    """The mean of several scores on the same columns, which is linear too."""
+    """The mean of several linear scores on the same columns."""
     weights = np.mean([member.weights for member in members], axis=0)
     bias = float(np.mean([member.bias for member in members]))
     return Linear(members[0].encoder, members[0].columns, tuple(weights.tolist()), bias)
 
 
 def trees(columns: Floats, times: Ints) -> Any | None:
-    """Gradient-boosted trees, high where left is likelier; None where one side is empty.
+    """Gradient-boosted trees, high where D is more likely; None if a dataset has no samples.
 
     Args:
-        columns: those that are used, shape (r, columns).
-        times: how often each row came, shape (2, r).
+        columns: the columns to use, shape (r, columns).
+        times: the count of each row, shape (2, r).
     """
     sides = times.sum(axis=1)
     if min(sides) == 0:
@@ -90,15 +90,15 @@ def trees(columns: Floats, times: Ints) -> Any | None:
     counts = [times[side][times[side] > 0].astype(np.float64) for side in (0, 1)]
     weights = np.concatenate([counts[side] * (sides.sum() / 2 / sides[side]) for side in (0, 1)])
     labels = np.repeat([1, 0], [len(counts[0]), len(counts[1])])
-    # what takes many rows to see is a small violation, often in events of a few in a thousand: a sum of many shallow
-    # trees with small steps and small leaves, each split from a few columns only, errs least about it
+    # with many rows the violation to detect is small, often in events of a few in a thousand: a sum of many shallow
+    # trees with small steps, small leaves and few columns per split has the smallest error there
     many = len(rows) >= MANY
     shape: dict[str, Any] = (
         {"max_iter": 100, "learning_rate": 0.03, "max_leaf_nodes": 4}
         if many
         else {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8}
     )
-    # it takes a second to import, and most audits end without it
+    # the import takes a second, and most audits never need it
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
@@ -106,9 +106,9 @@ def trees(columns: Floats, times: Ints) -> Any | None:
         max_features=0.25 if many and columns.shape[1] > WIDE else 1.0, l2_regularization=1.0, early_stopping=False,
         random_state=0, **shape,
     )
-    # bins of weighted rows take ten times as long, and of uneven sides all scores move alike: no threshold sees it
+    # binning weighted rows takes ten times as long; unequal sample sizes shift all scores equally, so thresholds adapt
     even = np.ptp(weights) < EVEN * weights.mean()
-    with one_thread():  # again: the caller's did not know scikit-learn's threads when this is its first fit
+    with one_thread():  # again: before the first fit, the caller's limit did not cover scikit-learn's threads
         return model.fit(rows, labels, sample_weight=None if even else weights)
 
 
@@ -117,7 +117,7 @@ def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:
 
     Args:
         columns: shape (r, columns).
-        times: how often each row came, shape (2, r).
+        times: the count of each row, shape (2, r).
     """
     values, at = np.unique(columns[:, j], return_inverse=True)
     hits = np.array([np.bincount(at, weights=times[side], minlength=len(values)) for side in (0, 1)])

@@ -1,8 +1,8 @@
-"""What fresh runs will show of sets of atoms: log-ratios shrunk towards zero by what all atoms together show.
+"""Predict the shares of sets of atoms in fresh samples, by empirical Bayes shrinkage of log-ratios towards zero.
 
-Of many atoms some seem to differ by chance, the rare ones most. Their log-ratios are taken for draws from a mixture of
-normals around zero whose weights the counts choose, as in Stephens, False discovery rates: a new deal (Biostatistics
-2017), here with the binomial likelihood. Posterior means need no further discount for having been picked.
+Among many atoms some seem to differ by chance, especially rare ones. Their log-ratios are modelled as draws from a
+mixture of normals around zero whose weights are fitted to the counts, as in Stephens, False discovery rates: a new deal
+(Biostatistics 2017), here with the binomial likelihood. Posterior means need no further correction for selection.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-from dpaudit.adversary.events.tail_extrapolation import Foreseen
+from dpaudit.adversary.events.tail_extrapolation import Prediction
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 Floats = FloatArray
 Ints = IntArray
 
 CENTRES = np.concatenate([[0.0], np.geomspace(0.003, 12.0, 28)])
-"""Of the normals in the mixture, to either side of zero alike: many mechanisms give many outputs the same loss, ε or
-−ε. Each is half as wide as it is far from the next."""
+"""Centres of the normals in the mixture, symmetric around zero: in many mechanisms many outputs have the same loss, ε
+or −ε. The width of each is half its distance to the next."""
 WIDTHS = np.concatenate([[CENTRES[1] / 2], np.diff(CENTRES[1:]) / 2, [(CENTRES[-1] - CENTRES[-2]) / 2]])
 NODES, REACH = 81, 6.0
-"""Log-ratios at which an atom's posterior is held, evenly over so many of its standard errors to either side."""
+"""An atom's posterior is evaluated at NODES log-ratios, evenly spaced over ±REACH standard errors."""
 ROUNDS = 60
-"""Of expectation and maximisation."""
+"""Iterations of expectation maximisation."""
 
 
 def shrunk(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Posterior means and variances of the left's part in the hits of every atom, shape (k,) each.
+    """Posterior means and variances of the fraction of every atom's hits that come from D, shape (k,) each.
 
     Args:
-        x, y: hits on the left and on the right, shape (k,).
-        sizes: runs on the left and on the right, ≥ 1.
+        x, y: hits under D and D′, shape (k,).
+        sizes: numbers of samples of D and D′, ≥ 1.
     """
     shift = float(np.log(sizes[0] / sizes[1]))
     evidence, first, second = _under_each(x, y, shift)
     weights = np.full(len(CENTRES), 1 / len(CENTRES))
     for _ in range(ROUNDS):
-        # one atom's worth of prior for all normals together
+        # the prior on the weights counts as one atom in total
         held = softmax(evidence + np.log(weights), axis=1).sum(axis=0) + 1 / len(CENTRES)
         weights = held / held.sum()
     posterior = softmax(evidence + np.log(weights), axis=1)
@@ -46,28 +46,28 @@ def shrunk(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Floats, Floats
     return mean, variance
 
 
-def sets(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Ints, Foreseen]:
-    """Atoms in the order of their shrunk ratios, the likeliest on the left first, and what is foreseen of the first i.
+def sets(x: Floats, y: Floats, sizes: tuple[int, int]) -> tuple[Ints, Prediction]:
+    """Atoms in the order of their shrunk ratios, most likely under D first, and predictions for the first i of them.
 
     Args:
-        x, y: hits on the left and on the right, shape (k,).
-        sizes: runs on the left and on the right, ≥ 1.
+        x, y: hits under D and D′, shape (k,).
+        sizes: numbers of samples of D and D′, ≥ 1.
 
-    Returns: the order, shape (k,), and shares and errors of the first 1, …, k of it.
+    Returns: the order, shape (k,), and shares and errors of its first 1, …, k atoms.
     """
     part, variance = shrunk(x, y, sizes)
     order: Ints = np.argsort(-part, kind="stable")
     total, part, variance = (x + y)[order], part[order], variance[order]
-    # rounding must not carry the last sum above all runs
+    # rounding must not push the last sum above the total
     left = np.minimum(np.cumsum(total * part), sizes[0])
     right = np.minimum(np.cumsum(total * (1 - part)), sizes[1])
     spread = np.sqrt(np.cumsum(total**2 * variance))
     error = spread * (1 / np.maximum(left, 1e-300) + 1 / np.maximum(right, 1e-300))
-    return order, Foreseen(left / sizes[0], right / sizes[1], error)
+    return order, Prediction(left / sizes[0], right / sizes[1], error)
 
 
 def _under_each(x: Floats, y: Floats, shift: float) -> tuple[Floats, Floats, Floats]:
-    """Under each of the mixture's normals: ln of the evidence, and the first two moments of the left's part.
+    """Under each normal of the mixture: ln of the evidence, and the first two moments of the fraction from D.
 
     Shape (k, normals) each.
     """
@@ -77,7 +77,7 @@ def _under_each(x: Floats, y: Floats, shift: float) -> tuple[Floats, Floats, Flo
     part = expit(at + shift)
     likelihood = x[:, None] * (at + shift) - (x + y)[:, None] * np.logaddexp(0, at + shift)
     likelihood -= likelihood.max(axis=1, keepdims=True)
-    # a normal narrower than the distance of the nodes is held by those beside it
+    # a normal narrower than the spacing of the nodes is represented by the nodes next to it
     gaps = (at[:, 1] - at[:, 0])[:, None]
     shape = (len(x), len(CENTRES))
     evidence, first, second = np.empty(shape), np.empty(shape), np.empty(shape)

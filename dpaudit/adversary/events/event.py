@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.interpret import Outputs, outcomes
-from dpaudit.language import Span
+from dpaudit.language import IntegerRange
 from dpaudit.outputs.canonical import real_shape, shown
 from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
 from dpaudit.outputs.plain_json import abridged, jsonable
@@ -25,17 +25,17 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Event:
-    """Outputs that are one of `atoms`, are whole numbers in `spans`, or have a score in one of the `intervals`.
+    """Outputs that are one of `atoms`, are whole numbers in `ranges`, or have a score in one of the `intervals`.
 
-    Without an axis only outputs that hold floats have a score, with an axis all that it can read.
+    Without an axis only outputs that contain floats have a score; with an axis, all outputs that it can read.
 
     Args:
-        atoms: outcomes that are counted (numbers from discrete draws, ⊥, strings, tuples).
-        intervals: disjoint, ascending; a real output's score is itself, for vectors weights · output.
+        atoms: single outcomes (numbers from discrete draws, ⊥, strings, tuples).
+        intervals: disjoint, ascending; the score of a real output is itself, of a vector weights · output.
         weights: shape (d,) for real vectors; None for numbers.
-        rule: (operator, threshold) when the atoms are those of a half-line, for the sentence.
-        axis: what scores the outputs instead, when it was learned or is more than a weighted sum.
-        spans: disjoint, ascending; whole numbers that are too many to be listed among the atoms.
+        rule: (operator, threshold) if the atoms are those of a threshold event; used in the description.
+        axis: scores the outputs instead, if the score was learned or is more than a weighted sum.
+        ranges: disjoint, ascending; whole numbers that are too many to list among the atoms.
     """
 
     atoms: frozenset[Hashable] = frozenset()
@@ -43,11 +43,11 @@ class Event:
     weights: tuple[float, ...] | None = None
     rule: tuple[str, float] | None = None
     axis: Axis | None = None
-    spans: tuple[Span, ...] = ()
+    ranges: tuple[IntegerRange, ...] = ()
 
     def count(self, outputs: Outputs) -> int:
-        """How many of the runs fell in the event."""
-        lone = self.axis is None and not self.intervals and not self.spans
+        """The number of outputs in the event."""
+        lone = self.axis is None and not self.intervals and not self.ranges
         if lone and len(self.atoms) < len(outputs.counts):
             hits = sum(outputs.counts.get(atom, 0) for atom in self.atoms)
         elif outputs.counts:
@@ -58,9 +58,9 @@ class Event:
         return hits + sum(int(np.count_nonzero(self.marks(values))) for values in outputs.uncounted)
 
     def marks(self, values: Values) -> BoolArray:
-        """Which of some outcomes are inside: an array of reals, shape (r, *d), or outcomes of any kind.
+        """A mask of the outcomes in the event, for an array of reals, shape (r, *d), or outcomes of any kind.
 
-        Whether one is inside depends on that outcome alone: not on the others, nor on whether it stands in an array.
+        Whether an outcome is in the event depends only on that outcome: not on the others, nor on being in an array.
         """
         inside = np.zeros(len(values), dtype=np.bool_)
         if self.intervals and len(values):
@@ -69,15 +69,15 @@ class Event:
             return inside | self._listed_among(values)
         if self.atoms:
             inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
-        if self.spans:
+        if self.ranges:
             inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
         return inside
 
     def _listed_among(self, reals: Floats) -> BoolArray:
-        """Which rows of an array of reals are atoms, or whole numbers in spans."""
+        """A mask of the rows of an array of reals that are atoms, or whole numbers in ranges."""
         if reals.ndim == 1:
             inside = np.isin(reals, self._numbers) if self._numbers else np.zeros(len(reals), dtype=np.bool_)
-            if self.spans:
+            if self.ranges:
                 inside |= np.fromiter(map(self._spanned, reals.tolist()), dtype=np.bool_, count=len(reals))
             return inside
         if not any(isinstance(atom, tuple) and len(atom) == reals.shape[1] for atom in self.atoms):
@@ -86,21 +86,21 @@ class Event:
 
     @cached_property
     def _numbers(self) -> tuple[float, ...]:
-        """The atoms that a float can equal: 1 and 1.0 are one atom, as they are to Python."""
+        """The atoms that a float can equal: 1 and 1.0 are the same atom, as in Python."""
         numbers = [(_float(atom), atom) for atom in self.atoms if isinstance(atom, int | float)]
         return tuple(number for number, atom in numbers if number == atom)
 
     def _spanned(self, value: Hashable) -> bool:
-        """Whether one of the spans holds it; a span of a law, which no span of the event cuts, goes by its start."""
-        if isinstance(value, Span):
+        """Whether a range contains it; a range of a law, which no range of the event cuts, is decided by its start."""
+        if isinstance(value, IntegerRange):
             value = value.start
         if not isinstance(value, int | float) or value in (math.inf, -math.inf):
             return False
-        at = bisect_right(self.spans, value, key=lambda span: span.start) - 1
-        return at >= 0 and value in self.spans[at]
+        at = bisect_right(self.ranges, value, key=lambda one: one.start) - 1
+        return at >= 0 and value in self.ranges[at]
 
     def scores(self, values: Values) -> FloatArray:
-        """Where outcomes lie on the axis of the intervals, shape (r,); NaN for those that have no score."""
+        """The scores of outcomes on the axis of the intervals, shape (r,); NaN for those without a score."""
         if self.axis is not None:
             return self.axis.scores(values)
         if isinstance(values, np.ndarray):
@@ -109,22 +109,22 @@ class Event:
 
     @property
     def axis_name(self) -> str:
-        """What the intervals are about, as the subject of a sentence."""
+        """A name for the score of the intervals, as the subject of a sentence."""
         if self.axis is not None:
             return self.axis.name
         return "output" if self.weights is None else "weights · output"
 
     @property
     def description(self) -> str:
-        """A sentence a person reads: "output is one of {⊥}", "output > 3.2"."""
+        """A readable description: "output is one of {⊥}", "output > 3.2"."""
         parts = []
         if self.rule is not None:
             parts.append(f"output {self.rule[0]} {self.rule[1]:.6g}")
             others = [a for a in self.atoms if isinstance(a, bool) or not isinstance(a, int | float)]
             if others:
                 parts.append(_listed(others))
-        elif self.atoms or self.spans:
-            parts.append(_listed(list(self.atoms), self.spans))
+        elif self.atoms or self.ranges:
+            parts.append(_listed(list(self.atoms), self.ranges))
         if self.intervals and self.rule is None:
             parts.append(" or ".join(_interval(self.axis_name, low, high) for low, high in self.intervals[:4]))
             if len(self.intervals) > 4:
@@ -133,11 +133,11 @@ class Event:
 
     @property
     def spec(self) -> Any:
-        """JSON form; three or more consecutive whole numbers are a range [first, last], an axis stands in "score"."""
-        ranges, others = _ranges(self.atoms, self.spans)
+        """JSON form; three or more consecutive whole numbers are a range [first, last], an axis is under "score"."""
+        consecutive, others = _consecutive(self.atoms, self.ranges)
         spec: dict[str, Any] = {
             "atoms": [jsonable(a, abridge=True) for a in _ordered(others)],
-            "ranges": [list(ends) for ends in ranges],
+            "ranges": [list(ends) for ends in consecutive],
             "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
             "weights": None if self.weights is None else list(self.weights),
         }
@@ -148,13 +148,13 @@ class Event:
 
 
 def score(reals: FloatArray, weights: tuple[float, ...] | None) -> FloatArray:
-    """Real outputs, shape (r, *d), on one axis, shape (r,): their sum, or weights · output; NaN where sizes differ."""
+    """Scores, shape (r,), of real outputs, shape (r, *d): their sum, or weights · output; NaN if sizes differ."""
     if reals.ndim == 1 and weights is None:
         return reals
     rows = reals.reshape(len(reals), -1)
     if weights is not None and len(weights) != rows.shape[1]:
         return np.full(len(rows), np.nan)
-    # column by column: a product of matrices may round differently for other numbers of rows
+    # column by column: a matrix product may round differently for another number of rows
     on_axis = np.zeros(len(rows))
     for at in range(rows.shape[1]):
         on_axis += rows[:, at] if weights is None else weights[at] * rows[:, at]
@@ -162,13 +162,13 @@ def score(reals: FloatArray, weights: tuple[float, ...] | None) -> FloatArray:
 
 
 def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
-    """The score of an outcome that stands alone, as if it stood in an array of reals; NaN for one that is no real."""
+    """The score of a single outcome, the same as in an array of reals; NaN if it is not real."""
     shape = real_shape(value)
     return math.nan if shape is None else float(score(np.array(value, dtype=np.float64)[None], weights)[0])
 
 
 def _float(number: float) -> float:
-    """A number as a float; infinite where it is too large for one."""
+    """A number as a float; infinite if it is too large."""
     try:
         return float(number)
     except OverflowError:
@@ -182,34 +182,36 @@ def _inside(scores: FloatArray, intervals: tuple[Interval, ...]) -> BoolArray:
     return inside
 
 
-def _listed(atoms: list[Any], spans: tuple[Span, ...] = ()) -> str:
-    ranges, others = _ranges(frozenset(atoms), spans)
-    # an atom stands for itself, a range by its first number for all of it
-    names = {a: (f"{a}–{b}", b - a + 1) for a, b in ranges} | {a: (abridged(shown(a)), 1) for a in others}
+def _listed(atoms: list[Any], ranges: tuple[IntegerRange, ...] = ()) -> str:
+    consecutive, others = _consecutive(frozenset(atoms), ranges)
+    # sort an atom by itself, a range by its first number
+    names = {a: (f"{a}–{b}", b - a + 1) for a, b in consecutive} | {a: (abridged(shown(a)), 1) for a in others}
     ordered = [names[a] for a in _ordered(list(names))]
     texts = [text for text, _ in ordered]
     if len(texts) > 8:
         hidden = sum(size for _, size in ordered[6:])
         return f"output is one of {{{', '.join(texts[:6])}, … {hidden} more}}"
-    return f"output is {texts[0]}" if len(atoms) == 1 and not spans else f"output is one of {{{', '.join(texts)}}}"
+    return f"output is {texts[0]}" if len(atoms) == 1 and not ranges else f"output is one of {{{', '.join(texts)}}}"
 
 
-def _ranges(atoms: frozenset[Any], spans: tuple[Span, ...] = ()) -> tuple[list[tuple[int, int]], list[Any]]:
-    """Spans and runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
+def _consecutive(
+    atoms: frozenset[Any], ranges: tuple[IntegerRange, ...] = ()
+) -> tuple[list[tuple[int, int]], list[Any]]:
+    """Ranges and runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
     whole = sorted(a for a in atoms if isinstance(a, int) and not isinstance(a, bool))
-    ranges: list[tuple[int, int]] = []
+    consecutive: list[tuple[int, int]] = []
     others = [a for a in atoms if not isinstance(a, int) or isinstance(a, bool)]
     for _, run in groupby(enumerate(whole), lambda at: at[1] - at[0]):
         members = [a for _, a in run]
         if len(members) >= 3:
-            ranges.append((members[0], members[-1]))
+            consecutive.append((members[0], members[-1]))
         else:
             others += members
-    return sorted([*ranges, *((span.start, span.stop - 1) for span in spans)]), others
+    return sorted([*consecutive, *((one.start, one.stop - 1) for one in ranges)]), others
 
 
 def _ordered(atoms: list[Any]) -> list[Any]:
-    """In one order, whatever theirs was; sets are compared by their text, for `<` means something else there."""
+    """The atoms in canonical order; sets are compared by their repr, because `<` on sets means subset."""
     try:
         if all(map(_comparable, atoms)):
             return sorted(atoms)

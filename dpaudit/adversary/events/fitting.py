@@ -1,4 +1,4 @@
-"""Which scales are worth counting on, for the outputs at hand: numbers, vectors, anything else, and bits."""
+"""Choose and fit scales for the given outputs: numbers, vectors, other values, and bits."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from dpaudit.adversary.events.scales import Scale, cut
 from dpaudit.outputs.columns import Boosted, Column, Density, Encoder, Floats, Numbers, Vectors, as_number, has_parts
 
 FITTED = 400_000
-"""Runs a side on which weights and trees are learned."""
+"""Samples per dataset used to learn weights and trees."""
 BOOSTED_FROM = 1_000
-"""Runs a side below which trees show noise alone."""
+"""With fewer samples per dataset, trees fit only noise."""
 FEATURED_ATOMS = 12
-"""From so many atoms on, classifiers look at what they are made of."""
+"""From this many atoms on, classifiers use the parts of the outputs."""
 NUMBERS = 8
-"""From so many different whole numbers on, half-lines are tried."""
+"""From this many distinct whole numbers on, threshold events are tried."""
 LEARNED = 1.5
-"""Nats that a learned score costs, trees twice: there is more that could seem to differ."""
+"""Nats for a learned score, twice this for trees: more flexible scores find more differences by chance."""
 PLACES = 8
-"""Floats of an output whose bits are looked at."""
+"""Number of floats in an output whose bits are tested."""
 LOOKED_AT = 20_000
-"""Outputs from which an encoder of mixed ones is made."""
+"""Number of outputs used to construct an encoder of mixed outputs."""
 
 
 def fitted(
     atoms: Block, rows: Sequence[Block], *, log_ratio: Callable[[Floats], Floats] | None, bits: bool
 ) -> list[Scale]:
-    """Scales for some runs, learned on FITTED of them a side, still without hits.
+    """Scales for some samples, learned on at most FITTED samples per dataset, still without hits.
 
     Args:
-        atoms: all outputs that are counted.
-        rows: those that hold reals, every block of one side; at least one output in all.
-        log_ratio: the mechanism's own ln(density on the left : on the right).
-        bits: scales of the bits of doubles, and no others.
+        atoms: all outputs that are counted individually.
+        rows: outputs that contain reals, each block from one dataset; at least one output in total.
+        log_ratio: the mechanism's own ln(density under D / density under D′).
+        bits: only scales of the bits of doubles.
     """
     some = capped(rows, FITTED)
     blocks = [atoms, *some] if len(atoms.values) else some
@@ -61,7 +61,7 @@ def fitted(
 
 
 def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | None]) -> Encoder | None:
-    """What reads the parts of the outputs; None where they have none."""
+    """The encoder of the parts of the outputs; None if they have no parts."""
     parted = shapes - {(), (1,)}
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
         left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
@@ -73,14 +73,14 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
 
 
 def _features(sample: Sample) -> list[Scale]:
-    """Single columns, a logistic regression on each group of them, trees on the totals and on all."""
+    """Single columns, a logistic regression on each group of columns, trees on the totals and on all columns."""
     encoder = sample.encoder
     totals = set(encoder.totals)
     varied = [j for j in encoder.single if np.ptp(sample.columns[:, j]) > 0]
     varied_totals = sum(j in totals for j in varied)
     scales: list[Scale] = []
     for j in varied:
-        # one column is one choice among all of its kind
+        # a column is one choice among all columns of its kind
         kind = varied_totals if j in totals else len(varied) - varied_totals
         scales += cut(sample, "half-line", Column(encoder, j), cost=math.log(kind), both=True)
     if sample.fewest == 0:
@@ -90,13 +90,13 @@ def _features(sample: Sample) -> list[Scale]:
         members = tuple(linear(encoder, js, sample.columns, sample.without(fold)) for fold in range(FOLDS))
         scales += cut(sample, "logistic", mean_linear(members), members, cost=LEARNED + math.log(len(groups)))
     if 1 < len(encoder.totals) < len(encoder.names):
-        # few columns that say most: cheap enough to leave out one fold at a time
+        # few but informative columns: cheap enough to leave out one fold at a time
         scales += _boosted(sample, "boosting", encoder.totals, FOLDS)
     return scales + _boosted(sample, "boosting", tuple(range(len(encoder.names))), 2)
 
 
 def _bits(blocks: Sequence[Block]) -> list[Scale]:
-    """Lowest set bits, tables of the exponents, and trees on all bits."""
+    """Scales of the lowest set bits, tables of the exponents, and trees on all bits."""
     places = max(_places(block) for block in blocks)
     if not places:
         return []
@@ -115,14 +115,14 @@ def _bits(blocks: Sequence[Block]) -> list[Scale]:
 
 
 def _places(block: Block) -> int:
-    """Floats in one output, at most."""
+    """The largest number of floats in one output."""
     if isinstance(block.values, np.ndarray):
         return math.prod(block.values.shape[1:])
     return most_floats(block.values[:1_000])
 
 
 def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> list[Scale]:
-    """Trees on some columns, learned on all folds but those of one part of `parts`, and counted on that part."""
+    """Trees on some columns: the folds form `parts` parts; each part is counted with trees learned on the others."""
     if sample.fewest < BOOSTED_FROM:
         return []
     columns = sample.columns[:, js]

@@ -1,10 +1,10 @@
-"""The witness learner: from past runs on one pair of datasets, the event that tells them apart best.
+"""Learn the best distinguishing event from past samples of one pair of datasets.
 
 Outputs are scored on many axes (the output itself, its coordinates and their differences, classifiers, a density that
-the mechanism supplies), every axis is cut into cells, and an event is a half-line of cells or a union of them. What is
-learned (weights, trees, the order of cells by likelihood ratio) is learned on some folds of the runs and counted on the
-others, so that the counts of an event are those of fresh runs but for the choice of the event itself; that choice is
-paid for in nats, as in minimum description length: a family with more events to choose from must show more.
+the mechanism supplies). Every axis is cut into cells, and an event is a threshold event or a union of cells. Weights,
+trees and the order of cells by likelihood ratio are learned on some folds of the samples and counted on the others. So
+the counts of an event are those of fresh samples, except for the choice of the event itself. That choice has a cost in
+nats, as in minimum description length: a family with more events to choose from needs more evidence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from numpy.random import default_rng
 from scipy import special
 
 from dpaudit.adversary.events.blocks import FOLDS, Atoms, Block, joined
-from dpaudit.adversary.events.candidates import Candidates, Hope, Offers, Worth, atom_sets, half_lines, unions
+from dpaudit.adversary.events.candidates import (
+    BoundFunction,
+    Candidates,
+    Offers,
+    ScoreFunction,
+    atom_sets,
+    threshold_events,
+    unions,
+)
 from dpaudit.adversary.events.event import Event
 from dpaudit.adversary.events.fitting import FITTED, LOOKED_AT, fitted
 from dpaudit.adversary.events.mixed import hidden_texts, unread
@@ -29,7 +37,7 @@ from dpaudit.adversary.events.optimistic_bound import (
     discounted,
     evidence,
     expected_bound,
-    foreseen_bound,
+    predicted_bound,
     score_bound,
 )
 from dpaudit.adversary.events.scales import Scale, count
@@ -37,36 +45,36 @@ from dpaudit.interpret import Outputs
 from dpaudit.outputs.columns import Floats, Values, one_thread
 
 POOL = 400_000
-"""Runs a side that are remembered."""
+"""Most samples per dataset that are kept."""
 REFIT, REFIT_LATE = 1.5, 2.0
-"""Growth of the pool after which everything is learned anew; the second from LATE runs on, both sides together."""
+"""Relearn after the pool grew by this factor; the second applies from LATE samples on (of both datasets together)."""
 LATE = 50_000
 REFIT_LAST = 1.2
-"""The same when an event is frozen, and no runs to come will teach anything."""
+"""The same factor when the final event is chosen."""
 CAUTION = 0.5
-"""By how much of what chance may have added an event's shares are mistrusted when its bound is foreseen. At 1 rare
-events never won, and they are what certifies most; at 0 the luckiest would."""
+"""Fraction of the sampling error by which an event's shares are discounted when its bound is predicted. At 1 rare
+events never won, although they give the best bounds; at 0 the luckiest event would win."""
 FORESIGHT = 0.5
-"""Standard errors by which a foreseen log-ratio is mistrusted, and more for what its scale costs. A posterior needs no
-discount for the choice among thresholds; this is for priors that are not quite right. At 0 kinks were taken for the
+"""Standard errors by which a predicted log-ratio is discounted, plus a discount for the cost of its scale. A posterior
+needs no discount for the choice among thresholds; this one covers misspecified priors. At 0 kinks were mistaken for the
 start of a slope (Laplace noise), at 1 rare events and small differences between atoms lost."""
 FEW_ALIKE = 5
-"""Outputs that are alike from which they can be counted."""
+"""An output can be counted from this many occurrences on."""
 CHUNK = 1 << 16
-"""Outputs in a block, at most."""
+"""Most outputs in a block."""
 
 
 @dataclass(frozen=True)
-class Witness:
-    """An event, the direction in which it is likelier, and how often it was seen out of fold.
+class LearnedEvent:
+    """An event, the dataset under which it is more likely, and its out-of-fold counts.
 
     Args:
         event: the event.
-        reverse: False: likelier on the left dataset; True: on the right one.
-        p: its estimated probability on the side where it is likelier, (x + ½) / (n + 1).
-        q: on the other side, (y + ½) / (m + 1).
-        x, n: hits and runs on the side where it is likelier.
-        y, m: on the other side.
+        reverse: False: more likely under D; True: under D′.
+        p: its estimated probability on the dataset where it is more likely, (x + ½) / (n + 1).
+        q: on the other dataset, (y + ½) / (m + 1).
+        x, n: hits and samples on the dataset where it is more likely.
+        y, m: hits and samples on the other dataset.
         family: "atoms", "half-line", "bins", "logistic", "boosting", "density" or "bits".
     """
 
@@ -82,16 +90,16 @@ class Witness:
 
 
 class Learner:
-    """Learns from past runs on one pair of datasets; deterministic for its seed and the runs in their batches."""
+    """Learns from past samples of one pair of datasets; deterministic given its seed and the batches of samples."""
 
     def __init__(
         self, *, log_ratio: Callable[[Floats], Floats] | None = None, bits: bool = False, seed: int
     ) -> None:
         """
         Args:
-            log_ratio: the mechanism's own ln(density on the left : on the right) of outputs of shape (r,) or (r, d).
-            bits: look at the bits of doubles, and at nothing else.
-            seed: of the folds.
+            log_ratio: the mechanism's own ln(density under D / density under D′) of outputs of shape (r,) or (r, d).
+            bits: use only the bits of doubles.
+            seed: the seed of the folds.
         """
         self._log_ratio = log_ratio
         self._bits = bits
@@ -106,11 +114,11 @@ class Learner:
 
     @property
     def runs(self) -> tuple[int, int]:
-        """Runs on the left and on the right so far."""
+        """The numbers of samples of D and D′ so far."""
         return self._seen[0], self._seen[1]
 
     def add(self, left: Outputs, right: Outputs) -> None:
-        """More past runs, any number on each side; beyond POOL a side they teach nothing more."""
+        """Add past samples, any number of each dataset; those beyond POOL per dataset are ignored."""
         for side, outputs in enumerate((left, right)):
             self._seen[side] += outputs.runs
             if self._kept[side] >= POOL:
@@ -129,88 +137,89 @@ class Learner:
                     self._rows.append(block)
                     self._uncounted.append(block)
 
-    def settle(self) -> None:
-        """Learn from all runs so far, before an event is frozen: scales are a little behind them otherwise."""
+    def refit(self) -> None:
+        """Relearn from all samples so far, before the final event is chosen; the scales may lag behind otherwise."""
         if min(self._kept):
             self._learn(self._atoms.block, growth=REFIT_LAST)
 
-    def grow(self, *, epsilon: float, delta: float) -> Witness:
-        """The event that promises the e-process of H0: p ≤ e^ε q + δ the fastest growth.
+    def choose_event(self, *, epsilon: float, delta: float) -> LearnedEvent:
+        """The event with the fastest expected growth of the e-process of H0: p ≤ e^ε q + δ.
 
-        Growth is the least KL(p‖p′) + KL(q‖q′) over H0, at the out-of-fold shares; every family pays for its choice.
-        When nothing promises growth, the event nearest to it. Its counts are drawn towards H0 by what the choice costs.
+        Growth is the least KL(p‖p′) + KL(q‖q′) over H0, at the out-of-fold shares, minus the cost of the family. If no
+        event has positive growth, the closest one. Its counts are shrunk towards H0 by the cost of the choice.
         """
         ratio = math.exp(epsilon)
 
-        def worth(of: Offers) -> tuple[Floats, Floats]:
+        def score(of: Offers) -> tuple[Floats, Floats]:
             shown = evidence(of.x, of.n, of.y, of.m, ratio=ratio, delta=delta)
             return shown - of.cost - RARITY * of.rarity, shown
 
-        witness, cost = self._best(worth)
-        if min(witness.n, witness.m) == 0:
-            return witness
-        x, n, y, m = witness.x, witness.n, witness.y, witness.m
+        learned, cost = self._best(score)
+        if min(learned.n, learned.m) == 0:
+            return learned
+        x, n, y, m = learned.x, learned.n, learned.y, learned.m
         x, y = discounted(x, n, y, m, price=CHOICE + max(cost, 0.0), ratio=ratio, delta=delta)
-        return _witness(witness.event, witness.reverse, x, n, y, m, witness.family)
+        return _learned(learned.event, learned.reverse, x, n, y, m, learned.family)
 
     def certify(
         self, *, epsilon: float, delta: float, runs: int, alpha: float, thorough: bool = True
-    ) -> Witness:
-        """The event with the largest expected certified lower bound on ε from `runs` fresh runs a side.
+    ) -> LearnedEvent:
+        """The event with the largest expected lower confidence bound on ε from `runs` fresh samples per dataset.
 
-        Rare half-lines are foreseen by their neighbours (`tails`), sets of a few atoms by shrinkage, all others by
-        their own counts. Among events without a positive bound, the one that differs most significantly from the
-        claim (ε, δ), or from (1, δ) where ε is larger.
+        Rare threshold events are predicted from their neighbours (`tail_extrapolation`), sets of a few atoms by
+        empirical Bayes, all others by their own counts. Among events without a positive bound, the one that deviates
+        most significantly from the claim (ε, δ), or from (1, δ) if ε is larger than 1.
 
         Args:
             epsilon, delta: the claim.
-            runs, alpha: of the certificate.
-            thorough: whether anything is foreseen; it takes up to a second.
+            runs, alpha: samples per dataset and error probability of the confidence bound.
+            thorough: whether to predict any events; this takes up to a second.
         """
         ratio = math.exp(min(epsilon, 1.0))
 
-        def worth(of: Offers) -> tuple[Floats, Floats]:
+        def score(of: Offers) -> tuple[Floats, Floats]:
             price = CHOICE + np.maximum(of.cost + of.rarity, 0.0)
             bound = expected_bound(
                 of.x / of.n, of.y / of.m, trained=min(of.n, of.m), runs=runs, delta=delta, alpha=alpha,
                 caution=CAUTION * np.sqrt(2 * price),
             )
-            told = foreseen_bound(
-                of.foreseen, runs=runs, delta=delta, alpha=alpha,
+            extrapolated = predicted_bound(
+                of.predicted, runs=runs, delta=delta, alpha=alpha,
                 caution=FORESIGHT + CAUTION * np.sqrt(2 * np.maximum(of.cost, 0.0)),
             )
-            bound = np.where(np.isnan(told), bound, told)
+            bound = np.where(np.isnan(extrapolated), bound, extrapolated)
             shown = evidence(of.x, of.n, of.y, of.m, ratio=ratio, delta=delta)
             return np.maximum(bound, 0.0), shown - of.cost
 
-        def hope(x: Floats, n: int, y: Floats, m: int) -> Floats:
+        def optimistic(x: Floats, n: int, y: Floats, m: int) -> Floats:
             return score_bound(x / n, (y + 1) / (m + 1), runs=runs, delta=delta, alpha=alpha)
 
-        return self._best(worth, hope if thorough else None)[0]
+        return self._best(score, optimistic if thorough else None)[0]
 
     def base_rates(self) -> Floats:
-        """The shares of all events on the dataset on which each is less likely, shape (k,), 95 % upper limits.
+        """95 % upper limits of the shares of all events on the dataset where each is less likely, shape (k,).
 
-        What a violation on one of them must exceed to be seen depends on these alone.
+        The smallest detectable violation of each event depends only on these.
         """
         n, m = self._kept
         if not min(n, m):
             return np.empty(0)
-        found = self._candidates()
-        if not found.left:
+        candidates = self._candidates()
+        if not candidates.left:
             return np.empty(0)
-        reverse = np.concatenate(found.reverse)
-        hits = np.where(reverse, np.concatenate(found.left), np.concatenate(found.right))
+        reverse = np.concatenate(candidates.reverse)
+        hits = np.where(reverse, np.concatenate(candidates.left), np.concatenate(candidates.right))
         # many events have the same share
         hits, sizes = (a for a in np.unique(np.stack([hits, np.where(reverse, n, m)]), axis=1))
         limits: Floats = np.where(hits >= sizes, 1.0, special.betaincinv(hits + 1, np.maximum(sizes - hits, 1), 0.95))
         return limits
 
     def unread(self) -> tuple[float, str]:
-        """The share of past outputs that nothing is learned from, and the type of a part that is not read.
+        """The share of past outputs from which nothing can be learned, and the type of a part that cannot be read.
 
-        That are outputs with such a part of which there are hardly two alike; a text among other parts is one that is
-        not read where hardly two outputs have it, unless such texts are few. Of many outputs the first are looked at.
+        These outputs have an unreadable part, and hardly any two are equal. A string among other parts counts as
+        unreadable if hardly any two outputs share it, unless there are few such strings. Only the first outputs of each
+        block are checked.
         """
         hidden = total = 0
         kind = ""
@@ -225,7 +234,7 @@ class Learner:
                 texts.update(dict.fromkeys(hidden_texts(value), often))
         rare = {text for text, times in texts.items() if times < FEW_ALIKE}
         if len(rare) <= FEW_ALIKE:
-            # rare words, and no noise that is written out
+            # rare words, not noise formatted as a string
             rare.clear()
         for pairs in looked_at:
             for value, often in pairs:
@@ -239,51 +248,51 @@ class Learner:
         total += sum(int(block.times.sum()) for block in self._rows if block.shape is not None)
         return (hidden / total if total else 0.0), kind
 
-    def _best(self, worth: Worth, hope: Hope | None = None) -> tuple[Witness, float]:
-        """The candidate that is worth most, and what its choice costs a bet; no output at all when there is none.
+    def _best(self, score: ScoreFunction, optimistic: BoundFunction | None = None) -> tuple[LearnedEvent, float]:
+        """The candidate with the highest score, and the cost of its choice in a test; the empty event if there is none.
 
         Args:
-            hope: what events promise at best, where fresh shares are to be foreseen.
+            optimistic: optimistic bounds of events, if fresh shares are to be predicted.
         """
         n, m = self._kept
         chosen = None
         if min(n, m):
-            found = self._candidates(last=hope is not None)
-            if hope is not None:
-                found.foresee((n, m), hope)
-            chosen = found.best((n, m), worth)
+            candidates = self._candidates(last=optimistic is not None)
+            if optimistic is not None:
+                candidates.predict((n, m), optimistic)
+            chosen = candidates.best((n, m), score)
         if chosen is None:
-            return _witness(Event(), False, 0, n, 0, m, "atoms"), 0.0
+            return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
         sides = ((chosen.hits[0], n), (chosen.hits[1], m))
         (x, n), (y, m) = sides[::-1] if chosen.reverse else sides
-        witness = _witness(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
-        return witness, chosen.cost + RARITY * chosen.rarity
+        learned = _learned(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
+        return learned, chosen.cost + RARITY * chosen.rarity
 
     def _candidates(self, *, last: bool = False) -> Candidates:
         atoms = self._atoms.block
         self._learn(atoms)
         sizes = (self._kept[0], self._kept[1])
-        found = Candidates()
+        candidates = Candidates()
         for scale in self._scales:
-            half_lines(found, scale)
+            threshold_events(candidates, scale)
             if scale.binned:
-                unions(found, scale, atoms, sizes)
+                unions(candidates, scale, atoms, sizes)
         if not self._bits and len(atoms.values):
-            atom_sets(found, atoms, self._rows, sizes, last=last)
-        return found
+            atom_sets(candidates, atoms, self._rows, sizes, last=last)
+        return candidates
 
     def _learn(self, atoms: Block, *, growth: float | None = None) -> None:
-        """Bring the scales up to date with the pool, where that grew by this factor."""
+        """Update the scales if the pool grew by this factor."""
         pool = sum(self._kept)
         if growth is None:
             growth = REFIT if pool < LATE else REFIT_LATE
-        # with twice the rows that are used at most there is nothing new to learn from
+        # beyond twice the rows that can be used there is nothing new to learn
         if pool >= growth * self._fitted and (self._fitted < 4 * FITTED or not self._rows):
             with one_thread():
                 self._scales = fitted(atoms, self._rows, log_ratio=self._log_ratio, bits=self._bits)
             self._fitted = pool
             self._uncounted = [atoms, *self._rows] if len(atoms.values) else list(self._rows)
-        # a scale takes as long for a few outputs as for some thousand
+        # counting on a scale takes as long for a few outputs as for a few thousand
         for block in joined(self._uncounted, CHUNK):
             count(self._scales, block)
         self._uncounted = []
@@ -294,5 +303,5 @@ class Learner:
         return Block(values, times)
 
 
-def _witness(event: Event, reverse: bool, x: int, n: int, y: int, m: int, family: str) -> Witness:
-    return Witness(event, reverse, (x + 0.5) / (n + 1), (y + 0.5) / (m + 1), x, n, y, m, family)
+def _learned(event: Event, reverse: bool, x: int, n: int, y: int, m: int, family: str) -> LearnedEvent:
+    return LearnedEvent(event, reverse, (x + 0.5) / (n + 1), (y + 0.5) / (m + 1), x, n, y, m, family)

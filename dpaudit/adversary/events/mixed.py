@@ -1,4 +1,4 @@
-"""Outputs of no fixed form, read place by place: tuples of varying length, symbols beside numbers, strings."""
+"""Encode outputs without a fixed form, by position: tuples of varying length, mixed symbols and numbers, strings."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, f
 from dpaudit.stats.arrays import IntArray
 
 POSITIONS = 48
-"""Places of a tuple that are read; later ones count for the totals alone."""
+"""Positions of a tuple that get columns; later ones count only for the totals."""
 SYMBOLS = 12
-"""The most frequent symbols have columns of their own; the others share what is left."""
+"""This many of the most frequent symbols have their own columns; the others share the rest."""
 
 
 LARGEST = 1e150
-"""Numbers beyond it count as it: their sums and differences would not be finite."""
+"""Larger numbers are clipped to this, so that sums and differences stay finite."""
 CHUNK = 1 << 16
-"""Outputs that are encoded at once: every one takes hundreds of bytes on the way."""
+"""Outputs encoded at once: each takes hundreds of bytes of memory meanwhile."""
 _PLAIN = frozenset({float, int, bool, str, type(None), Bottom})
 _NUMBERS = frozenset({float, int, bool})
 _WHOLE = frozenset({int, bool})
 _WORDS = frozenset({float, str, type(None), Bottom})
-"""Types of which no leaf but a float is equal to a number."""
+"""Types whose leaves, except floats, never equal a number."""
 _Column = tuple[Sequence[Any], frozenset[type]]
-"""What stands in one place of every output, and its types."""
+"""The leaves at one position of every output, and their types."""
 
 
 @dataclass(frozen=True)
 class Mixed(Encoder):
-    """Anything hashable, read place by place: numbers, symbols, how many of each, and where each comes first.
+    """Any hashable values, position by position: numbers, symbols, the count of each, and its first position.
 
     Args:
-        places: how many places are read.
-        symbols: the known symbols, by their text.
-        kept: the columns that differed when the encoder was made.
+        places: the number of positions that get columns.
+        symbols: the known symbols, as strings.
+        kept: the columns that varied when the encoder was made.
     """
 
     places: int
@@ -58,12 +58,12 @@ class Mixed(Encoder):
 
     @classmethod
     def of(cls, values: Sequence[Hashable]) -> Mixed:
-        """What the given outputs show."""
+        """An encoder fitted to the given outputs."""
         parts = _leaves(values)
         leaves = _columns(parts)
         seen: Counter[str] = Counter()
         for column, _ in leaves:
-            # by type too: 1 and True are one key otherwise
+            # by type too: otherwise 1 and True are the same key
             for (_, leaf), times in Counter((type(leaf), leaf) for leaf in column if type(leaf) is not float).items():
                 if (symbol := _symbol(leaf)) is not None:
                     seen[symbol] += times
@@ -108,7 +108,7 @@ class Mixed(Encoder):
 
     @property
     def _totals(self) -> int:
-        """The first column that is about the whole output."""
+        """The index of the first column that describes the whole output."""
         return self.places * (3 + len(self.symbols))
 
     def _all_names(self) -> list[str]:
@@ -130,7 +130,7 @@ class Mixed(Encoder):
         is_symbol = [codes[:, : self.places] == i for i in range(len(self.symbols))]
         every = [codes == i for i in range(len(self.symbols))]
         counts = [where.sum(axis=1, dtype=np.float64) for where in every]
-        # a symbol that comes first beyond the places that are read counts as one that never comes
+        # a symbol first seen after the encoded positions counts as absent
         first = [
             np.where(where.any(axis=1), np.minimum(where.argmax(axis=1), self.places), float(self.places))
             for where in every
@@ -148,22 +148,22 @@ class Mixed(Encoder):
         return np.hstack([*blocks, np.column_stack([*totals, *counts, *first])])
 
     def _codes(self, columns: Sequence[_Column]) -> IntArray:
-        """The number of the known symbol in every place, −1 where none is, shape (r, ≥ places); one column or more."""
+        """The index of the known symbol at every position, −1 if none, shape (r, ≥ places); one column or more."""
         code = {symbol: i for i, symbol in enumerate(self.symbols)}
-        found = [_codes(leaves, kinds, code) for leaves, kinds in columns]
-        # outputs may all be shorter than those that the encoder was made from
-        found += [np.full(len(columns[0][0]), -1)] * (self.places - len(columns))
-        return np.column_stack(found)
+        codes = [_codes(leaves, kinds, code) for leaves, kinds in columns]
+        # all outputs may be shorter than those that the encoder was made from
+        codes += [np.full(len(columns[0][0]), -1)] * (self.places - len(columns))
+        return np.column_stack(codes)
 
 
 def _columns(parts: Sequence[tuple[Any, ...]]) -> list[_Column]:
-    """The leaves place by place, NaN where an output has ended, each with the types that are in it."""
+    """The leaves by position, NaN after the end of an output, each position with its types."""
     columns = list(zip_longest(*parts, fillvalue=math.nan)) or [(math.nan,) * len(parts)]
     return [(column, frozenset(map(type, column))) for column in columns]
 
 
 def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
-    """The leaves of every output; tuples of plain values are their own."""
+    """The leaves of every output; a tuple of plain values is already flat."""
     plain = all(
         type(value) is tuple
         and _PLAIN.issuperset(map(type, value))
@@ -174,7 +174,7 @@ def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
 
 
 def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) -> IntArray:
-    """The numbers of the known symbols in one place."""
+    """The indices of the known symbols at one position."""
     if kinds == {float}:
         return np.full(len(leaves), -1)
     if kinds <= _WHOLE:
@@ -187,24 +187,24 @@ def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) 
     if kinds <= _WORDS:
         known = {leaf: code.get(_symbol(leaf) or "", -1) for leaf in set(leaves) if type(leaf) is not float}
         return np.fromiter(map(known.get, leaves, repeat(-1)), dtype=np.int64, count=len(leaves))
-    # 1, True and 1.0 are equal, so leaves of these types must not be looked up by value
+    # 1, True and 1.0 are equal, so leaves of these types cannot be looked up by value
     symbols = {id(leaf): leaf for leaf in leaves if type(leaf) is not float}
     codes = {at: code.get(_symbol(leaf) or "", -1) for at, leaf in symbols.items()}
     return np.fromiter((codes.get(id(leaf), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
 
 
 def _symbol(leaf: Any) -> str | None:
-    """The text of a leaf that is no float; whole numbers are symbols too."""
+    """The string of a leaf that is not a float; whole numbers are symbols too."""
     if isinstance(leaf, float):
         return None
-    # what is equal is read alike
+    # equal values must be encoded equally
     if isinstance(leaf, int):
         return str(int(leaf))
     if isinstance(leaf, Fraction) and leaf.denominator == 1:
         return str(leaf.numerator)
     if isinstance(leaf, Decimal) and leaf.is_finite() and leaf == leaf.to_integral_value():
         return str(int(leaf))
-    # the text of any other object might show its address
+    # the repr of any other object might contain its address
     return shown(leaf) if isinstance(leaf, _SYMBOLS) else type(leaf).__name__
 
 
@@ -212,7 +212,7 @@ _SYMBOLS = (str, bytes, Enum, type(None), frozenset, Raised)
 
 
 def unread(value: Hashable) -> str | None:
-    """The type of a part of an outcome that no encoder reads, if there is one; the outcome can be counted, no more."""
+    """The type of a part of an outcome that no encoder reads, if any; such an outcome can only be counted."""
     if type(value) in _PLAIN and type(value) is not int:
         return None
     leaves = (leaf for leaf in flat(value) if type(leaf) is not float and not isinstance(leaf, _SYMBOLS))
@@ -220,7 +220,7 @@ def unread(value: Hashable) -> str | None:
 
 
 def _placed(columns: Sequence[_Column], places: int) -> Floats:
-    """The numbers of every output in their places, infinite ones as ±LARGEST, NaN elsewhere, shape (r, places)."""
+    """The numbers of every output by position, infinite ones as ±LARGEST, NaN elsewhere, shape (r, places)."""
     numbers = np.full((len(columns[0][0]), places), np.nan)
     for i, (leaves, kinds) in enumerate(columns[:places]):
         if kinds <= _NUMBERS:
@@ -241,16 +241,16 @@ def _number(leaf: Any) -> float:
     return math.nan if leaf is None else _written(leaf) if isinstance(leaf, str | bytes) else as_number(leaf)
 
 
-def _written(text: str | bytes) -> float:
-    """The number that a text is, NaN if it is none; a single letter is a symbol."""
+def _written(string: str | bytes) -> float:
+    """The number written in a string, NaN if it is not a number; a single character is a symbol."""
     try:
-        return as_number(float(text)) if len(text) > 1 else math.nan
+        return as_number(float(string)) if len(string) > 1 else math.nan
     except ValueError:
         return math.nan
 
 
 def hidden_texts(value: Hashable) -> set[str | bytes]:
-    """The texts among the parts of an outcome that are no numbers: only those that come often are read."""
+    """The strings among the parts of an outcome that are not numbers: only frequent ones are encoded."""
     if isinstance(value, str | bytes | PurePath):
         return set()  # read letter by letter
     leaves = {leaf for leaf in flat(value) if isinstance(leaf, str | bytes)} - {"inf", "-inf"}

@@ -1,7 +1,7 @@
-"""What counts say about an event: how far it speaks against a claim, and what bound fresh runs would certify.
+"""Score an event by its counts: its evidence against a claim, and the bound expected from fresh samples.
 
-The choice of an event among many is paid for in nats, as in minimum description length: what seems to differ most has
-been helped by chance, and the more there was to choose from, the more.
+The choice of an event among many has a cost in nats, as in minimum description length: the event that seems to differ
+most owes part of that to chance, and more so the more events there were to choose from.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ import sys
 import numpy as np
 from scipy.special import betaincinv, ndtri, rel_entr
 
-from dpaudit.adversary.events.tail_extrapolation import Foreseen
+from dpaudit.adversary.events.tail_extrapolation import Prediction
 from dpaudit.outputs.columns import Floats
 from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.boundary import nearest
 
 PSEUDO = 1.0
-"""Pseudo-counts of a cell, split between the sides as all runs are."""
+"""Pseudo-counts of a cell, split between D and D′ in proportion to their sample sizes."""
 RARITY = 0.5
-"""How much of what being rare costs an event is paid for where it is bet on: with more, small violations by rare events
-were bet on too late, and what is lost on a bad bet is little. Where it is to be certified all of it is paid for."""
+"""Fraction of the rarity cost that counts when an event is tested sequentially: with more, small violations by rare
+events were tested too late, and a poor choice costs little. For a confidence bound the full cost counts."""
 CHOICE = 1.0
-"""Nats that the choice of a threshold adds to what an event seems to show."""
+"""Nats that the choice of a threshold adds to the apparent evidence of an event."""
 BISECTIONS = 24
-"""For a bound: of at most ln(runs) + 1."""
+"""Bisection steps for a bound, which is at most ln(samples) + 1."""
 
 
 def log_ratios(hits: Floats, sizes: tuple[int, int]) -> Floats:
-    """Smoothed ln(share on the left : share on the right) of cells, shape (cells,).
+    """Smoothed ln(share under D / share under D′) of cells, shape (cells,).
 
     Args:
         hits: shape (2, cells).
-        sizes: runs on the left and on the right.
+        sizes: numbers of samples of D and D′.
     """
     total = max(1, sizes[0] + sizes[1])
     left, right = max(sizes[0], 0.5) / total, max(sizes[1], 0.5) / total
-    found: Floats = np.log((hits[0] + PSEUDO * left) / left) - np.log((hits[1] + PSEUDO * right) / right)
-    return found
+    ratios: Floats = np.log((hits[0] + PSEUDO * left) / left) - np.log((hits[1] + PSEUDO * right) / right)
+    return ratios
 
 
 def evidence(x: Floats, n: int, y: Floats, m: int, *, ratio: float, delta: float) -> Floats:
@@ -56,7 +56,7 @@ def evidence(x: Floats, n: int, y: Floats, m: int, *, ratio: float, delta: float
 
 
 def rarity(share: Floats) -> Floats:
-    """Nats that an event's share of all runs costs, one for every factor e by which it is below that of a common one.
+    """Cost in nats of an event's share of all samples: one nat for every factor e below that of a common event.
 
     Far from one half there are more thresholds to choose from.
     """
@@ -65,18 +65,18 @@ def rarity(share: Floats) -> Floats:
 
 
 def discounted(x: int, n: int, y: int, m: int, *, price: float, ratio: float, delta: float) -> tuple[int, int]:
-    """Hits drawn towards H0: p ≤ ratio · q + δ, by the nats that the choice among many events may have added.
+    """Hits shrunk towards H0: p ≤ ratio · q + δ, by the nats that the choice among many events may have added.
 
     Args:
-        x, n, y, m: hits and runs, each ≥ 1 runs.
-        price: ≥ 0 nats; with as much evidence or less the hits are on the edge of H0.
+        x, n, y, m: hits and samples; n, m ≥ 1.
+        price: ≥ 0 nats; if the evidence is at most this, the result is on the boundary of H0.
     """
     nats = float(evidence(np.array([x]), n, np.array([y]), m, ratio=ratio, delta=delta)[0])
     if not nats > 0:
         return x, y
     p, q = (x + 0.5) / (n + 1), (y + 0.5) / (m + 1)
     p_null, q_null = map(float, nearest(p, q, ratio=ratio, delta=delta, n=n, m=m))
-    # in standard deviations of the evidence, not in nats: those are their square
+    # shrink on the scale of standard deviations, whose square gives nats
     kept = math.sqrt(max(0.0, nats - price) / nats)
     p, q = p_null + kept * (p - p_null), q_null + kept * (q - q_null)
     x, y = (min(max(0, round(share * (runs + 1) - 0.5)), runs) for share, runs in ((p, n), (q, m)))
@@ -86,17 +86,17 @@ def discounted(x: int, n: int, y: int, m: int, *, price: float, ratio: float, de
 def expected_bound(
     p: Floats, q: Floats, *, trained: int, runs: int, delta: float, alpha: float, caution: Floats | float = 1.0
 ) -> Floats:
-    """Clopper–Pearson bound on ε that `runs` fresh runs a side would give if they repeated the training shares.
+    """Clopper–Pearson bound on ε from `runs` fresh samples per dataset, if they repeated the training shares.
 
-    Shares are moved against the bound by half a run and `caution` standard errors of training: an event never seen on
-    one side is not taken for impossible there, and the best of many candidates not for as good as it looks.
+    Shares are discounted by half a sample and `caution` standard errors of training: an event never seen on one dataset
+    does not count as impossible there, and the best of many candidates does not count as good as it looks.
 
     Args:
-        p, q: shares of the training runs, shape (k,).
-        trained: training runs a side, ≥ 1.
-        runs: certifying runs a side, ≥ 1.
+        p, q: shares in the training samples, shape (k,).
+        trained: training samples per dataset, ≥ 1.
+        runs: fresh samples per dataset, ≥ 1.
         delta: the claim's δ.
-        alpha: error of the certifying test.
+        alpha: error probability of the bound.
         caution: standard errors, one number or shape (k,).
     """
     p = np.clip(p - 0.5 / trained - caution * np.sqrt(p * (1 - p) / trained), 0, 1) * runs
@@ -108,30 +108,30 @@ def expected_bound(
     return bound
 
 
-def foreseen_bound(
-    foreseen: Foreseen, *, runs: int, delta: float, alpha: float, caution: Floats | float = 0.0
+def predicted_bound(
+    predicted: Prediction, *, runs: int, delta: float, alpha: float, caution: Floats | float = 0.0
 ) -> Floats:
-    """Score bound on ε of events whose shares in fresh runs are foreseen, shape (k,); NaN where they are not.
+    """Score bound on ε of events from their predicted shares in fresh samples, shape (k,); NaN without a prediction.
 
     Args:
-        foreseen: with the side where the events are likelier on the left.
+        predicted: its `left` is the dataset where the events are more likely.
         runs, delta, alpha: as for `expected_bound`.
-        caution: standard errors by which the log-ratio is mistrusted, one number or shape (k,).
+        caution: standard errors by which the log-ratio is discounted, one number or shape (k,).
     """
-    told = ~np.isnan(foreseen.error)
-    p, q = np.where(told, foreseen.left, 0.5), np.where(told, foreseen.right, 0.5)
-    # the pooled share is known much better than what the sides have of it
-    half = np.exp(-caution * np.where(told, foreseen.error, 0.0) / 2)
+    known = ~np.isnan(predicted.error)
+    p, q = np.where(known, predicted.left, 0.5), np.where(known, predicted.right, 0.5)
+    # the pooled share is known much better than its split between the datasets
+    half = np.exp(-caution * np.where(known, predicted.error, 0.0) / 2)
     bound = score_bound(np.clip(p * half, 0, 1), np.clip(q / half, 0, 1), runs=runs, delta=delta, alpha=alpha)
-    return np.where(told, bound, np.nan)
+    return np.where(known, bound, np.nan)
 
 
 def score_bound(p: Floats, q: Floats, *, runs: int, delta: float, alpha: float) -> Floats:
-    """The bound when `runs` runs a side repeat these shares: normal approximation of the score test, which decides.
+    """The bound if `runs` samples per dataset repeat these shares, by a normal approximation of the score test.
 
-    Clopper–Pearson's is much lower for rare events (37 hits against 5 at α = 0.04: ε ≥ 0.76, by the score test 1.2), so
-    it would choose commoner ones. That is as well where an event is known by its own few hits alone (`expected_bound`).
-    −∞ below 0, where it does not matter how far.
+    The final bound uses the score test too. Clopper–Pearson is much lower for rare events (37 hits against 5 at
+    α = 0.04: ε ≥ 0.76, by the score test 1.2), so it would choose more common ones. That is right for an event known
+    only by its own few hits (`expected_bound`). Bounds below 0 are returned as −∞.
     """
     z = float(ndtri(1 - alpha))
     above = np.maximum(p - delta, 0.0)
@@ -139,7 +139,8 @@ def score_bound(p: Floats, q: Floats, *, runs: int, delta: float, alpha: float) 
 
     def rejected(epsilon: Floats) -> BoolArray:
         ratio = np.exp(epsilon)
-        # the likeliest q on p = ratio · q + δ: exact for δ = 0 (Farrington and Manning, Statistics in Medicine 1990)
+        # the maximum-likelihood q on p = ratio · q + δ: exact for δ = 0 (Farrington and Manning, Statistics in Medicine
+        # 1990)
         middle = ratio * (1 + q) + 1 + above
         root = np.sqrt(np.maximum(middle**2 - 8 * ratio * (above + q), 0.0))
         q_null = np.minimum(2 * (above + q) / (middle + root), 1.0)

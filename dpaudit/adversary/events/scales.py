@@ -1,4 +1,4 @@
-"""Scales: axes cut into cells, and how many runs of each side and fold fell into every cell."""
+"""Scales: axes cut into cells, and the count of every cell per dataset and fold."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpaudit.adversary.events.blocks import FOLDS, Block, Ints, Sample
 from dpaudit.outputs.columns import Axis, Floats
 
 TAILS = (3e-6, 0.02, 14)
-"""Outermost and innermost quantile of the cuts in a tail, and how many lie between, in geometric steps."""
+"""Outermost and innermost quantile of the cuts in a tail, and the number of cuts, in geometric steps."""
 MIDDLE = 40
-"""Cells of equal weight, at most."""
+"""Most cells of equal weight."""
 OWN_CELL = 0.004
-"""Share of the runs from which a repeated score has a cell of its own."""
+"""A repeated score with at least this share of the samples gets its own cell."""
 OWN_CELLS = 64
 
 
@@ -25,17 +25,17 @@ class Scale:
     """An axis in cells: cell i is (edges[i−1], edges[i]] of its score.
 
     Args:
-        family: its name in a witness.
-        axis: what events of the scale are about.
-        members: what scores each fold: the axis itself, or one that did not see the fold.
+        family: the family of its events.
+        axis: the score that its events use.
+        members: the score used for each fold: the axis itself, or one learned without the fold.
         edges: ascending.
-        hits: runs in each cell, shape (2, FOLDS, cells).
-        cost: nats that the choice of this axis costs.
-        both: whether either end may be likelier on either side; a learned score is high where left is likelier.
+        hits: counts of the cells, shape (2, FOLDS, cells).
+        cost: nats for the choice of this axis.
+        both: whether either end may be more likely under either dataset; a learned score is high for D.
         binned: whether unions of its cells are events too.
-        unscored: whether atoms that have no score join its unions of cells.
-        stepped: whether it is a scale of few steps, each with about half as many runs as the one before it: then rare
-            half-lines are not more numerous than common ones.
+        unscored: whether atoms without a score join its unions of cells.
+        stepped: whether it is a scale of few steps, each with about half as many samples as the one before: then rare
+            threshold events are not more numerous than common ones.
     """
 
     family: str
@@ -50,10 +50,10 @@ class Scale:
     stepped: bool = False
 
     def add(self, block: Block, columns: Floats) -> None:
-        """Count outputs, given as rows of the axis's encoder; those without a score are left out."""
+        """Count outputs, given as rows of the axis's encoder; those without a score are ignored."""
         cells = len(self.edges) + 1
         fold, row, group, number = block.entries
-        # NaN sorts above every edge; it goes to a cell that is dropped
+        # NaN sorts above every edge, into an extra cell that is dropped
         at = np.full(len(row), cells)
         places: dict[int, Ints] = {}
         for k, member in enumerate(self.members):
@@ -64,8 +64,8 @@ class Scale:
             if id(member) not in places:
                 places[id(member)] = self._cells(member.of(columns))
             at[of_fold] = places[id(member)][row[of_fold]]
-        found = np.bincount(group * (cells + 1) + at, weights=number, minlength=2 * FOLDS * (cells + 1))
-        self.hits[:] += found.reshape(2, FOLDS, cells + 1)[:, :, :cells]
+        counts = np.bincount(group * (cells + 1) + at, weights=number, minlength=2 * FOLDS * (cells + 1))
+        self.hits[:] += counts.reshape(2, FOLDS, cells + 1)[:, :, :cells]
 
     def _cells(self, scores: Floats) -> Ints:
         cells = len(self.edges) + 1
@@ -76,7 +76,7 @@ def cut(
     sample: Sample, family: str, axis: Axis, members: tuple[Axis, ...] | None = None, *, cost: float = 0.0,
     both: bool = False, binned: bool = False, unscored: bool = False, stepped: bool = False,
 ) -> list[Scale]:
-    """An axis in cells by the scores of a sample, still without hits; nothing when none of it has a score."""
+    """An axis cut into cells by the scores of a sample, still without hits; empty if no output has a score."""
     if members is None:
         scores, weights = axis.of(sample.columns), sample.times.sum(axis=(0, 1))
     else:
@@ -91,7 +91,7 @@ def cut(
 
 
 def count(scales: Iterable[Scale], block: Block) -> None:
-    """Add a block to the hits of every scale; each encoder reads it once."""
+    """Add a block to the hits of every scale; each encoder encodes it once."""
     rows: dict[int, Floats] = {}
     for scale in scales:
         encoder = scale.axis.encoder
@@ -101,11 +101,11 @@ def count(scales: Iterable[Scale], block: Block) -> None:
 
 
 def cuts(scores: Floats, weights: Ints) -> Floats:
-    """Cuts at quantiles, dense in both tails, and around values that are repeated often; ascending, at least one.
+    """Cuts at quantiles, dense in both tails, and around often repeated values; ascending, at least one.
 
     Args:
         scores: shape (r,), r ≥ 1.
-        weights: how often each came, ≥ 1.
+        weights: the count of each score, ≥ 1.
     """
     order = np.argsort(scores, kind="stable")
     scores, weights = scores[order], weights[order]
@@ -115,13 +115,13 @@ def cuts(scores: Floats, weights: Ints) -> Floats:
     middle = np.linspace(0, 1, min(MIDDLE, max(4, total // 4)) + 1)[1:-1]
     levels = np.unique([*tails, *middle.tolist(), *(1 - c for c in tails)])
     at = np.minimum(np.searchsorted(held, levels * total), len(scores) - 1)
-    found = scores[at].tolist()
+    edge_list = scores[at].tolist()
     starts = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1]]))
     mass = np.add.reduceat(weights, starts)
     heavy = np.argsort(-mass, kind="stable")[:OWN_CELLS]
     for value in scores[starts[heavy[mass[heavy] >= max(3.0, OWN_CELL * total)]]].tolist():
-        found += [math.nextafter(value, -math.inf), value]
-    edges = np.unique(found)
-    # nothing lies above the largest
+        edge_list += [math.nextafter(value, -math.inf), value]
+    edges = np.unique(edge_list)
+    # no score lies above the largest edge
     edges = edges[edges < scores[-1]]
     return edges if len(edges) else np.array([scores[-1]])

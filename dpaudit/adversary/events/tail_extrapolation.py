@@ -1,9 +1,9 @@
-"""What fresh runs will show of half-lines of a score: the sides' log-ratio as a smooth function of how rare they are.
+"""Predict threshold events in fresh samples: the log-ratio of D and D′ as a smooth function of the tail's share.
 
-The best events to certify are often so rare that the runs to learn from show a handful of each. Their neighbours show
-more, and the log-ratio rarely jumps: it is a curve in the logarithm of the tail's share, with a twice integrated white
-noise for a prior, whose strength the counts choose. Where there are many runs that follows the counts; where there are
-few it carries on in a straight line, and its error grows with the distance.
+The events with the best lower bounds are often so rare that the training samples contain only a handful of hits. Larger
+tails contain more hits, and the log-ratio rarely jumps. It is modelled as a curve in the logarithm of the tail's share,
+with twice integrated white noise as a prior, whose strength is fitted to the counts. With many samples the curve
+follows the counts; with few it continues in a straight line, and its error grows with the distance.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from dpaudit.stats.arrays import FloatArray, IntArray
 Floats = FloatArray
 
 WIDEST = 0.5
-"""Largest share of all runs in a half-line that is foreseen: the wider ones are known well enough."""
+"""Only threshold events with at most this share of all samples are predicted: wider ones are known well enough."""
 TAILS = (1.0, 0.1, 0.05, 0.02, 0.005)
-"""Shares of the runs in what is taken for the tail: the curve often has a kink where the noise of one side has its
-middle, and is straight, or flat, from there on."""
+"""Candidate shares of the samples in the tail: the curve often has a kink at the centre of one dataset's noise, and is
+straight, or flat, from there on."""
 PRIORS = (
     *((2, bend, 1.0, bend) for bend in (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)),
     *((2, bend, share, free) for bend in (0.1, 0.03, 0.01) for share in TAILS[1:] for free in (3.0, 1.0, 0.3)),
     *((1, 0.01, share, free) for share in TAILS[1:] for free in (3.0, 1.0, 0.3, 0.1)),
 )
-"""Which derivative of the curve is white noise in the tail (1: it is nearly flat; 2: nearly straight), how strong, how
-large a share the tail is, and how strong the second derivative is further in. They are weighed by their evidence.
+"""The order of the derivative of the curve that is white noise in the tail (1: nearly flat; 2: nearly straight), its
+strength, the share of the tail, and the strength of the second derivative further in. They are weighted by evidence.
 
-The strength is what the derivative before it changes by over a factor e of the share, in standard deviations."""
+The strength is the standard deviation of the change in the next lower derivative over a factor e of the share."""
 LEVEL, SLOPE = 5.0, 1.0
 """Prior standard deviations of the curve's level, and of its mean slope."""
 STEPS, CLOSE = 30, 1e-6
-"""Newton's: at most, and where they end."""
+"""Newton's method: most steps, and the tolerance."""
 LEAST_GAP = 0.02
-"""Cells nearer to each other than that, on the scale of logarithms, are taken to be so far apart."""
+"""Smallest distance between cells, on the logarithmic scale; closer cells are treated as this far apart."""
 
 
 @dataclass(frozen=True)
-class Foreseen:
-    """What is expected of some events in fresh runs; NaN where nothing is said.
+class Prediction:
+    """Predicted shares of some events in fresh samples; NaN without a prediction.
 
     Args:
-        left, right: shares on the left and on the right, shape (k,).
-        error: standard errors of ln(left : right), shape (k,).
+        left, right: shares under D and D′, shape (k,).
+        error: standard errors of ln(left / right), shape (k,).
     """
 
     left: Floats
@@ -56,62 +56,62 @@ class Foreseen:
     error: Floats
 
     @classmethod
-    def nothing(cls, size: int) -> Foreseen:
-        """Of so many events."""
+    def nothing(cls, size: int) -> Prediction:
+        """No prediction for `size` events."""
         return cls(*(np.full(size, np.nan) for _ in range(3)))
 
     @classmethod
-    def joined(cls, parts: Sequence[Foreseen]) -> Foreseen:
-        """One after the other."""
+    def joined(cls, parts: Sequence[Prediction]) -> Prediction:
+        """The predictions concatenated."""
         rows = ([part.left for part in parts], [part.right for part in parts], [part.error for part in parts])
         return cls(*(np.concatenate(row) for row in rows))
 
-    def of(self, where: IntArray, *, reverse: bool) -> Foreseen:
-        """Of some of the events, with the sides swapped when `reverse`."""
-        some = Foreseen(self.left[where], self.right[where], self.error[where])
+    def of(self, where: IntArray, *, reverse: bool) -> Prediction:
+        """The predictions of some of the events, with D and D′ swapped if `reverse`."""
+        some = Prediction(self.left[where], self.right[where], self.error[where])
         return some.swapped() if reverse else some
 
-    def swapped(self) -> Foreseen:
-        """Left for right."""
-        return Foreseen(self.right, self.left, self.error)
+    def swapped(self) -> Prediction:
+        """D and D′ swapped."""
+        return Prediction(self.right, self.left, self.error)
 
 
-def foresee(left: Floats, right: Floats, sizes: tuple[int, int]) -> Foreseen:
-    """Shares of nested half-lines in fresh runs.
+def predict(left: Floats, right: Floats, sizes: tuple[int, int]) -> Prediction:
+    """Predicted shares of nested threshold events in fresh samples.
 
     Args:
         left, right: hits, shape (k,), both ascending or both descending.
-        sizes: runs on the left and on the right, ≥ 1.
+        sizes: numbers of samples of D and D′, ≥ 1.
     """
-    found = Foreseen.nothing(len(left))
+    prediction = Prediction.nothing(len(left))
     total = left + right
     order = np.argsort(total, kind="stable")
     order = order[(total[order] > 0) & (total[order] <= WIDEST * sum(sizes))]
-    # half-lines with the same hits are one
+    # threshold events with the same hits count as one
     order = order[np.unique(total[order], return_index=True)[1]]
     if len(order) < 3:
-        return found
+        return prediction
     x, y = np.diff(left[order], prepend=0.0), np.diff(right[order], prepend=0.0)
     held = np.cumsum(x + y)
     at = np.log((held + np.concatenate([[0.0], held[:-1]])) / 2)
     with one_thread():
         shares, errors = _cumulative(x, y, at, sizes)
-    # equal numbers of hits in another half-line that is as rare: the same runs
+    # equal hits in another equally rare threshold event: the same samples
     where = np.searchsorted(total[order], total)
     inside = (where < len(order)) & (total > 0)
     where = np.minimum(where, len(order) - 1)
     inside &= total[order][where] == total
-    found.left[inside], found.right[inside] = shares[0][where[inside]], shares[1][where[inside]]
-    found.error[inside] = errors[where[inside]]
-    return found
+    prediction.left[inside], prediction.right[inside] = shares[0][where[inside]], shares[1][where[inside]]
+    prediction.error[inside] = errors[where[inside]]
+    return prediction
 
 
 def _cumulative(x: Floats, y: Floats, at: Floats, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
     """Shares of unions of the first cells, shape (2, k), and standard errors of their log-ratio.
 
     Args:
-        x, y: hits of cells on the left and on the right, shape (k,).
-        at: where the cells lie, ascending.
+        x, y: hits of cells under D and D′, shape (k,).
+        at: positions of the cells, ascending.
     """
     total, shift = x + y, np.log(sizes[0] / sizes[1])
     evidence, shares, variances = [], [], []
@@ -121,14 +121,14 @@ def _cumulative(x: Floats, y: Floats, at: Floats, sizes: tuple[int, int]) -> tup
         try:
             curve, factor, fit = _mode(x, y, shift, prior, curve)
         except np.linalg.LinAlgError:
-            # too stiff a prior for double precision: the others remain
+            # this prior is too stiff for double precision: use the others
             continue
         evidence.append(fit)
         part, other = expit(curve + shift), expit(-curve - shift)
-        # where the sides do not overlap, one of them has next to nothing
+        # if the two datasets do not overlap here, one of them has almost no hits
         hits = np.maximum(np.stack([np.cumsum(total * part), np.cumsum(total * other)]), 1e-12)
         shares.append(hits / np.array(sizes)[:, None])
-        # of ln of the one sum less ln of the other, to first order in the curve
+        # gradient of ln(one sum) − ln(other sum), to first order in the curve
         slopes = np.tril(np.broadcast_to(total * part * other, (len(x), len(x)))) * (1 / hits).sum(axis=0)[:, None]
         variances.append((slopes * cho_solve(factor, slopes.T).T).sum(axis=1))
     if not evidence:
@@ -143,12 +143,12 @@ def _cumulative(x: Floats, y: Floats, at: Floats, sizes: tuple[int, int]) -> tup
 
 
 def _precision(at: Floats, order: int, bend: float, *, within: float, free: float) -> Floats:
-    """Of the prior of the curve at some places, shape (k, k).
+    """The precision matrix of the prior of the curve at some positions, shape (k, k).
 
     Args:
-        at: ascending, k ≥ 3.
-        order, bend: of the white noise up to `within`; 1 or 2.
-        within: the place where the tail ends.
+        at: positions, ascending, k ≥ 3.
+        order, bend: order (1 or 2) and strength of the white noise up to `within`.
+        within: the position where the tail ends.
         free: strength of the second derivative's noise beyond.
     """
     gaps = np.maximum(np.diff(at), LEAST_GAP)
@@ -160,7 +160,7 @@ def _precision(at: Floats, order: int, bend: float, *, within: float, free: floa
         rough = [slopes[flat] * (np.sqrt(gaps[flat]) / bend)[:, None], bends[bent] / (free * wide[bent])[:, None]]
     else:
         rough = [bends / (np.where(middles <= within, bend, free) * wide)[:, None]]
-    # level and mean slope, or what the rows above leave open would have no prior
+    # level and mean slope, which the rows above leave without a prior
     mean = np.zeros(len(at))
     mean[0], mean[-1] = -1, 1
     loose = [np.full((1, len(at)), 1 / (len(at) * LEVEL)), mean[None] / (gaps.sum() * SLOPE)]
@@ -172,7 +172,7 @@ def _precision(at: Floats, order: int, bend: float, *, within: float, free: floa
 def _mode(
     x: Floats, y: Floats, shift: float, prior: Floats, start: Floats
 ) -> tuple[Floats, tuple[Floats, bool], float]:
-    """The likeliest curve given the hits, the factor of its precision, and ln of the evidence (Laplace's method)."""
+    """The most likely curve given the hits, the factor of its precision, and ln of the evidence (Laplace's method)."""
     total = x + y
 
     def value(curve: Floats) -> float:
@@ -185,7 +185,7 @@ def _mode(
         factor = cho_factor(prior + np.diag(total * part * (1 - part)))
         step = cho_solve(factor, x - total * part - prior @ curve)
         length = 1.0
-        # the logarithm of the posterior is concave: half the step is better somewhere
+        # the log-posterior is concave, so some halved step improves it
         while (then := value(curve + length * step)) < now and length > 1e-4:
             length /= 2
         curve, gain, now = curve + length * step, then - now, max(now, then)

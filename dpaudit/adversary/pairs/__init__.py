@@ -1,1 +1,1 @@
-"""Where neighbouring datasets come from: descriptions of records, searches, mutations, chains, and minimising."""
+"""Generate neighbouring datasets: descriptions of records, searches, mutations, chains, and minimisation."""

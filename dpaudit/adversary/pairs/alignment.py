@@ -1,4 +1,4 @@
-"""Two datasets side by side, so that both can be changed together and stay as close as they are."""
+"""Align two datasets, so that both can be changed together and keep their distance."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Dataset, Multiset, Relation
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
-"""What stands in a slot for a record that one of the two datasets does not have."""
+"""Marks a record in a slot that one of the two datasets does not have."""
 
 Slot: TypeAlias = tuple[Any, Any]
-"""The same place in both datasets: (left record, right record)."""
+"""The same position in both datasets: (left record, right record)."""
 
 LONGEST_TABLE = 4_000_000
-"""Cells of the table that aligns two sequences; beyond it what differs is taken as removed and added."""
+"""Largest table for aligning two sequences; beyond this size, differing parts count as removed and added."""
 
 
 def aligned(pair: Pair, relation: Relation) -> list[Slot]:
-    """The two datasets side by side, so that both can be changed together.
+    """The two datasets aligned, so that both can be changed together.
 
-    Tuples are aligned place by place (under add/remove-one along a longest common subsequence); of multisets, what
-    both have comes first.
+    Tuples are aligned by position (under add/remove-one along a longest common subsequence); in multisets the shared
+    records come first.
     """
     if isinstance(pair.left, Multiset) or isinstance(pair.right, Multiset):
         return _aligned_multisets(Multiset.of(pair.left), Multiset.of(pair.right))
@@ -33,7 +33,7 @@ def aligned(pair: Pair, relation: Relation) -> list[Slot]:
 
 
 def joined(slots: Iterable[Slot], like: Pair, label: str) -> Pair:
-    """The pair of these slots: tuples or multisets as in `like`, whose source it keeps."""
+    """The pair made of these slots: tuples or multisets as in `like`, with the same source."""
     slots = list(slots)
     left: Dataset = tuple(a for a, _ in slots if a is not ABSENT)
     right: Dataset = tuple(b for _, b in slots if b is not ABSENT)
@@ -43,22 +43,22 @@ def joined(slots: Iterable[Slot], like: Pair, label: str) -> Pair:
 
 
 def usable(pair: Pair, relation: Relation) -> bool:
-    """Whether the claim speaks about the pair, and the two datasets differ."""
+    """Whether the claim covers the pair, and the two datasets differ."""
     return pair.left != pair.right and relation.related(pair.left, pair.right)
 
 
 def shared_places(slots: list[Slot]) -> list[int]:
-    """Where both datasets have the same record."""
+    """The indices where both datasets have the same record."""
     return [i for i, (a, b) in enumerate(slots) if a is not ABSENT and a == b]
 
 
 def differing_places(slots: list[Slot]) -> list[int]:
-    """Where the datasets differ."""
+    """The indices where the datasets differ."""
     return [i for i, (a, b) in enumerate(slots) if a is ABSENT or b is ABSENT or a != b]
 
 
 def _aligned_multisets(left: Multiset, right: Multiset) -> list[Slot]:
-    """Shared records first, then what differs, paired off as far as it goes."""
+    """Shared records first, then the differing records, paired as far as possible."""
     a, b = dict(left.items), dict(right.items)
     shared = [(v, v) for v in left.values for _ in range(min(a[v], b.get(v, 0)))]
     only_left = [v for v in left.values for _ in range(a[v] - b.get(v, 0))]
@@ -67,7 +67,7 @@ def _aligned_multisets(left: Multiset, right: Multiset) -> list[Slot]:
 
 
 def _aligned_sequences(left: tuple[Any, ...], right: tuple[Any, ...]) -> list[Slot]:
-    """Along a longest common subsequence; equal ends are taken off first, so near datasets are cheap."""
+    """Along a longest common subsequence; equal ends are stripped first, so similar datasets are fast."""
     start = 0
     while start < min(len(left), len(right)) and left[start] == right[start]:
         start += 1

@@ -1,9 +1,9 @@
-"""Chains of neighbours: how a search goes from two neighbours to datasets that are k steps apart.
+"""Chains of neighbours: how a search gets from two neighbours to datasets that are k steps apart.
 
 A chain is S_0, S_1, …, S_k, each a neighbour of the one before, with S_0 and S_k no fewer than k steps apart. If every
-link keeps (ε, δ), going along the chain gives (kε, δ·Σ_{i<k} e^{iε}) for its ends; so the ends tell of groups, and the
-links of where a group's loss comes from. Chains are made longer at both ends: by the change that was made last, on
-another record, by any other change of the chain, and by what neighbours there are.
+link satisfies (ε, δ), the ends satisfy (kε, δ·Σ_{i<k} e^{iε}). So the ends test group privacy, and the links show where
+a group's privacy loss comes from. A chain can be extended at both ends: by repeating its latest change on another
+record, by any other change in the chain, and by arbitrary neighbours.
 """
 
 from __future__ import annotations
@@ -24,63 +24,63 @@ from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset, Relation
 
 CHILDREN = 8
-"""New ends of a chain that lost a link, and changes of its whole pair, in a round of a climb."""
+"""New ends of a chain that lost a link, and changes of its pair as a whole, in a round of a climb."""
 FEW = 48
-"""So many neighbours of an end are all tried; of more, as many at random."""
+"""Up to this many neighbours of an end are all tried; if there are more, this many at random."""
 SMALL = 400
-"""Records of a dataset that is changed record by record, not by counts alone."""
+"""Datasets of at most this size are changed record by record, larger ones only by counts."""
 WALKED = " → walked on"
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Datasets of which each is a neighbour of the one before; a single dataset is a chain of no links.
+    """Datasets, each a neighbour of the one before; a single dataset is a chain without links.
 
     Args:
         datasets: S_0, …, S_k.
-        label: of the pair that it began with.
-        source: where that pair is from.
+        label: the label of the original pair.
+        source: the source of the original pair.
     """
 
     datasets: tuple[Dataset, ...]
     label: str = ""
-    source: str = "hand-made"
+    source: str = "specified"
 
     def __len__(self) -> int:
-        """Its links."""
+        """The number of links."""
         return len(self.datasets) - 1
 
     @property
     def pair(self) -> Pair:
-        """Both ends."""
+        """The two ends of the chain."""
         return Pair(self.datasets[0], self.datasets[-1], self.label, self.source)
 
     @property
     def links(self) -> tuple[Pair, ...]:
-        """Its pairs of neighbours, in order."""
+        """The pairs of neighbours, in order."""
         return tuple(
             Pair(left, right, f"link {i}: {self.label}", self.source)
             for i, (left, right) in enumerate(zip(self.datasets, self.datasets[1:], strict=False), 1)
         )
 
     def holds(self, relation: Relation) -> bool:
-        """Whether all links are one step of the relation, and the ends as many steps apart as there are links."""
+        """Whether every link is one step of the relation, and the distance of the ends is the number of links."""
         steps = all(relation.distance(pair.left, pair.right) == 1 for pair in self.links)
         return steps and relation.distance(self.datasets[0], self.datasets[-1]) == len(self)
 
     def part(self, start: int, links: int) -> Chain:
-        """So many of its links, from a dataset on."""
+        """The part of `links` links from dataset `start` on."""
         return replace(self, datasets=self.datasets[start : start + links + 1])
 
 
 def chain_between(pair: Pair, relation: Relation) -> Chain | None:
-    """A shortest chain from one dataset of a pair to the other, one difference after the other.
+    """A shortest chain from one dataset of a pair to the other, changing one difference at a time.
 
     Args:
-        relation: of single steps.
+        relation: the relation of single steps.
 
     Returns:
-        None where no number of steps leads from one to the other, or the two are equal.
+        None if there is no such chain, or the two datasets are equal.
     """
     if not relation.of_records or not relation.distance(pair.left, pair.right):
         return None
@@ -88,33 +88,33 @@ def chain_between(pair: Pair, relation: Relation) -> Chain | None:
         datasets = _multisets_between(Multiset.of(pair.left), Multiset.of(pair.right), relation)
     else:
         datasets = _sequences_between(pair, relation)
-    found = Chain(tuple(datasets), pair.label, pair.source)
-    return found if found.holds(relation) else None
+    chain = Chain(tuple(datasets), pair.label, pair.source)
+    return chain if chain.holds(relation) else None
 
 
 def pieces(chain: Chain, most: int) -> list[Chain]:
-    """The chain itself, or where it is too long its first and its last `most` links."""
+    """The chain itself, or if it is too long its first and its last `most` links."""
     if len(chain) <= most:
         return [chain]
     return [chain.part(0, most), chain.part(len(chain) - most, most)]
 
 
 def longer(chain: Chain, relation: Relation, records: Records, rng: Generator, number: int) -> list[Chain]:
-    """Up to `number` chains with one link more, at either end; first those that repeat a change of the chain.
+    """Up to `number` chains with one more link, at either end; first those that repeat a change of the chain.
 
     Args:
-        relation: of single steps.
-        records: what new records may be; those of the chain occur too.
+        relation: the relation of single steps.
+        records: the kind of new records; the chain's own records occur too.
     """
-    found: dict[tuple[Dataset, Dataset], Chain] = {}
+    chains: dict[tuple[Dataset, Dataset], Chain] = {}
     palette = _palette(chain, records)
     ways = [_ends(chain, relation, palette, rng), _ends(_reversed(chain), relation, palette, rng)]
     turn = 0
-    while ways and len(found) < number:
+    while ways and len(chains) < number:
         try:
             forward, end = next(ways[turn % len(ways)])
         except (StopIteration, DatasetError):
-            # values of several types have no order, so no multiset holds them
+            # values of mixed types have no order, so they cannot form a multiset
             ways.pop(turn % len(ways))
             continue
         turn += 1
@@ -123,19 +123,19 @@ def longer(chain: Chain, relation: Relation, records: Records, rng: Generator, n
             continue
         other = other if forward.datasets[0] == chain.datasets[0] else _reversed(other)
         label = other.label if other.label.endswith(WALKED) else f"{other.label}{WALKED}"
-        found.setdefault((other.datasets[0], other.datasets[-1]), replace(other, label=label, source="found"))
-    return list(found.values())
+        chains.setdefault((other.datasets[0], other.datasets[-1]), replace(other, label=label, source="found"))
+    return list(chains.values())
 
 
 @dataclass(frozen=True)
 class ChainMutations:
-    """Chains of so many links: a neighbourhood to climb in.
+    """Chains of a fixed number of links: a neighbourhood to climb in.
 
     Args:
-        relation: of single steps.
-        links: of every chain.
-        records: what records are.
-        least, most: records of a dataset; None for as many as it takes.
+        relation: the relation of single steps.
+        links: the number of links of every chain.
+        records: the kind of record.
+        least, most: bounds on the number of records of a dataset; None for no bound.
     """
 
     relation: Relation
@@ -145,7 +145,7 @@ class ChainMutations:
     most: int | None = None
 
     def around(self, kept: Sequence[Chain], rng: Generator) -> list[Chain]:
-        """Other last and first links, and other datasets around the same differences."""
+        """Chains with other last or first links, and with other datasets around the same differences."""
         near: list[Chain] = []
         for chain in kept:
             for start in (0, 1):
@@ -154,23 +154,23 @@ class ChainMutations:
         return [chain for chain in near if len(chain) == self.links and self.admits(chain)]
 
     def key(self, candidate: Chain) -> Hashable:
-        """The two ends: what lies between them changes nothing of their laws."""
+        """The two ends: the datasets between them do not affect their laws."""
         return candidate.datasets[0], candidate.datasets[-1]
 
     def admits(self, chain: Chain) -> bool:
-        """Whether its ends are neither too small nor too large."""
+        """Whether the ends are neither too small nor too large."""
         sizes = len(chain.datasets[0]), len(chain.datasets[-1])
         return min(sizes) >= self.least and (self.most is None or max(sizes) <= self.most)
 
     def _changed(self, pair: Pair, rng: Generator) -> list[Pair]:
         group = self.relation.group(self.links)
         size = max(len(pair.left), len(pair.right))
-        found = mutations(pair, group, self.records, rng, CHILDREN) if size <= SMALL else []
+        pairs = mutations(pair, group, self.records, rng, CHILDREN) if size <= SMALL else []
         sides = (pair.left, pair.right)
         if all(isinstance(side, Multiset) and all(map(self.records.contains, side.values)) for side in sides):
             most = self.most if self.most is not None else 2 * size + self.links
-            found += HistogramMutations(group, self.records, most).around([pair], rng)
-        return found
+            pairs += HistogramMutations(group, self.records, most).around([pair], rng)
+        return pairs
 
     def _through(self, pair: Pair) -> Chain:
         return chain_between(pair, self.relation) or Chain((pair.left,))
@@ -181,23 +181,23 @@ def _reversed(chain: Chain) -> Chain:
 
 
 def _palette(chain: Chain, records: Records) -> tuple[Any, ...]:
-    """Records that new ends are made of: those that tell the ends apart, special ones, then some of the others."""
-    told = [v for step in _steps_of(chain) for v in step if v is not ABSENT]
+    """Records for new ends: those that differ along the chain, special ones, then some of the others."""
+    changed = [v for step in _steps_of(chain) for v in step if v is not ABSENT]
     many = records.every(12) or (*records.special, *records.exceptional)
-    near = [records.nearest(v) for v in told if records.contains(v)]
+    near = [records.nearest(v) for v in changed if records.contains(v)]
     first = chain.datasets[0]
     mine = first.values[:4] if isinstance(first, Multiset) else first[:4]
-    return tuple(dict.fromkeys((*told, *many, *near, *mine)))
+    return tuple(dict.fromkeys((*changed, *many, *near, *mine)))
 
 
 def _steps_of(chain: Chain) -> list[Slot]:
-    """(old, new) of every link; `ABSENT` where a record came or went."""
+    """(old, new) of every link; `ABSENT` if a record was added or removed."""
     return [_step(left, right) for left, right in zip(chain.datasets, chain.datasets[1:], strict=False)]
 
 
 def _step(left: Dataset, right: Dataset) -> Slot:
-    gone, come = Counter(_counts(left)), Counter(_counts(right))
-    return next(iter(gone - come), ABSENT), next(iter(come - gone), ABSENT)
+    removed, added = Counter(_counts(left)), Counter(_counts(right))
+    return next(iter(removed - added), ABSENT), next(iter(added - removed), ABSENT)
 
 
 def _counts(dataset: Dataset) -> dict[Any, int]:
@@ -207,7 +207,7 @@ def _counts(dataset: Dataset) -> dict[Any, int]:
 def _ends(
     chain: Chain, relation: Relation, palette: Sequence[Any], rng: Generator
 ) -> Iterator[tuple[Chain, Dataset]]:
-    """Neighbours of the last dataset, with the chain: repeated changes, the latest first, then all or some others."""
+    """Neighbours that extend the chain at its end: repeated changes, the latest first, then all or some others."""
     last = chain.datasets[-1]
     for old, new in dict.fromkeys(reversed(_steps_of(chain))):
         for other in _repeated(chain, old, new):
@@ -222,15 +222,15 @@ def _ends(
 
 
 def _repeated(chain: Chain, old: Any, new: Any) -> Iterator[Dataset]:
-    """The change old → new on another record of the last dataset: on one like it, else on one beside it."""
+    """The change old → new on another record of the last dataset: on an equal one, else on an adjacent one."""
     last = chain.datasets[-1]
     if isinstance(last, Multiset):
-        gone = [old] if old is ABSENT or old in last.values else [v for v in last.values if v != new]
-        for one in gone:
+        olds = [old] if old is ABSENT or old in last.values else [v for v in last.values if v != new]
+        for one in olds:
             remove, add = (() if v is ABSENT else (v,) for v in (one, new))
             yield last.changed(remove=remove, add=add)
         return
-    # the places next to where the last change was, in both directions, and then from the ends
+    # the positions next to the last change, in both directions, then from the ends
     at = _place(chain.datasets[-2], last)
     if old is ABSENT:
         yield from ((*last[:i], new, *last[i:]) for i in dict.fromkeys((at, len(last), 0)))
@@ -242,7 +242,7 @@ def _repeated(chain: Chain, old: Any, new: Any) -> Iterator[Dataset]:
 
 
 def _place(before: Dataset, after: Dataset) -> int:
-    """Where two sequences differ first."""
+    """The first index where two sequences differ."""
     pairs = enumerate(zip(before, after, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(before), len(after)))
 
@@ -250,7 +250,7 @@ def _place(before: Dataset, after: Dataset) -> int:
 def _sequences_between(pair: Pair, relation: Relation) -> Iterator[Dataset]:
     slots = aligned(pair, relation)
     if relation.kind == "add-remove-one":
-        # a record in the place of another one is two steps
+        # replacing a record is two steps
         slots = [part for a, b in slots for part in (((a, b),) if _one_step(a, b) else ((a, ABSENT), (ABSENT, b)))]
     done = [a for a, _ in slots]
     yield tuple(value for value in done if value is not ABSENT)
@@ -266,16 +266,16 @@ def _one_step(a: Any, b: Any) -> bool:
 
 def _multisets_between(left: Multiset, right: Multiset, relation: Relation) -> Iterator[Dataset]:
     a, b = Counter(dict(left.items)), Counter(dict(right.items))
-    gone, come = list((a - b).elements()), list((b - a).elements())
+    removed, added = list((a - b).elements()), list((b - a).elements())
     yield left
     if relation.kind == "add-remove-one":
-        for value in gone:
+        for value in removed:
             left = left.changed(remove=(value,))
             yield left
-        for value in come:
+        for value in added:
             left = left.changed(add=(value,))
             yield left
         return
-    for old, new in zip(gone, come, strict=True):
+    for old, new in zip(removed, added, strict=True):
         left = left.changed(remove=(old,), add=(new,))
         yield left

@@ -1,9 +1,9 @@
-"""The one search engine: beam search over pairs, score vectors or chains, given a score and a neighbourhood.
+"""The search engine: beam search over pairs, score vectors or chains, given a score and a neighbourhood.
 
 A search for pairs has three parts. The score of a candidate is a function (candidate, effort) → number: exact, or an
-estimate from samples (`dpaudit.evidence`). What lies near a candidate is a `Neighbourhood`: `RecordMutations`,
-`HistogramMutations`, `ScoreMutations`, `ChainMutations`. What refutes is made smaller by `minimize`, under a function
-pair → bool. Nothing here runs a mechanism, and where the score is an estimate the result is a suggestion: the verdict
+estimate from samples (`dpaudit.evidence`). A `Neighbourhood` generates similar candidates: `RecordMutations`,
+`HistogramMutations`, `ScoreMutations`, `ChainMutations`. `minimize` shrinks refuting pairs, given a function
+pair → bool. Nothing here runs a mechanism. If the score is an estimate, the result is only a suggestion: the verdict
 needs fresh samples.
 """
 
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 class Neighbourhood(Protocol[T]):
-    """What a search knows of its candidates."""
+    """Generates and identifies the candidates of a search."""
 
     def around(self, kept: Sequence[T], rng: Generator) -> list[T]:
-        """Candidates of the next round besides the kept ones: small changes of them, and some that are new."""
+        """Candidates of the next round besides the kept ones: small changes of them, and some new ones."""
 
     def key(self, candidate: T) -> Hashable:
         """Equal for candidates that have the same score."""
@@ -31,7 +31,7 @@ class Neighbourhood(Protocol[T]):
 
 @dataclass(frozen=True)
 class Scored(Generic[T]):
-    """A candidate with its last score, and the effort of that score."""
+    """A candidate, its latest score, and the effort of that score."""
 
     item: T
     score: float
@@ -40,13 +40,13 @@ class Scored(Generic[T]):
 
 @dataclass(frozen=True)
 class Climbed(Generic[T]):
-    """Where a climb stands.
+    """The state of a climb.
 
     Args:
         best: the kept candidates, best first.
-        rounds: rounds that are done; the starting candidates are the first.
+        rounds: completed rounds; the first one scores the starting candidates.
         calls: calls of `score` so far.
-        work: their efforts, added up.
+        work: total effort of these calls.
     """
 
     best: tuple[Scored[T], ...]
@@ -66,7 +66,7 @@ def climb(
     patience: int = 4,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Climbed[T]]:
-    """Beam search for the candidate of the highest score; yields where it stands after every round.
+    """Beam search for the candidate with the highest score; yields its state after every round.
 
     A round scores its candidates at effort 1, the better half again at effort 2, and so on until `width` are left
     (successive halving: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013).
@@ -74,15 +74,15 @@ def climb(
 
     Args:
         starts: candidates of the first round.
-        score: (candidate, effort) → score; NaN counts as −∞. The same candidate is asked again and again: an estimate
-            from runs must come from new ones every time, as many as the effort (1, 2, 4, …) says.
-        neighbourhood: what lies around a candidate, and which candidates are the same.
+        score: (candidate, effort) → score; NaN counts as −∞. The same candidate is scored repeatedly: an estimate
+            from samples must use fresh ones every time, in proportion to the effort (1, 2, 4, …).
+        neighbourhood: generates candidates near a candidate, and identifies equal ones.
         rng: for the neighbourhood and for ties; the climb is a function of it and of the scores.
-        rounds: at most so many, the first one included.
-        width: candidates that are kept.
-        patience: rounds without a new best candidate after which it ends.
-        stop: asked before every call of `score`; once it says True, the round is left unfinished. The last state
-            then holds the candidates of the last complete round (of the first one, what has been scored).
+        rounds: maximum number of rounds, including the first.
+        width: number of candidates kept.
+        patience: stop after this many rounds without a new best candidate.
+        stop: called before every call of `score`; once it returns True, the round is left unfinished. The last state
+            then holds the candidates of the last complete round (in the first round, those scored so far).
     """
     if not starts:
         return
@@ -94,7 +94,7 @@ def climb(
             yield Climbed(tuple(kept), done - 1, race.calls, race.work)
             return
         known = {neighbourhood.key(scored.item) for scored in kept}
-        # an old best one may have lost its seat: then it is compared by the last fresh estimate that it had
+        # the old best candidate may have been dropped: compare it by its latest fresh estimate
         incumbent = max((race.last.get(key, -math.inf) for key in known), default=-math.inf)
         improved = bool(ranked) and neighbourhood.key(ranked[0].item) not in known and ranked[0].score > incumbent
         idle = 0 if improved else idle + 1
@@ -110,7 +110,7 @@ def climb(
 
 
 class _Race(Generic[T]):
-    """Successive halving with a count of what it cost."""
+    """Successive halving that counts its cost."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _Race(Generic[T]):
         self.last: dict[Hashable, float] = {}
 
     def run(self, items: list[T]) -> list[Scored[T]]:
-        """The last `width`, best first; when stopped, what has been scored, the highest effort first."""
+        """The last `width` candidates, best first; if stopped, those scored so far, highest effort first."""
         effort = 1
         self.last = {}
         ranked: list[Scored[T]] = []
@@ -150,6 +150,6 @@ class _Race(Generic[T]):
             effort *= 2
 
     def _ranked(self, level: list[Scored[T]]) -> list[Scored[T]]:
-        """Best first, equal scores in random order: on a plateau the search must wander."""
+        """Best first, equal scores in random order, so that the search can cross a plateau."""
         shuffled = [level[i] for i in self.rng.permutation(len(level))]
         return sorted(shuffled, key=lambda scored: -scored.score)

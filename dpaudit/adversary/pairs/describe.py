@@ -1,6 +1,6 @@
-"""Kinds of record: how to draw one, what a tester tries first, and what is simpler than another.
+"""Kinds of record: drawing one, special values to try first, and an order of simplicity.
 
-`dpaudit.adversary.pairs.description` reads them off a text such as "integers(0, 100)".
+`dpaudit.adversary.pairs.description` parses them from a string such as "integers(0, 100)".
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.random import Generator
 from dpaudit.language.records import as_record, exception_of, is_number
 
 MOST_SPECIAL = 12
-"""Special records of a kind that has many; a test of every one of them against every other is not wanted."""
+"""Most special records of a kind: testing every pair of them must stay cheap."""
 
 
 @dataclass(frozen=True)
 class Records(ABC):
-    """A kind of record: how to draw one, its two extremes, and what a tester tries besides."""
+    """A kind of record: how to draw one, its two extremes, and other values to test."""
 
     @abstractmethod
     def draw(self, rng: Generator) -> Any:
@@ -35,24 +35,24 @@ class Records(ABC):
 
     @abstractmethod
     def contains(self, value: Any) -> bool:
-        """Whether the value is such a record."""
+        """Whether the value is a record of this kind."""
 
     @property
     def special(self) -> tuple[Any, ...]:
-        """Different records at which programs break, the extremes first: ends, 0, ±1 and what lies next to an end."""
+        """Distinct records that often break programs, the extremes first: ends, 0, ±1 and values next to an end."""
         return _different(self.extremes)
 
     @property
     def exceptional(self) -> tuple[Any, ...]:
-        """Different records that arithmetic and comparisons treat as exceptions: NaN, ±inf, −0.0."""
+        """Distinct records that arithmetic and comparisons treat as exceptions: NaN, ±inf, −0.0."""
         return ()
 
     def every(self, most: int) -> tuple[Any, ...] | None:
-        """All records of this kind; None where there are more than `most`."""
+        """All records of this kind; None if there are more than `most`."""
         return None
 
     def nearest(self, value: Any) -> Any:
-        """A record as close to `value` as there is, and different from it; `value` itself where it is the only one."""
+        """The closest record to `value` that differs from it; `value` itself if it is the only record."""
         low, high = self.extremes
         return high if value == low else low
 
@@ -61,7 +61,7 @@ class Records(ABC):
         return left
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """Records to try in place of `value`, the simplest first; closer and closer to it, as in a bisection."""
+        """Records to try in place of `value`, the simplest first, then ever closer to it, as in a bisection."""
         yield from self.extremes
 
 
@@ -104,7 +104,7 @@ class Integers(Records):
 
 @dataclass(frozen=True)
 class Floats(Records):
-    """Real numbers from low to high, and what floats can hold besides: NaN, ±inf, −0.0."""
+    """Real numbers from low to high, and the special floats NaN, ±inf, −0.0."""
 
     low: float
     high: float
@@ -181,7 +181,7 @@ class SampledFrom(Records):
         return _different((*self.extremes, *self.choices[1 : MOST_SPECIAL - 1]))
 
     def nearest(self, value: Any) -> Any:
-        """The next choice in the list, the one before for the last."""
+        """The next choice in the list; for the last choice, the previous one."""
         at = self.choices.index(value)
         beside = self.choices[at + 1 :] or self.choices[:at][::-1]
         return next((choice for choice in beside if choice != value), value)
@@ -239,7 +239,7 @@ class Tuples(Records):
         return _in_turn(each)[:MOST_SPECIAL]
 
     def nearest(self, value: Any) -> Any:
-        """One field moved: the first that can be."""
+        """The first field that can move is moved."""
         moved = (
             (*value[:i], part.nearest(field), *value[i + 1 :])
             for i, (part, field) in enumerate(zip(self.parts, value, strict=True))
@@ -250,7 +250,7 @@ class Tuples(Records):
         return tuple(part.between(a, b) for part, a, b in zip(self.parts, left, right, strict=True))
 
     def simpler(self, value: Any) -> Iterator[Any]:
-        """All fields at their simplest, then one field after the other."""
+        """All fields at their simplest, then one field at a time."""
         yield tuple(next(part.simpler(field), field) for part, field in zip(self.parts, value, strict=True))
         for i, (part, field) in enumerate(zip(self.parts, value, strict=True)):
             yield from ((*value[:i], other, *value[i + 1 :]) for other in part.simpler(field))
@@ -258,7 +258,7 @@ class Tuples(Records):
 
 @dataclass(frozen=True)
 class Lists(Records):
-    """Records that are lists (held as tuples) of `least` to `most` entries of one kind."""
+    """Records that are lists (stored as tuples) of `least` to `most` entries of one kind."""
 
     entry: Records
     least: int
@@ -281,14 +281,14 @@ class Lists(Records):
 
     @property
     def special(self) -> tuple[Any, ...]:
-        """The extremes, the longest and the shortest of every special entry, and one entry where that is allowed."""
+        """The extremes, and for every special entry the longest, the shortest and (if allowed) the one-entry list."""
         lengths = dict.fromkeys((self.most, self.least, min(self.most, max(self.least, 1))))
         values = ((entry,) * length for length in lengths for entry in self.entry.special)
         return _different((*self.extremes, *values))[:MOST_SPECIAL]
 
     @property
     def exceptional(self) -> tuple[Any, ...]:
-        """One exceptional entry, among as few others as there must be."""
+        """One exceptional entry, among as few others as possible."""
         low, _ = self.entry.extremes
         rest = (low,) * (max(self.least, 1) - 1)
         return tuple((*rest, value) for value in self.entry.exceptional)
@@ -303,7 +303,7 @@ class Lists(Records):
         return value[:-1] if len(value) > self.least else (*value, value[-1]) if len(value) < self.most else value
 
     def between(self, left: Any, right: Any) -> Any:
-        """Half the difference in length, entries of the longer one."""
+        """A list of intermediate length, with entries of the longer one."""
         short, long = sorted((left, right), key=len)
         return long[: (len(short) + len(long)) // 2]
 
@@ -318,7 +318,7 @@ class Lists(Records):
 
 @dataclass(frozen=True)
 class Just(Records):
-    """One value and no other: a field that is public, or a dataset of which only the size is private."""
+    """A single fixed value: for a public field, or a dataset where only the size is private."""
 
     value: Any
 
@@ -341,7 +341,7 @@ def _different(values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _in_turn(rows: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
-    """The first of every row, then the second of every row, and so on; each once."""
+    """The first of every row, then the second of every row, and so on, without duplicates."""
     absent = object()
     columns = zip_longest(*rows, fillvalue=absent)
     return _different(value for column in columns for value in column if value is not absent)
@@ -352,7 +352,7 @@ def _closest_to_zero(low: Any, high: Any) -> Any:
 
 
 def _approaching(end: int, value: int) -> Iterator[int]:
-    """Whole numbers from `end` towards `value`, at half the remaining distance each time; `value` is left out."""
+    """Whole numbers from `end` towards `value`, halving the remaining distance each time; `value` is excluded."""
     gap = value - end
     while gap:
         yield value - gap

@@ -1,11 +1,11 @@
-"""Descriptions of data, for `--data`: a small language of record types, written like hypothesis strategies.
+"""Descriptions of data, for `--data`: a small language of record types, in the style of Hypothesis strategies.
 
     integers(0, 100)   floats(0, 1)   booleans()   sampled_from(["a", "b"])   tuples(integers(0, 9), booleans())
     lists(integers(0, 9), 0, 3)   just("public")
 
-A column of floats can hold NaN, ±inf and −0.0 even if its range is bounded, and no comparison with the ends of the
-range finds a NaN. So `floats` has them, unless `allow_nan=False`, `allow_infinity=False` or `allow_negative_zero=False`
-says that the mechanism never meets them. Elsewhere write `nan`, `inf` and `-inf`, as in `sampled_from([0.0, nan])`.
+A column of floats can contain NaN, ±inf and −0.0 even if its range is bounded, and comparisons with the ends of the
+range do not detect a NaN. So `floats` includes them, unless you pass `allow_nan=False`, `allow_infinity=False` or
+`allow_negative_zero=False`. Elsewhere write `nan`, `inf` and `-inf`, as in `sampled_from([0.0, nan])`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from dpaudit.language.records import as_record
 from dpaudit.options import DATA
 
 LONGEST_LIST = 1000
-"""Entries of one record: beyond it one dataset is a text of megabytes."""
+"""Most entries of one record: with more, printing one dataset takes megabytes."""
 
 
 def parse_records(text: str) -> Records:
-    """Read a description of data.
+    """Parse a description of data.
 
     Raises:
-        DatasetError: it is none, with the forms that are known.
+        DatasetError: it is invalid; the message lists the valid forms.
     """
     try:
         return _build(ast.parse(text.strip(), mode="eval").body, text)
@@ -47,7 +47,7 @@ def _build(node: ast.expr, text: str) -> Records:
     if node.func.id == "lists" and len(node.args) == 3:
         return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text)
     if node.func.id != "floats" and any(map(_too_large, ast.walk(node))):
-        raise DatasetError("{} {!r}: a number is too large for a float; write inf if that is meant.", DATA, text)
+        raise DatasetError("{} {!r}: a number is too large for a float; write inf if you mean infinity.", DATA, text)
     values = [_literal(arg) for arg in node.args]
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
@@ -68,10 +68,10 @@ def _build(node: ast.expr, text: str) -> Records:
 
 
 def _literal(node: ast.expr) -> Any:
-    """The value of a literal, in which `nan` and `inf` may stand.
+    """The value of a literal, which may contain `nan` and `inf`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a literal.
     """
     return ast.literal_eval(_NAMED_FLOATS.visit(node))
 
@@ -91,14 +91,14 @@ _NAMED_FLOATS = _NamedFloats()
 
 
 def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
-    """The arguments of `floats` that leave out what its range does not."""
-    found: dict[str, bool] = {}
+    """The arguments of `floats` that exclude special values."""
+    allowed: dict[str, bool] = {}
     for keyword in keywords:
         value = _literal(keyword.value)
-        if keyword.arg not in _ALLOW or not isinstance(value, bool) or keyword.arg in found:
+        if keyword.arg not in _ALLOW or not isinstance(value, bool) or keyword.arg in allowed:
             raise DatasetError("{} {!r}: floats takes {}, each True or False.", DATA, text, ", ".join(_ALLOW))
-        found[keyword.arg] = value
-    return found
+        allowed[keyword.arg] = value
+    return allowed
 
 
 _ALLOW = ("allow_nan", "allow_infinity", "allow_negative_zero")
@@ -114,22 +114,23 @@ def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
 
 
 def _records(choices: Any, text: str) -> tuple[Any, ...]:
-    """Lists become tuples, at any depth; what no dataset can hold is refused."""
-    found: list[Any] = []
+    """The choices, with lists as tuples at any depth; values that a dataset cannot hold raise an error."""
+    records: list[Any] = []
     for choice in choices:
         if isinstance(choice, list | tuple):
-            found.append(_records(choice, text))
+            records.append(_records(choice, text))
         elif choice is None or isinstance(choice, bool | int | str | float):
-            found.append(as_record(choice))
+            records.append(as_record(choice))
         else:
             raise _unknown(text)
-    return tuple(found)
+    return tuple(records)
 
 
 def _unknown(text: str) -> DatasetError:
     return DatasetError(
-        "{} {!r} describes no data; use integers(low, high), floats(low, high), booleans(), sampled_from([…]) of "
-        "different records, just(record), or tuples(…) and lists(…, least, most) of these, with low < high and "
+        "{} {!r} is not a description of data; use integers(low, high), floats(low, high), booleans(), "
+        "sampled_from([…]) of distinct records, just(record), or tuples(…) and lists(…, least, most) of these, with "
+        "low < high and "
         "0 ≤ least ≤ most.",
         DATA, text,
     )

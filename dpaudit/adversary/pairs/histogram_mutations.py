@@ -1,8 +1,8 @@
-"""Pairs of large datasets that are known by their counts: a search changes counts, not single records.
+"""Pairs of large datasets represented by their counts: a search changes counts, not single records.
 
-For mechanisms that look at multiplicities only. What is hard about them happens where counts are tied, lead by just as
-much as a threshold asks for, or stand on one value; so a search begins with histograms of one and of two values, and
-moves counts by powers of two.
+For mechanisms that depend only on multiplicities. Their difficult cases are ties, leads just as large as a threshold,
+and datasets of a single value. So a search begins with histograms of one and of two values, and moves counts by powers
+of two.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from dpaudit.errors import DatasetError
 from dpaudit.language import Multiset, Relation
 
 CHILDREN = 12
-"""Changes of every kept pair in a round of a climb."""
+"""Mutations of every kept pair in a round of a climb."""
 RANDOM = 4
 """New random pairs in a round."""
 FEW = 12
-"""So many different records are all tried against each other at the start; of more, the special ones."""
+"""Up to this many distinct records are all tried against each other at the start; otherwise only the special ones."""
 
 
 @dataclass(frozen=True)
 class HistogramMutations:
-    """Pairs of multisets with a part that they share; one neighbouring step, or as many as the relation's size, apart.
+    """Pairs of multisets with a shared part; one neighbouring step, or as many as the relation's size, apart.
 
     Args:
         relation: replace-one or add-remove-one, or groups of them.
-        records: what records are.
-        most: records of a dataset, at most.
+        records: the kind of record.
+        most: the largest number of records of a dataset.
     """
 
     relation: Relation
@@ -45,7 +45,7 @@ class HistogramMutations:
     def starts(self, rng: Generator) -> list[Pair]:
         """Histograms of one and of two values, of all sizes up to `most`, by doubling."""
         sizes = sorted({self.most, *(size for k in range(40) if (size := 1 << k) < self.most)})
-        found: list[Pair | None] = []
+        pairs: list[Pair | None] = []
         for a in self._palette:
             for b in self._palette:
                 if a == b:
@@ -55,11 +55,11 @@ class HistogramMutations:
                     for ties in (0, shared // 2, shared // 4):
                         for other in dict.fromkeys((a, self.records.between(a, b))):
                             counts = Counter({other: shared - ties}) + Counter({b: ties})
-                            found.append(self._pair(counts, a, b, "counts of two values"))
-        return [pair for pair in found if pair is not None] + self._random_pairs(rng)
+                            pairs.append(self._pair(counts, a, b, "counts of two values"))
+        return [pair for pair in pairs if pair is not None] + self._random_pairs(rng)
 
     def around(self, kept: Sequence[Pair], rng: Generator) -> list[Pair]:
-        """Small changes of the kept ones, and some that are new."""
+        """Small changes of the kept pairs, and some new ones."""
         near = [self._changed(pair, rng) for pair in kept for _ in range(CHILDREN)]
         return [pair for pair in near if pair is not None] + self._random_pairs(rng)
 
@@ -72,7 +72,7 @@ class HistogramMutations:
         return self.records.every(FEW) or self.records.special[:FEW]
 
     def _pair(self, shared: Counter[Any], old: Any, new: Any, label: str) -> Pair | None:
-        """The pair of a shared part and what differs; None where it is none that the claim speaks about."""
+        """The pair of a shared part and the differing records; None if the claim does not cover it."""
         step = self.relation.size
         counts = {value: count for value, count in shared.items() if count > 0}
         if any(count < 0 for count in shared.values()) or sum(counts.values()) + step > self.most:
@@ -84,25 +84,25 @@ class HistogramMutations:
             right = common.changed(add=(new,) * step)
             left = common if self.relation.kind == "add-remove-one" else common.changed(add=(old,) * step)
         except DatasetError:
-            # values of several types have no order
+            # values of mixed types have no order
             return None
         return Pair(left, right, label, "extreme") if self.relation.distance(left, right) else None
 
     def _random_pairs(self, rng: Generator) -> list[Pair]:
-        found = []
+        pairs = []
         for _ in range(RANDOM):
             values = [self.records.draw(rng) for _ in range(1 + int(rng.integers(4)))]
             shared = Counter({value: int(self.most * rng.random() / len(values)) for value in values})
             old, new = (self.records.draw(rng) if rng.integers(2) else values[0] for _ in range(2))
-            found.append(self._pair(shared, old, new, "random counts"))
-        return [pair for pair in found if pair is not None]
+            pairs.append(self._pair(shared, old, new, "random counts"))
+        return [pair for pair in pairs if pair is not None]
 
     def _changed(self, pair: Pair, rng: Generator) -> Pair | None:
         left, right = (Counter(dict(Multiset.of(side).items)) for side in (pair.left, pair.right))
         shared = left & right
         old = next(iter(left - right), None)
         new = next(iter(right - left), None)
-        # where one side has no record of its own, another one stands in
+        # if one dataset has no record of its own, use another one
         old, new = new if old is None else old, old if new is None else new
         pool = sorted({*shared, old, new, *self._palette}, key=repr)
         for _ in range(1 + int(rng.integers(3))):
@@ -142,5 +142,5 @@ class HistogramMutations:
                 return one
 
     def _number(self, rng: Generator) -> int:
-        """Of records, small or large."""
+        """A number of records, small or large."""
         return int((2 * rng.integers(2) - 1) * 2 ** rng.integers(max(1, self.most.bit_length())))

@@ -1,9 +1,10 @@
-"""The smallest pair of datasets that still shows a claim to be false.
+"""Minimise a pair of datasets that refutes a claim.
 
 Delta debugging on the records (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 2002,
-algorithm ddmin), then simpler values; a differing record may take the value of the other side. Every step is taken only
-if the caller's test says that the smaller pair still refutes. The test is statistical, so no pair is asked about twice:
-asking until it says yes is no test. What comes out has been chosen by its results; the verdict on it needs fresh runs.
+algorithm ddmin), then simpler values; a differing record may take the value of the other dataset. A step is kept only
+if the caller's test says that the smaller pair still refutes. The test is statistical, so no pair is tested twice:
+repeating a test until it succeeds would make it invalid. The result was selected by its outcomes, so the verdict on it
+needs fresh samples.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from dpaudit.language.checks import whole
 from dpaudit.language.records import as_record, is_number
 
 MOST_TOGETHER = 6
-"""Values of which two are tried together: 15 questions."""
+"""Number of values from which two are tried together: 15 tests."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One smaller pair that still refutes, and what made it smaller."""
+    """A smaller pair that still refutes, and the change that led to it."""
 
     what: str
     pair: Pair
@@ -36,13 +37,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Minimized:
-    """What `minimize` ends with.
+    """The result of `minimize`.
 
     Args:
-        pair: the smallest pair that was found to refute; the given one when there are no steps.
-        steps: the path to it, in order.
-        tried: how often the test was asked, at most the budget.
-        complete: whether everything was tried; False when the budget ran out.
+        pair: the smallest pair that refuted; the given one if there are no steps.
+        steps: the steps to it, in order.
+        tried: the number of tests, at most the budget.
+        complete: whether everything was tried; False if the budget ran out.
     """
 
     pair: Pair
@@ -59,24 +60,24 @@ def minimize(
     records: Records | None = None,
     budget: int = 200,
 ) -> Minimized:
-    """A pair at which no single simplification refutes any more, or the smallest one when the budget is spent.
+    """A pair of which no single simplification still refutes, or the smallest one when the budget runs out.
 
     Args:
-        pair: a related pair that refutes; this is not asked again.
-        refutes: whether a pair does; should say False where the mechanism cannot run on it.
-        relation: every pair on the way is related by it (a shared record is removed from both sides).
-        records: the kind of record; without it records are only removed, or replaced by values that the pair has or by
+        pair: a related pair that refutes; it is not tested again.
+        refutes: whether a pair refutes; should return False if the mechanism cannot run on it.
+        relation: every intermediate pair is related by it (a shared record is removed from both datasets).
+        records: the kind of record; without it records are only removed, or replaced by values in the pair or by
             0 and ±1 for numbers.
-        budget: at most so many questions to `refutes`, ≥ 0.
+        budget: maximum number of calls of `refutes`, ≥ 0.
 
     Raises:
-        PairError: the given pair is not related, or its sides are equal.
-        ParameterError: a budget that is no whole number ≥ 0.
+        PairError: the given pair is not related, or its datasets are equal.
+        ParameterError: a budget that is not a whole number ≥ 0.
     """
     pair.distance(relation)
     work = _Minimizing(pair, refutes, relation, records, whole("budget", budget, least=0))
     try:
-        # simpler values may make records superfluous, and the other way round: until nothing changes any more
+        # simpler values may make records superfluous, and vice versa: repeat until nothing changes
         size = None
         while size != (size := size_of(work.pair)):
             work.slots = aligned(work.pair, relation)
@@ -90,10 +91,10 @@ def minimize(
 
 
 def size_of(pair: Pair) -> tuple[Any, ...]:
-    """What orders pairs from small to large; of two different pairs (labels apart) one is smaller.
+    """Sort key of pairs from small to large; two different pairs (ignoring labels) have different keys.
 
-    Fewer records on both sides together; then simpler values, compared from the least simple one down; then fewer
-    records in which the two sides differ; then fewer different values; then simpler values earlier, and on the left.
+    Fewer records in total; then simpler values, compared from the least simple one down; then fewer differing records;
+    then fewer distinct values; then simpler values earlier, and in the left dataset.
     """
     left, right = (_counts(side) for side in (pair.left, pair.right))
     counts = left + right
@@ -119,9 +120,9 @@ def _order(dataset: Dataset) -> tuple[Any, ...]:
 
 
 def simplicity(value: Any) -> tuple[Any, ...]:
-    """What orders values from simple to not: None, False, True, 0, 1, −1, 2, …, short fractions, short strings, tuples.
+    """Sort key of values by simplicity: None, False, True, 0, 1, −1, 2, …, short fractions, short strings, tuples.
 
-    A tuple is as simple as it is short, then as its fields are.
+    Tuples are compared by length, then by their fields.
     """
     if value is None or isinstance(value, bool):
         return 0, 0 if value is None else 1 + value
@@ -138,11 +139,11 @@ def simplicity(value: Any) -> tuple[Any, ...]:
 
 
 class _BudgetSpentError(Exception):
-    """No questions are left."""
+    """The budget of tests is used up."""
 
 
 class _Minimizing:
-    """A minimisation under way: the smallest pair so far as slots, and the questions that were asked."""
+    """A minimisation in progress: the smallest pair so far as slots, and the pairs already tested."""
 
     def __init__(
         self,
@@ -162,21 +163,21 @@ class _Minimizing:
         self.steps: list[Step] = []
 
     def result(self, *, complete: bool) -> Minimized:
-        """What there is now."""
-        label = f"{self.given.label}, made smaller" if self.given.label else "made smaller"
+        """The result so far."""
+        label = f"{self.given.label}, minimised" if self.given.label else "minimised"
         pair = replace(self.pair, label=label) if self.steps else self.given
         return Minimized(pair, tuple(self.steps), self.tried, complete)
 
     def take(self, slots: list[Slot], what: str) -> bool:
-        """Go on with these slots if they are a smaller related pair that was not asked about, and it refutes.
+        """Continue with these slots if they form a smaller related pair that is not tested yet, and it refutes.
 
         Raises:
-            _BudgetSpentError: it would have to be asked, and no question is left.
+            _BudgetSpentError: it would have to be tested, and the budget is used up.
         """
         try:
             other = joined(slots, self.given, what)
         except DatasetError:
-            # values of several types have no order, so no multiset holds them
+            # values of mixed types have no order, so they cannot form a multiset
             return False
         key = (other.left, other.right)
         if key in self.asked or not usable(other, self.relation):
@@ -195,7 +196,7 @@ class _Minimizing:
         return True
 
     def fewer_records(self) -> None:
-        """Shared records go: all, halves, quarters, …, single ones; then differing ones; then two at once."""
+        """Remove shared records: all, halves, quarters, …, single ones; then differing ones; then two at once."""
         self._remove(shared_places, "shared records removed")
         self._remove(differing_places, "differing records removed")
         while self._remove_two():
@@ -206,9 +207,9 @@ class _Minimizing:
         while at := places(self.slots):
             parts = min(parts, len(at))
             for part in range(parts):
-                gone = set(at[part * len(at) // parts : (part + 1) * len(at) // parts])
-                if self.take([slot for i, slot in enumerate(self.slots) if i not in gone], what):
-                    # coarser again, but not back to everything
+                removed = set(at[part * len(at) // parts : (part + 1) * len(at) // parts])
+                if self.take([slot for i, slot in enumerate(self.slots) if i not in removed], what):
+                    # coarser again, but not back to the whole
                     parts = max(parts - 1, 2)
                     break
             else:
@@ -217,7 +218,7 @@ class _Minimizing:
                 parts *= 2
 
     def _remove_two(self) -> bool:
-        """One shared record of each of two values goes: ties break when only one does."""
+        """Remove one shared record of each of two values: removing only one would break a tie."""
         first: dict[Any, int] = {}
         for i in shared_places(self.slots):
             first.setdefault(self.slots[i][0], i)
@@ -229,14 +230,14 @@ class _Minimizing:
         return False
 
     def renamed_values(self) -> None:
-        """A value gives way to a simpler one wherever it stands, then in all shared records."""
+        """Replace a value by a simpler one everywhere, then in all shared records."""
         for value in _values(self.slots):
             self._lower(value, _everywhere, "a value replaced everywhere")
         for value in _values([self.slots[i] for i in shared_places(self.slots)]):
             self._lower(value, shared_places, "a value replaced in the shared records")
 
     def _lower(self, value: Any, places: Callable[[list[Slot]], list[int]], what: str) -> None:
-        """Replace the value in those places by simpler and simpler ones, as long as that goes on refuting."""
+        """Replace the value in those places by ever simpler ones, as long as the pair still refutes."""
         lowered = True
         while lowered:
             lowered = False
@@ -250,23 +251,23 @@ class _Minimizing:
                     break
 
     def simpler_values(self) -> None:
-        """One record after the other: a shared one on both sides, a differing one on either or by one step on both.
+        """Simplify one record at a time: a shared one in both datasets, a differing one in either or by a step in both.
 
-        A differing one may take the other side's value, and is shared from then on.
+        A differing record may take the other dataset's value; it is shared from then on.
         """
         known = set[Slot]()
         for i in range(len(self.slots)):
             if isinstance(self.pair.left, Multiset) and self.slots[i] in known:
-                # equal records of a multiset are the same record
+                # equal records of a multiset are interchangeable
                 continue
             known.add(self.slots[i])
-            while any(self._put(i, slot, "a record made simpler") for slot in self._simpler_slots(self.slots[i])):
+            while any(self._put(i, slot, "a record simplified") for slot in self._simpler_slots(self.slots[i])):
                 pass
 
     def tidier_order(self) -> None:
-        """Sides swapped, records sorted, shared records sorted."""
+        """Swap the datasets, sort the records, sort the shared records."""
         swapped = [(b, a) for a, b in self.slots]
-        self.take(swapped, "sides swapped")
+        self.take(swapped, "datasets swapped")
         self.take(sorted(self.slots, key=_slot_key), "records sorted")
         slots, places = list(self.slots), shared_places(self.slots)
         for i, slot in zip(places, sorted((slots[i] for i in places), key=_slot_key), strict=True):
@@ -286,13 +287,13 @@ class _Minimizing:
         if b is not ABSENT:
             yield from ((a, new) for new in self._simpler(b))
         if is_number(a) and is_number(b):
-            # neighbouring answers to queries must stay as close as they are
+            # neighbouring answers to queries must keep their distance
             gap = b - a
             moved = [(new, new + gap) for new in self._simpler(a)] + [(new - gap, new) for new in self._simpler(b)]
             yield from (pair for pair in moved if self._allowed(pair))
 
     def _simpler(self, value: Any) -> Iterator[Any]:
-        """Simpler values to try, the simplest ones first."""
+        """Simpler values to try, the simplest first."""
         if value is ABSENT:
             return
         own = simplicity(value)
@@ -307,14 +308,14 @@ class _Minimizing:
         yield from (new for new in dict.fromkeys(map(as_record, candidates)) if simplicity(new) < own)
 
     def _allowed(self, slot: Slot) -> bool:
-        """Whether moved numbers are records; where no kind of record is known, what the pair has, or 0 and ±1."""
+        """Whether moved numbers are valid records; without a kind of record, values in the pair, or 0 and ±1."""
         if self.records is not None:
             return all(self.records.contains(value) for value in slot)
         return all(value in (0, 1, -1) or value in self.given_values for value in slot)
 
 
 def _values(slots: list[Slot]) -> list[Any]:
-    """The different values, the simplest first."""
+    """The distinct values, the simplest first."""
     return sorted({value for slot in slots for value in slot if value is not ABSENT}, key=simplicity)
 
 

@@ -1,4 +1,4 @@
-"""Small changes of a pair of datasets that leave it related: the steps of the search for worse pairs."""
+"""Small changes of a pair of datasets that keep it related: the steps of the search for worse pairs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dpaudit.language import Dataset, Relation
 from dpaudit.language.records import is_number
 
 HALVINGS = 12
-"""A value close by is up to so many halvings of a random distance away."""
+"""A nearby value is a random distance away, halved up to this many times."""
 CHILDREN = 6
-"""Mutations of every kept pair in a round of a climb; `RANDOM` new random pairs come to them."""
+"""Mutations of every kept pair in a round of a climb, in addition to `RANDOM` new random pairs."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class RecordMutations:
     """Pairs of datasets, record by record: a neighbourhood to climb in.
 
     Args:
-        relation, records: where mutations stay.
-        size: records of the starting pairs and of new random ones.
+        relation, records: every mutation is related by `relation` and consists of `records`.
+        size: the number of records of the starting pairs and of new random ones.
     """
 
     relation: Relation
@@ -38,11 +38,11 @@ class RecordMutations:
 
     @classmethod
     def like(cls, starts: Sequence[Pair], relation: Relation, records: Records) -> RecordMutations:
-        """With new pairs as large as most of the starting ones."""
+        """A neighbourhood whose new pairs have the most common size of the starting pairs."""
         return cls(relation, records, mode(len(pair.left) for pair in starts) if starts else 0)
 
     def starts(self, rng: Generator) -> list[Pair]:
-        """What a good tester tries by hand."""
+        """The pairs that a good tester would try by hand."""
         return starting_pairs(self.relation, self.records, self.size, rng)
 
     def around(self, kept: Sequence[Pair], rng: Generator) -> list[Pair]:
@@ -58,39 +58,39 @@ class RecordMutations:
 def mutations(
     pair: Pair, relation: Relation, records: Records, rng: Generator, number: int
 ) -> list[Pair]:
-    """Up to `number` different pairs close to this one in the search space; fewer where there are no more to be found.
+    """Up to `number` distinct pairs close to this one in the search space; fewer if there are no more.
 
-    The shared records change on both sides alike, another record differs, what differs moves to an extreme or
-    halfway, the order or the sides change, shared records come and go. The source is "extreme" or "random": a change of
-    a pair that somebody gave is not what they gave.
+    Shared records change equally in both datasets, another record differs, the differing record moves to an extreme or
+    halfway, the order or the datasets are swapped, shared records are added or removed. The source is "extreme" or
+    "random", never "given": a mutation is not the pair that the user gave.
     """
     slots = aligned(pair, relation)
     pair = pair if pair.source == "extreme" else replace(pair, source="random")
-    found: dict[tuple[Dataset, Dataset], Pair] = {}
+    pairs: dict[tuple[Dataset, Dataset], Pair] = {}
     for _ in range(20 * number):
-        if len(found) == number:
+        if len(pairs) == number:
             break
         what, change = _CHANGES[int(rng.integers(len(_CHANGES)))]
         changed = change(list(slots), _Palette(pair, relation, records, rng))
         try:
             other = joined(changed, pair, _relabelled(pair.label, what))
         except DatasetError:
-            # values of several types have no order, so no multiset holds them
+            # values of mixed types have no order, so they cannot form a multiset
             continue
         unchanged = (other.left, other.right) == (pair.left, pair.right)
         if not unchanged and usable(other, relation) and inside(other, records):
-            found.setdefault((other.left, other.right), other)
-    return list(found.values())
+            pairs.setdefault((other.left, other.right), other)
+    return list(pairs.values())
 
 
 def _relabelled(label: str, what: str) -> str:
-    """The label of a mutation names where it came from and the last change alone."""
+    """The label of a mutation: the original pair and only the last change."""
     return f"{label.partition(' → ')[0]} → {what}" if label else what
 
 
 @dataclass(frozen=True)
 class _Palette:
-    """What the changes of one pair paint with."""
+    """The values and random choices for mutations of one pair."""
 
     pair: Pair
     relation: Relation
@@ -98,9 +98,9 @@ class _Palette:
     rng: Generator
 
     def value(self) -> Any:
-        """A special or exceptional record, one of the pair, one next to or halfway between some, or a random one."""
+        """A special or exceptional record, one of the pair, one next to or halfway between those, or a random one."""
         mine = [v for side in (self.pair.left, self.pair.right) for v in set(side) if self.records.contains(v)]
-        # sets have an order of their own in every process, and a search must be repeatable
+        # the order of sets differs between processes, and a search must be reproducible
         pool = [*self.records.special, *sorted(mine, key=repr)]
         one, other = (pool[self.pick(len(pool))] for _ in range(2))
         exceptional = self.records.exceptional
@@ -108,7 +108,7 @@ class _Palette:
             case 0:
                 return one
             case 1:
-                # the last of the pool is one of the pair's, if it has any
+                # the last of the pool is a record of the pair, if it has any
                 return pool[-1 - self.pick(len(mine))] if mine else one
             case 2:
                 return self.records.nearest(one)
@@ -128,7 +128,7 @@ class _Palette:
         return other
 
     def pick(self, number: int) -> int:
-        """One of `number` places."""
+        """A random index below `number`."""
         return int(self.rng.integers(number))
 
 
@@ -155,7 +155,7 @@ def _paint_one(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _paint_tie(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """The two values of what differs share the background equally."""
+    """Half of the shared records take each of the two differing values."""
     values = [value for i in differing_places(slots)[:1] for value in slots[i] if value is not ABSENT]
     values += [palette.value()] * (len(values) == 1)
     shared = shared_places(slots)
@@ -165,7 +165,7 @@ def _paint_tie(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _repaint(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """One side of what differs gets another value; sometimes its partner keeps the distance, for vectors of numbers."""
+    """Change the differing record in one dataset; for vectors of numbers, sometimes move the other one along."""
     if differing := differing_places(slots):
         i = differing[palette.pick(len(differing))]
         value, side = palette.value(), palette.pick(2)
@@ -179,7 +179,7 @@ def _repaint(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _halve(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """One side of what differs moves halfway to the other."""
+    """Move the differing record of one dataset halfway to the other."""
     if differing := differing_places(slots):
         i = differing[palette.pick(len(differing))]
         a, b = slots[i]
@@ -190,7 +190,7 @@ def _halve(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _nudge(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """One side of what differs moves a little."""
+    """Move the differing record of one dataset a little."""
     if differing := differing_places(slots):
         i = differing[palette.pick(len(differing))]
         a, b = slots[i]
@@ -200,7 +200,7 @@ def _nudge(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _elsewhere(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """What differs moves to the front, to the end, or anywhere."""
+    """Move the differing record to the front, to the end, or to a random position."""
     if differing := differing_places(slots):
         slot = slots.pop(differing[palette.pick(len(differing))])
         slots.insert((0, len(slots), palette.pick(len(slots) + 1))[palette.pick(3)], slot)
@@ -229,7 +229,7 @@ def _further(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _swap(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """The two sides of one slot, or of all, change places."""
+    """Swap the two records of one slot, or of all."""
     differing = differing_places(slots)
     chosen = differing if len(differing) < 2 or palette.pick(2) else [differing[palette.pick(len(differing))]]
     for i in chosen:
@@ -238,7 +238,7 @@ def _swap(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _reorder(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """The shared records ascending, descending or shuffled, at the places where shared records were."""
+    """Sort the shared records up or down, or shuffle them, within their positions."""
     places = shared_places(slots)
     values = [slots[i] for i in places]
     match palette.pick(3):
@@ -258,10 +258,10 @@ def _grow(slots: list[Slot], palette: _Palette) -> list[Slot]:
 
 
 def _drop(slots: list[Slot], palette: _Palette) -> list[Slot]:
-    """One shared record goes, or half of them."""
+    """Remove one shared record, or half of them."""
     shared = shared_places(slots)
-    gone = set(shared[::2]) if palette.pick(2) else {shared[palette.pick(len(shared))]} if shared else set[int]()
-    return [slot for i, slot in enumerate(slots) if i not in gone]
+    removed = set(shared[::2]) if palette.pick(2) else {shared[palette.pick(len(shared))]} if shared else set[int]()
+    return [slot for i, slot in enumerate(slots) if i not in removed]
 
 
 _CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] = (
@@ -272,10 +272,10 @@ _CHANGES: tuple[tuple[str, Callable[[list[Slot], _Palette], list[Slot]]], ...] =
     ("the differing record changed", _repaint),
     ("the differing record moved halfway", _halve),
     ("the differing record moved a little", _nudge),
-    ("the differing record put elsewhere", _elsewhere),
+    ("the differing record moved elsewhere", _elsewhere),
     ("another record differs", _another),
     ("one more record differs", _further),
-    ("sides swapped", _swap),
+    ("datasets swapped", _swap),
     ("shared records reordered", _reorder),
     ("a shared record added", _grow),
     ("shared records removed", _drop),

@@ -1,4 +1,4 @@
-"""Pair sources: where neighbouring datasets come from."""
+"""Pairs of neighbouring datasets, and their sources."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from dpaudit.options import RELATION
 
 @dataclass(frozen=True)
 class Pair:
-    """Two datasets to tell apart.
+    """Two datasets to distinguish.
 
     Args:
         left, right: tuples of records, or multisets.
-        label: what the pair is meant to provoke, in a few words.
-        source: "hand-made", "extreme", "random", "found", "exhaustive" or "given".
+        label: a few words about the purpose of the pair.
+        source: "specified", "extreme", "random", "found", "exhaustive" or "given".
     """
 
     left: Dataset
     right: Dataset
     label: str = ""
-    source: str = "hand-made"
+    source: str = "specified"
 
     def __post_init__(self) -> None:
-        # whoever made them, by arithmetic too: equal records are equal from here on
+        # normalise records, so that equal ones compare equal from here on
         object.__setattr__(self, "left", as_records(self.left))
         object.__setattr__(self, "right", as_records(self.right))
 
     def distance(self, relation: Relation) -> int:
-        """Single steps between the two, at most `relation.size`.
+        """The number of single steps between the two, at most `relation.size`.
 
         Raises:
-            PairError: the claim does not speak about this pair.
+            PairError: the claim does not cover this pair.
         """
         if apart := relation.refusal(self.left, self.right):
             raise PairError(
-                "{}, and the claim is about {}: change the pair, or name their relation with {}.",
+                "{}, but the claim is about {}: change the pair, or set their relation with {}.",
                 apart, relation.name, RELATION,
             )
         distance = relation.distance(self.left, self.right)
         if distance == 0:
-            raise PairError("The two datasets are equal, so no event can tell them apart: change a record.")
+            raise PairError("The two datasets are equal, so no event can distinguish them: change a record.")
         assert distance is not None
         return distance
 
 
 def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, ordered: bool) -> Iterator[Pair]:
-    """Every unordered pair of different related datasets of a finite scope.
+    """Every unordered pair of distinct related datasets in a finite domain.
 
     Args:
         relation: neighbours, or groups of its size.
         domain: possible records.
         records: size of the datasets (at most that many under add/remove-one).
-        ordered: False when the mechanism looks at multiplicities only; then datasets are multisets.
+        ordered: False if the mechanism depends only on multiplicities; then datasets are multisets.
     """
     domain = tuple(dict.fromkeys(as_record(tuple(domain))))
     datasets = relation.scope(domain, records, ordered=ordered)
@@ -74,11 +74,11 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
 def related(
     relation: Relation, left: Dataset, domain: Sequence[Any], known: Collection[Dataset]
 ) -> Iterator[Dataset]:
-    """Every other dataset of a scope that the claim pairs with this one.
+    """Every other dataset of a finite domain that is related to this one.
 
     Args:
         domain: possible records, distinct.
-        known: the datasets of the scope.
+        known: the datasets of the finite domain.
     """
     reached, edge = {left}, [left]
     for _ in range(relation.size):
@@ -91,5 +91,5 @@ def related(
 
 
 def as_multisets(pair: Pair) -> Pair:
-    """The same pair by multiplicities."""
+    """The same pair as multisets."""
     return Pair(Multiset.of(pair.left), Multiset.of(pair.right), pair.label, pair.source)

@@ -1,8 +1,9 @@
-"""Pairs of score vectors: where a search for the worst 1-sensitive quality walks.
+"""Pairs of score vectors: the space of a search for the worst 1-sensitive quality.
 
-A staircase is a height and a change in [−1, 1] on every run of solutions; its two sides are all that a mechanism that
-chooses by scores sees of two neighbouring datasets. The shapes to begin with are those that published proofs turn on:
-leads, ties, plateaus of which a part rises, stairs that fall by halves and by doubled steps.
+A piecewise constant score has a height and a change in [−1, 1] on every run of solutions; the two resulting vectors are
+all that a mechanism that chooses by scores sees of two neighbouring datasets. The search starts with the shapes that
+are critical in published proofs: leads, ties, plateaus that rise in part, stairs that fall by halves and by doubled
+steps.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from itertools import pairwise
 
 from numpy.random import Generator
 
-from dpaudit.language import AnyScores, Staircase
+from dpaudit.language import AnyScores, PiecewiseConstantScore
 
 CHILDREN = 12
-"""Changes of every kept staircase in a round of a climb."""
+"""Mutations of every kept score in a round of a climb."""
 RANDOM = 4
-"""New random staircases in a round."""
+"""New random scores in a round."""
 MOST_PIECES = 24
 LEADS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-"""By how much one piece of a starting staircase is above another."""
+"""Height differences between the pieces of a starting score."""
 SIGNS = (-1, 0, 1)
 
 Piece = tuple[int, float, float]
@@ -30,37 +31,37 @@ Piece = tuple[int, float, float]
 
 @dataclass(frozen=True)
 class ScoreMutations:
-    """Staircases over the solutions 0, …, stop − 1: a neighbourhood to climb in.
+    """Piecewise constant scores over the solutions 0, …, stop − 1: a neighbourhood to climb in.
 
     Args:
-        stop: how many solutions there are, ≥ 1.
-        finest: heights change by this times powers of two; 1 keeps them whole where they are.
+        stop: the number of solutions, ≥ 1.
+        finest: heights change by this times powers of two; 1 keeps whole heights whole.
     """
 
     stop: int
     finest: float = 1.0
 
-    def starts(self, rng: Generator) -> list[Staircase]:
-        """What a search begins with."""
-        found: dict[Staircase, None] = {}
+    def starts(self, rng: Generator) -> list[PiecewiseConstantScore]:
+        """The starting scores of a search."""
+        scores: dict[PiecewiseConstantScore, None] = {}
         wanted = {1, 2, self.stop // 4, self.stop // 2, self.stop - 1}
         cuts = sorted(cut for cut in wanted if 0 < cut < self.stop)
         for cut in cuts:
             for lead in LEADS:
                 for here, there in ((-1, 1), (1, -1), (-1, 0), (0, 1)):
                     for up in ((lead, 0), (0, lead)):
-                        found[self._made([(0, up[0], here), (cut, up[1], there)])] = None
+                        scores[self._made([(0, up[0], here), (cut, up[1], there)])] = None
         for fall in (0, *LEADS[1::2]):
             for flip in (1, -1):
                 ends = [0, *(cut for i in range(1, 6) if (cut := self.stop * i // 6) > 0)]
                 stairs = [(cut, -i * fall, flip * (-1) ** i) for i, cut in enumerate(dict.fromkeys(ends))]
-                found[self._made(stairs)] = None
+                scores[self._made(stairs)] = None
                 middle = [(0, -fall, -flip), (self.stop // 3, 0, flip), (2 * self.stop // 3, -fall, -flip)]
-                found[self._made([*{piece[0]: piece for piece in middle}.values()])] = None
-        return [*found, *(self._random(rng) for _ in range(RANDOM))]
+                scores[self._made([*{piece[0]: piece for piece in middle}.values()])] = None
+        return [*scores, *(self._random(rng) for _ in range(RANDOM))]
 
-    def between(self, left: AnyScores, right: AnyScores) -> Staircase | None:
-        """The staircase with these two sides; None where they are more than 1 apart somewhere."""
+    def between(self, left: AnyScores, right: AnyScores) -> PiecewiseConstantScore | None:
+        """The piecewise constant score with these two vectors; None if they differ by more than 1 somewhere."""
         a, b = left.steps, right.steps
         cuts = sorted({int(cut) for steps in (a, b) for cut in steps.starts})
         sides = [[float(s.values[bisect_right(s.starts, cut) - 1]) for cut in cuts] for s in (a, b)]
@@ -68,41 +69,41 @@ class ScoreMutations:
             return None
         return self._made([(cut, x, y - x) for cut, x, y in zip(cuts, *sides, strict=True)])
 
-    def around(self, kept: Sequence[Staircase], rng: Generator) -> list[Staircase]:
-        """Small changes of the kept ones, and some that are new."""
+    def around(self, kept: Sequence[PiecewiseConstantScore], rng: Generator) -> list[PiecewiseConstantScore]:
+        """Small changes of the kept scores, and some new ones."""
         near = [self._changed(one, rng) for one in kept for _ in range(CHILDREN)]
         return near + [self._random(rng) for _ in range(RANDOM)]
 
-    def key(self, candidate: Staircase) -> Hashable:
-        """The staircase itself."""
+    def key(self, candidate: PiecewiseConstantScore) -> Hashable:
+        """The score itself."""
         return candidate
 
-    def _random(self, rng: Generator) -> Staircase:
+    def _random(self, rng: Generator) -> PiecewiseConstantScore:
         number = min(self.stop, 2 + _pick(rng, 5))
         cuts = sorted({0, *(self._place(rng) for _ in range(number - 1))})
         return self._made([(cut, self._step(rng), SIGNS[_pick(rng, 3)]) for cut in cuts])
 
-    def _changed(self, one: Staircase, rng: Generator) -> Staircase:
-        """Up to three of the changes at once: where a single one loses, two together may win."""
+    def _changed(self, one: PiecewiseConstantScore, rng: Generator) -> PiecewiseConstantScore:
+        """Up to three changes at once: two together may improve the score where each alone does not."""
         pieces = list(one.pieces)
         for _ in range(1 + _pick(rng, 3)):
             pieces = list(self._made(_CHANGES[_pick(rng, len(_CHANGES))](self, pieces, rng)).pieces)
         return self._made(pieces)
 
-    def _made(self, pieces: Sequence[Piece]) -> Staircase:
-        """In order, neighbours that are alike joined."""
+    def _made(self, pieces: Sequence[Piece]) -> PiecewiseConstantScore:
+        """The pieces in order, with equal adjacent ones merged."""
         inside = sorted({piece[0]: piece for piece in pieces if 0 <= piece[0] < self.stop}.values())
         inside = inside or [(0, 0.0, 0)]
         inside[0] = (0, *inside[0][1:])
         kept = [inside[0], *(b for a, b in pairwise(inside) if a[1:] != b[1:])]
-        return Staircase(self.stop, tuple((s, float(h), float(c)) for s, h, c in kept[:MOST_PIECES]))
+        return PiecewiseConstantScore(self.stop, tuple((s, float(h), float(c)) for s, h, c in kept[:MOST_PIECES]))
 
     def _step(self, rng: Generator) -> float:
         """A difference of heights, small or large."""
         return float((2 * _pick(rng, 2) - 1) * self.finest * 2 ** _pick(rng, 11))
 
     def _place(self, rng: Generator) -> int:
-        """A solution: any, or one at a power of two, where algorithms that halve and double turn."""
+        """A solution: any, or one at a power of two, which matters to algorithms that halve and double."""
         bits = self.stop.bit_length()
         near = (1 << _pick(rng, bits)) * (1 + _pick(rng, 4))
         return min(self.stop - 1, near if _pick(rng, 2) else _pick(rng, self.stop))
@@ -160,7 +161,7 @@ _CHANGES = (
 
 
 def _pick(rng: Generator, number: int) -> int:
-    """One of `number` places, however many."""
+    """A random index below `number`, which may be of any size."""
     if number <= 1 << 62:
         return int(rng.integers(number))
     return int.from_bytes(rng.bytes((number.bit_length() + 15) // 8), "little") % number

@@ -1,4 +1,4 @@
-"""The pairs of datasets to try first on a program of which nothing is known.
+"""The pairs of datasets to try first on an unknown program.
 
 The patterns of answers (one above the others, half and half, …) are those of Ding, Wang, Wang, Zhang, Kifer, "Detecting
 violations of differential privacy" (CCS 2018), table 1; the ties, orders and outliers are ours.
@@ -18,29 +18,29 @@ from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation
 from dpaudit.language.records import is_number
 
 RANDOM = 8
-"""Random pairs among the starting ones."""
+"""Number of random pairs among the starting ones."""
 LONGEST_SHOWN = 30
-"""Characters of a record in a label."""
+"""Most characters of a record in a label."""
 
 
 def starting_pairs(
     relation: Relation, records: Records, size: int, rng: Generator, *, random: int = RANDOM
 ) -> list[Pair]:
-    """Everything a good tester would try first, in the order of promise; every pair once, in one direction.
+    """Everything a good tester would try first, most promising first; every pair once, in one direction.
 
     Args:
         relation: neighbours, or groups of its size.
         records: the kind of record.
-        size: records of a dataset (under add/remove-one smaller and slightly larger ones occur too).
+        size: the number of records of a dataset (under add/remove-one, smaller and slightly larger ones occur too).
         rng: for the few random parts.
-        random: how many random pairs come last.
+        random: the number of random pairs at the end.
     """
-    found: dict[frozenset[Dataset], Pair] = {}
+    chosen: dict[frozenset[Dataset], Pair] = {}
 
     def add(pairs: Iterable[Pair]) -> None:
         for pair in pairs:
             if usable(pair, relation) and inside(pair, records):
-                found.setdefault(frozenset((pair.left, pair.right)), pair)
+                chosen.setdefault(frozenset((pair.left, pair.right)), pair)
 
     low, high = records.extremes
     step, special = relation.size, records.special
@@ -81,35 +81,35 @@ def starting_pairs(
         rows = (low, high, *records.exceptional[:2], *special, *(records.draw(rng) for _ in range(4 * size)))
         add(_mixtures(rows, size, step))
     add(random_related_pairs(relation, records, size, rng, random))
-    return list(found.values())
+    return list(chosen.values())
 
 
 def random_related_pairs(relation: Relation, records: Records, size: int, rng: Generator, number: int) -> list[Pair]:
-    """Random datasets and random related ones; the extremes take part, so that moved numbers stay inside."""
-    found: list[Pair] = []
+    """Random datasets and random related ones; the extremes are in the domain, so that moved numbers stay inside."""
+    pairs: list[Pair] = []
     for i in range(number):
         left: Dataset = tuple(records.draw(rng) for _ in range(size))
         if relation.distance(left, left) is None:
-            # the relation is about another kind of dataset, such as vectors of numbers
+            # the relation is on another kind of dataset, such as vectors of numbers
             return []
         for _ in range(20):
             domain = [*records.extremes, *(records.draw(rng) for _ in range(8))]
             pair = Pair(left, relation.random_related(left, domain, rng), f"random {i + 1}", "random")
             if usable(pair, relation) and inside(pair, records):
-                found.append(pair)
+                pairs.append(pair)
                 break
-    return found
+    return pairs
 
 
 def inside(pair: Pair, records: Records) -> bool:
-    """Whether all records are of that kind."""
+    """Whether all records are of this kind."""
     return all(records.contains(value) for side in (pair.left, pair.right) for value in set(side))
 
 
 def _changed(
     base: tuple[Any, ...], odd: Any, step: int, label: str, *, ends_only: bool = False
 ) -> Iterator[Pair]:
-    """`step` records of the base replaced by the odd one, removed, or the odd one added: last, first, in the middle."""
+    """`step` records of the base replaced by the odd one, removed, or odd ones added: last, first, in the middle."""
     count = "one" if step == 1 else str(step)
     for place in ("last", "first", "middle")[: 2 if ends_only else 3]:
         k = min(step, len(base))
@@ -120,7 +120,7 @@ def _changed(
         yield Pair(base, (*base[:into], *(odd,) * step, *base[into:]), f"{name}: added ({place})", "extreme")
         yield Pair(base, (*base[:at], *base[at + k :]), f"{name}: others removed ({place})", "extreme")
         if step > 1:
-            # one record of the group alone: a claim about groups also speaks about single records
+            # only one record of the group: a claim about groups also covers single records
             yield Pair(base, (*base[:at], odd, *base[at + 1 :]) if base else (odd,), f"{name}: only one", "extreme")
 
 
@@ -132,7 +132,7 @@ def _last_changed(base: tuple[Any, ...], odd: Any, step: int, label: str) -> Ite
 
 
 def _moved(base: tuple[Any, ...], step: int) -> Iterator[Pair]:
-    """Numbers that move by the relation's size: the patterns of neighbouring vectors of answers."""
+    """Numbers that move by the relation's size: patterns of neighbouring vectors of answers."""
     if not base or not all(map(is_number, base)):
         return
     n, rest = len(base), len(base) - 1
@@ -157,7 +157,7 @@ def _moved(base: tuple[Any, ...], step: int) -> Iterator[Pair]:
 
 
 def _ties(a: Any, b: Any, third: Any, size: int, step: int) -> Iterator[Pair]:
-    """Equal counts of two values, and a record that decides: first, last or in the middle; or the tie itself broken."""
+    """Equal counts of two values and a deciding record, first, last or in the middle; or the tie itself broken."""
     for one, other in ((a, b), (b, a)):
         tied = f"{_shown(one)} and {_shown(other)} tie"
         most = max(0, size - step) // 2
@@ -175,7 +175,7 @@ def _ties(a: Any, b: Any, third: Any, size: int, step: int) -> Iterator[Pair]:
 
 
 def _small(value: Any, step: int) -> Iterator[Pair]:
-    """The empty dataset and the one-record dataset, where the number of records may change."""
+    """The empty dataset and the one-record dataset, for relations that change the number of records."""
     yield Pair((), (value,), f"empty, and one {_shown(value)}", "extreme")
     if step > 1:
         yield Pair((), (value,) * step, f"empty, and {step} {_shown(value)}", "extreme")
@@ -183,7 +183,7 @@ def _small(value: Any, step: int) -> Iterator[Pair]:
 
 
 def _duplicates(ramp: tuple[Any, ...], step: int) -> Iterator[Pair]:
-    """All records different but for one pair of equal ones, and every record twice but for one."""
+    """All records distinct except for one pair of equal ones, and every record twice except for one."""
     if len(ramp) < 2:
         return
     yield from _changed(ramp, ramp[0], step, "all different, {} made equal to the smallest")
@@ -193,7 +193,7 @@ def _duplicates(ramp: tuple[Any, ...], step: int) -> Iterator[Pair]:
 
 
 def _mixtures(rows: Iterable[Any], size: int, step: int) -> Iterator[Pair]:
-    """Private rows that are all alike but for the replaced ones, beside no public row, one, half of them public."""
+    """Private rows that are equal except for the replaced ones, with none, one or half of the rows public."""
     rows = dict.fromkeys(row for row in rows if isinstance(row, tuple) and len(row) == 3)
     private = [row for row in rows if row[2] == PRIVATE]
     public = [row for row in rows if row[2] == PUBLIC]
@@ -210,18 +210,18 @@ def _mixtures(rows: Iterable[Any], size: int, step: int) -> Iterator[Pair]:
 
 
 def _shown(value: Any) -> str:
-    """A record in a label."""
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    """A record as shown in a label."""
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + "…"
 
 
 def _ramp(records: Records, size: int, rng: Generator) -> tuple[Any, ...]:
-    """Ascending records, different ones as long as there are."""
+    """Ascending records, distinct as long as there are enough."""
     drawn = dict.fromkeys((*records.extremes[:size], *(records.draw(rng) for _ in range(4 * size))))
     values = list(drawn)[:size] or [records.extremes[0]]
     values = [values[i % len(values)] for i in range(size)]
     try:
         return tuple(sorted(values))
     except TypeError:
-        # choices of several types have no order but this one
+        # choices of mixed types have no other order
         return tuple(sorted(values, key=lambda value: (type(value).__name__, repr(value))))

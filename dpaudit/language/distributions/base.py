@@ -1,7 +1,7 @@
-"""What every distribution can do, the finite ones, and those made of others: images, continuations, products.
+"""The base class of distributions, finite distributions, and combinations: images, continuations, products.
 
 A distribution is a value: a frozen dataclass of its parameters. It never holds a random number generator; the
-interpreters hand one to `draw`, or enumerate `values` and `probs`.
+interpreters pass one to `draw`, or enumerate `values` and `probs`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dpaudit.language.checks import number, probability
 from dpaudit.language.claim import Claim
 from dpaudit.language.numbers import WRITTEN_BITS, written
 from dpaudit.outputs.canonical import canonical
-from dpaudit.outputs.spans import Spread, below, wholes
+from dpaudit.outputs.ranges import Spread, below, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, vector
 
 ENUMERATED_VALUES = 1 << 24
-"""A uniform choice among more values than this is drawn, never enumerated."""
+"""A uniform choice among more values than this is sampled, never enumerated."""
 
 Values: TypeAlias = Sequence[Any] | IntArray
 """The support of a finite distribution: distinct hashable values, or integers as an array."""
@@ -37,14 +37,14 @@ class Distribution(ABC):
     """A use of randomness.  `yield` it to draw from it; `return` it as the last draw."""
 
     claim: Claim | None = field(default=None, kw_only=True, compare=False, repr=False)
-    """What the draw spends, for the ledger: set by `spending`."""
+    """The privacy loss of the draw, for the ledger: set by `spending`."""
 
     @abstractmethod
     def draw(self, rng: Generator, size: int) -> Any:
         """`size` independent values: an array whose first axis has that length, or a list."""
 
     def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
-        """`size` independent values as (value, how often): runs that drew the same value go on together."""
+        """`size` independent values as (value, count): runs that drew the same value continue together."""
         drawn = self.draw(rng, size)
         if isinstance(drawn, np.ndarray) and drawn.ndim == 1:
             values, counts = np.unique(drawn, return_counts=True)
@@ -62,12 +62,12 @@ class Distribution(ABC):
 
     @property
     def remedy(self) -> str:
-        """What to do when the exact law is wanted and this cannot be enumerated."""
+        """What the user can do when the exact law is needed and this distribution cannot be enumerated."""
         return "compare it with a number, or round and clip it, so that it takes finitely many values"
 
     @property
     def spread(self) -> Spread | None:
-        """Its exact law in spans, for whole numbers that are too many to be enumerated one by one."""
+        """Its exact law as integer ranges, for whole numbers that are too many to enumerate."""
         return None
 
     def map(self, function: Callable[[Any], Hashable]) -> Distribution:
@@ -77,17 +77,17 @@ class Distribution(ABC):
     def then(self, continuation: Callable[[Any], Any]) -> Distribution:
         """Draw, then draw from `continuation(value)`: a distribution, an applied mechanism or an output.
 
-        Same as `value = yield self; return continuation(value)`, but no path is replayed for it: for heavy
-        deterministic work before the last but one draw.
+        Same as `value = yield self; return continuation(value)`, but without replaying the path: use it if there is
+        heavy deterministic work before the second-to-last draw.
         """
         return Then(self, continuation)
 
     def spending(self, claim: Claim) -> Self:
-        """The same draw with the privacy that it costs written beside it, for the ledger."""
+        """The same draw, annotated with its privacy loss for the ledger."""
         return replace(self, claim=claim)
 
     def __bool__(self) -> bool:
-        """Never: `if noise < t` without a `yield` would silently take one branch.
+        """Always raises: `if noise < t` without a `yield` would silently take one branch.
 
         Raises:
             MechanismError: always.
@@ -113,13 +113,13 @@ class Finite(Distribution):
         """Their probabilities, shape (len(values),), summing to 1."""
 
     def counts(self, rng: Generator, size: int) -> tuple[IntArray, IntArray]:
-        """How often each value comes in `size` draws: indices into `values` (ascending) and counts ≥ 1.
+        """The counts of the values in `size` draws: indices into `values` (ascending) and counts ≥ 1.
 
-        One multinomial draw, or `size` inverse-cdf draws where the support is much larger than that.
+        One multinomial draw, or `size` inverse-cdf draws if the support is much larger than `size`.
         """
         probs = self.probs
         if len(probs) <= 4 * size:
-            # only what can happen: a multinomial draw gives its last entry what rounding has left over
+            # only values of positive probability: numpy's multinomial gives its last entry the rounding error
             possible = np.flatnonzero(probs)
             every = rng.multinomial(size, probs[possible] / probs.sum())
             drawn = np.flatnonzero(every)
@@ -154,9 +154,9 @@ class Bernoulli(Finite):
 
     Args:
         p: in [0, 1].
-        complement: 1 − p where that is known more exactly than by subtraction (tails of noise).
-        event: what `p` is the rounded probability of, where it came from a comparison of noise with a number; then the
-            probability can be computed to any precision.
+        complement: 1 − p, if it is known more exactly than by subtraction (tails of noise).
+        event: the comparison of noise with a number whose rounded probability `p` is; with it the probability can be
+            computed to any precision.
     """
 
     p: float
@@ -165,7 +165,7 @@ class Bernoulli(Finite):
 
     def __post_init__(self) -> None:
         if isinstance(self.p, np.floating):
-            # 1 − p in half precision is another number
+            # in half precision 1 − p is a different number
             object.__setattr__(self, "p", float(self.p))
         probability("p of a Bernoulli", self.p)
         if self.complement is not None:
@@ -183,7 +183,7 @@ class Bernoulli(Finite):
         return np.array([p, 1 - p if self.complement is None else near(self.complement)], dtype=np.float64)
 
     def __invert__(self) -> Bernoulli:
-        """The opposite event."""
+        """The complementary event."""
         if self.event is None and is_enclosed(self.p):
             return Bernoulli(1 - self.p, self.p, claim=self.claim)
         event = None if self.event is None else self.event.opposite
@@ -201,7 +201,7 @@ class Tail:
 
     @property
     def opposite(self) -> Tail:
-        """The event that it is not."""
+        """The complementary event."""
         return Tail(self.noise, self.t, not self.low, not self.closed)
 
 
@@ -243,7 +243,7 @@ class Categorical(Finite):
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Finite):
-    """Each of `outcomes` (at least one; a `range` will do, of any length) with the same probability."""
+    """Each of `outcomes` (at least one; may be a `range` of any length) with the same probability."""
 
     outcomes: Sequence[Any]
 
@@ -258,7 +258,7 @@ class Uniform(Finite):
 
     @cached_property
     def _size(self) -> int:
-        # `len` holds no more than 2^63 − 1
+        # `len` cannot return more than 2^63 − 1
         if isinstance(self.outcomes, range):
             return max(0, -(-(self.outcomes.stop - self.outcomes.start) // self.outcomes.step))
         return len(self.outcomes)
@@ -294,15 +294,15 @@ class Uniform(Finite):
 
 @dataclass(frozen=True, repr=False)
 class Softmax(Finite):
-    """The exponential mechanism's draw: label i with probability ∝ exp(coefficient · scores[i]).
+    """The draw of the exponential mechanism: label i with probability ∝ exp(coefficient · scores[i]).
 
     Args:
         scores: shape (k,), k ≥ 1, finite.
         coefficient: ε/2 for a 1-sensitive score.
-        labels: k distinct outputs; 0, …, k − 1 without it.
+        labels: k distinct outputs; 0, …, k − 1 by default.
 
     Raises:
-        ParameterError: no scores, scores that are not finite, or labels of another length.
+        ParameterError: no scores, scores that are not finite, or the number of labels is not k.
     """
 
     scores: FloatArray
@@ -327,8 +327,8 @@ class Softmax(Finite):
 
     @cached_property
     def _probs(self) -> FloatArray:
-        # differences first: a coefficient times a large score would lose their digits
-        with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
+        # subtract first: the product of the coefficient and a large score would lose digits
+        with np.errstate(over="ignore"):  # −∞ is the right exponent for a score this far below the best
             scores = nears(self.scores)
             exponents = scores - (scores.max() if self.coefficient > 0 else scores.min())
             exponents *= near(self.coefficient)
@@ -342,7 +342,7 @@ class Softmax(Finite):
 
 
 def _values(values: Sequence[Any] | IntArray) -> Values:
-    """Integer ranges as arrays, so that laws of a million outcomes are mixed as arrays."""
+    """Integer ranges as arrays, so that mixing laws of a million outcomes is vectorised."""
     if isinstance(values, range) and max(abs(values[0]), abs(values[-1])) < 1 << 62:
         return np.arange(values.start, values.stop, values.step)
     return values
@@ -369,7 +369,7 @@ class Mapped(Finite):
 
     @cached_property
     def _images(self) -> tuple[dict[Hashable, int], list[int]]:
-        """The place of every image, and that of the image of every value."""
+        """The index of every distinct image, and for every value the index of its image."""
         if not isinstance(self.base, Finite):
             raise NotEnumerableError(f"{self.base!r} cannot be enumerated: {self.base.remedy}.")
         places: dict[Hashable, int] = {}
@@ -414,7 +414,7 @@ class Then(Distribution):
         return Then(self, function, claim=self.claim)
 
     def draw(self, rng: Generator, size: int) -> Any:
-        raise TypeError("A Then is unfolded by the interpreters; it has no draw of its own.")
+        raise TypeError("The interpreters unfold a Then; it cannot be drawn directly.")
 
 
 @dataclass(frozen=True)
@@ -479,5 +479,5 @@ def independent(part: Distribution, copies: int) -> Product:
 
 
 def plain(values: Any) -> Any:
-    """Plain Python values, whatever holds them."""
+    """Plain Python values, from an array or a sequence."""
     return values.tolist() if isinstance(values, np.ndarray) else values

@@ -1,4 +1,4 @@
-"""How many copies of each of several things: noisy counts, rounded up and at least 1."""
+"""Noisy counts of several values, rounded up and at least 1."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from dpaudit.stats.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class NoisyCopies(Finite):
-    """max(⌈n + Lap(scale)⌉, 1) for every count n, independently, as a tuple; at most `cap` of each.
+    """max(⌈n + Lap(scale)⌉, 1) for every count n, independently, as a tuple; each at most `cap`.
 
-    One value for thousands of counts, where a `Product` would be thousands of parts.
+    A single object for thousands of counts, where a `Product` would have thousands of parts.
 
     Args:
         centres: the counts n, whole numbers, at least one.
         scale: > 0, of the noise.
-        cap: ≥ 1; without it there is no bound, and no law.
+        cap: ≥ 1; without it the counts are unbounded and have no finite law.
 
     Raises:
         ParameterError: outside these ranges.
@@ -53,7 +53,7 @@ class NoisyCopies(Finite):
 
     @property
     def parts(self) -> tuple[ClippedInteger, ...]:
-        """Every count's own law; there must be a cap."""
+        """The law of every count; requires a cap."""
         if self.cap is None:
             raise ParameterError("Without a cap the counts have no finite law.")
         return tuple(Laplace(n, self.scale).ceil().clip(1, self.cap) for n in self.centres)

@@ -1,4 +1,4 @@
-"""Noise that does not leak through the low bits of doubles: discrete Laplace noise, and snapped Laplace noise."""
+"""Noise without a floating-point vulnerability: discrete Laplace noise, and snapped Laplace noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpaudit.stats.enclosed import is_enclosed, near
 
 MOST_NUMERATOR = 1 << 53
 MOST_DENOMINATOR = 1 << 61
-"""Scales whose numerator or denominator is larger leave the 64 bits in which draws are computed."""
+"""With a larger numerator or denominator of the scale, draws would overflow 64-bit integers."""
 LARGEST_LOC = 1 << 61
 ETA = 2.0**-53
 """Half the distance of 1 from the next double: the relative error of one rounding."""
@@ -35,14 +35,14 @@ Integers = IntArray
 class DiscreteLaplace(Real):
     """Two-sided geometric noise around an integer: Pr[X = x] = (1 − a)/(1 + a) · a^|x − loc|, a = exp(−1/scale).
 
-    What is exact: given a generator of perfectly random bits, `draw` has exactly this law, for it works with whole
-    numbers and Bernoulli draws of rational probability alone (`scale` counts as the fraction that it is in binary).
-    The probabilities that `below`, `above`, `at` and the law of `clip` give are doubles, right to a few units of
-    their last digit.
+    Given a generator of perfectly random bits, `draw` follows exactly this law: it uses only whole numbers and
+    Bernoulli draws of rational probability (`scale` counts as the fraction that it is in binary).
+    `below`, `above`, `at` and the law of `clip` return probabilities as doubles, accurate to a few units in the last
+    place.
 
     Args:
         loc: an integer, of absolute value at most 2^61.
-        scale: > 0, a double or a Fraction; doubles from 2^-8 to 2^53 will do. 1/ε for a count.
+        scale: > 0, a double or a Fraction; any double from 2^-8 to 2^53 works. 1/ε for a count.
 
     Raises:
         ParameterError: a parameter outside its range.
@@ -61,7 +61,7 @@ class DiscreteLaplace(Real):
             raise ParameterError(f"loc must be at most 2^61 in absolute value, not {self.loc!r}.")
         positive("scale", self.scale)
         if is_enclosed(self.scale):
-            return  # what is drawn has a double for its scale
+            return  # draws use a scale that is a double
         numerator, denominator = self._ratio
         if numerator > MOST_NUMERATOR or denominator > MOST_DENOMINATOR:
             raise ParameterError(
@@ -93,12 +93,12 @@ class DiscreteLaplace(Real):
             return 0.0
         return -math.expm1(-1 / self.scale) / (1 + self._a) * math.exp(-abs(int(t) - self.loc) / self.scale)
 
-    def draw(self, rng: Generator, size: int) -> Integers:  # type: ignore[override]  # integers are counted as such
+    def draw(self, rng: Generator, size: int) -> Integers:  # type: ignore[override]  # integers stay integers
         """`size` independent integers, shape (size,)."""
         drawn = np.empty(size, dtype=np.int64)
         missing = size
         while missing:
-            # a geometric number of scale t cut by s, its sign; a negative zero starts again
+            # a geometric number of scale t divided by s, and a sign; reject a negative zero and draw again
             magnitude = _geometric(rng, missing, *self._ratio)
             negative = rng.integers(2, size=missing).astype(np.bool_)
             kept = ~(negative & (magnitude == 0))
@@ -108,7 +108,7 @@ class DiscreteLaplace(Real):
         return drawn + self.loc
 
     def clip(self, low: float, high: float) -> ClippedInteger:
-        """Moved into {low, …, high}: a finite law in closed form."""
+        """Clipped to {low, …, high}: a finite law in closed form."""
         return ClippedInteger(self, 0, whole("low", low), whole("high", high), claim=self.claim)
 
     def __add__(self, shift: int) -> Self:
@@ -120,18 +120,18 @@ class DiscreteLaplace(Real):
 
 @dataclass(frozen=True)
 class Snapping(Real):
-    """Mironov's snapped noise: clamp_B(⌊clamp_B(value) ⊕ S ⊗ λ ⊗ LN(U*)⌉_Λ), in doubles with their roundings.
+    """Mironov's snapping mechanism: clamp_B(⌊clamp_B(value) ⊕ S ⊗ λ ⊗ LN(U*)⌉_Λ), in doubles with their roundings.
 
-    U* is a double in (0, 1) drawn with the probability of the reals that it stands for (exponent geometric, 52
+    U* is a double in (0, 1) drawn with the probability of the reals that round to it (exponent geometric, 52
     random bits), S a random sign, LN the correctly rounded logarithm, Λ the least power of two ≥ λ, and ⌊·⌉_Λ the
     nearest multiple of Λ with ties towards +∞. For values that one record moves by at most 1 this is
     (1/λ)(1 + 2^-49 B)-DP as a mechanism on doubles.
 
-    What is exact: `draw` follows the algorithm to the last bit. numpy promises no rounding of its logarithm (its
-    vectorised one may be off by one to four units in the last place), so LN comes from a logarithm of extended
-    precision whose error cannot matter, and where it might, or where the platform has none, from one in 60 decimal
-    digits. `below`, `above` and `at` give the law in real arithmetic: the probability that reals with the same
-    roundings to Λ would give; that of the doubles differs from it by a relative error of the order of 2^-49·B/λ.
+    `draw` follows the algorithm to the last bit. numpy does not guarantee the rounding of its logarithm (the
+    vectorised one may be off by one to four units in the last place), so LN uses an extended-precision logarithm
+    whenever its error cannot change the rounding. Otherwise, or if the platform has no extended precision, it uses 60
+    decimal digits. `below`, `above` and `at` give the law in real arithmetic: the probability that reals with the same
+    roundings to Λ would have; the law of the doubles differs by a relative error of the order of 2^-49·B/λ.
 
     Args:
         value: the true answer.
@@ -191,7 +191,7 @@ class Snapping(Real):
             return 0.0
         k = round(t / self.step)
         low, high = self._short_of(k), self._from(k + 1)
-        if low > 0.5:  # the difference of the smaller tails keeps its digits
+        if low > 0.5:  # the difference of the smaller tails is more accurate
             return self._from(k) - high
         return self._short_of(k + 1) - low if high > 0.5 else 1 - (low + high)
 
@@ -210,13 +210,13 @@ class Snapping(Real):
         noise = sign * self.scale * correctly_rounded_log(uniform_doubles(rng, size))
         multiples = _nearest((self._centre + noise) / self.step)
         drawn: Floats = np.clip(multiples * self.step, -self.bound, self.bound)
-        return drawn + 0.0  # a zero without a sign
+        return drawn + 0.0  # turns −0.0 into 0.0
 
 
 def uniform_doubles(rng: Generator, size: int) -> Floats:
     """Doubles in (0, 1), each with the probability of the reals that are rounded down to it; shape (size,).
 
-    The exponent −k comes with probability 2^-k, from as many random bits as it takes, and the mantissa is uniform.
+    The exponent −k has probability 2^-k, using as many random bits as needed, and the mantissa is uniform.
     """
     exponent = np.ones(size, dtype=np.int64)
     open_ends = np.arange(size)
@@ -234,8 +234,8 @@ def uniform_doubles(rng: Generator, size: int) -> Floats:
 def correctly_rounded_log(u: Floats) -> Floats:
     """ln u rounded to the nearest double, for doubles u in (0, 1); shape as given.
 
-    numpy's logarithm in extended precision is off by less than 4 of its own units; only where a point half-way
-    between two doubles lies that near is the logarithm computed in decimals, which are correctly rounded.
+    numpy's extended-precision logarithm is off by less than 4 of its own units in the last place. If the midpoint of
+    two doubles lies within this error, the logarithm is computed in decimals, which are correctly rounded.
     """
     wide = np.log(u.astype(np.longdouble))
     error = 4 * np.finfo(np.longdouble).eps * np.abs(wide)
@@ -260,7 +260,7 @@ def _tail(a: float, scale: float | Fraction, steps: int) -> float:
 
 
 def _geometric(rng: Generator, size: int, t: int, s: int) -> Integers:
-    """⌊G/s⌋ for G geometric with Pr[G = g] ∝ exp(−g/t): U + tV with U in {0, …, t − 1} and V by the coin exp(−1)."""
+    """⌊G/s⌋ for G geometric, Pr[G = g] ∝ exp(−g/t): U + tV with U in {0, …, t − 1} and V from coins of exp(−1)."""
     remainder = np.empty(size, dtype=np.int64)
     missing = size
     while missing:
@@ -273,7 +273,7 @@ def _geometric(rng: Generator, size: int, t: int, s: int) -> Integers:
     while len(going):
         going = going[_exponential_coin(rng, np.ones(len(going), dtype=np.int64), 1)]
         whole_parts[going] += 1
-    # a V above 500, which would leave 64 bits for the largest t, has a probability of e^-500
+    # a V above 500, which would overflow 64 bits for the largest t, has a probability of e^-500
     magnitude: Integers = (remainder + t * whole_parts) // s
     return magnitude
 
@@ -281,7 +281,7 @@ def _geometric(rng: Generator, size: int, t: int, s: int) -> Integers:
 def _exponential_coin(rng: Generator, numerators: Integers, denominator: int) -> Bools:
     """Independent coins of probabilities exp(−numerators/denominator), numerators ≤ denominator; shape as given.
 
-    Coins of γ/1, γ/2, … are thrown until one fails; that one has an odd number with probability exp(−γ).
+    Coins of γ/1, γ/2, … are tossed until one fails; the index of that coin is odd with probability exp(−γ).
     """
     odd = np.zeros(len(numerators), dtype=np.bool_)
     going, k = np.arange(len(numerators)), 1

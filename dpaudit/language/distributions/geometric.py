@@ -1,4 +1,4 @@
-"""Geometric numbers, cut where larger ones would make no difference."""
+"""Geometric numbers, truncated where larger values make no difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpaudit.stats.enclosed import near
 class CutGeometric(Finite):
     """min(G, most), where Pr[G = k] = (1 − e^−rate)·e^(−rate·k) for whole k ≥ 0.
 
-    A text that looks at no more than min(G, most) has the law that it would have with G.
+    A program that uses only min(G, most) has the same output distribution as with G.
 
     Args:
         rate: > 0; G is geometric with success probability 1 − e^−rate.

@@ -1,4 +1,4 @@
-"""The exponential mechanism's draw among very many labels with few different scores."""
+"""The draw of the exponential mechanism among very many labels with few distinct scores."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import near
 
 ENUMERATED_LABELS = 1 << 18
-"""More labels than this are drawn, never enumerated."""
+"""More labels than this are sampled, never enumerated."""
 
 Ints = IntArray
 
 
 class Levels(ABC):
-    """Scores of the labels 0, …, size − 1 that are whole numbers ≥ 0, in blocks of consecutive labels.
+    """Whole-number scores ≥ 0 of the labels 0, …, size − 1, in blocks of consecutive labels.
 
-    A subclass is a value (a frozen dataclass); what it computes may be kept in cached properties.
+    A subclass is a value (a frozen dataclass); it may keep computed values in cached properties.
     """
 
     @property
@@ -36,31 +36,31 @@ class Levels(ABC):
     @property
     @abstractmethod
     def tally(self) -> Ints:
-        """How many labels of every block have every level, shape (blocks, levels)."""
+        """The number of labels of each level in each block, shape (blocks, levels)."""
 
     @abstractmethod
     def block(self, at: int) -> Ints:
-        """The levels of a block's labels, in their order."""
+        """The levels of a block's labels, in order."""
 
     @property
     def size(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return int(self.starts[-1])
 
 
 @dataclass(frozen=True, repr=False)
 class LevelSoftmax(Finite):
-    """Label i with probability ∝ exp(coefficient · level of i), as `Softmax`, for labels that are too many for a table.
+    """Label i with probability ∝ exp(coefficient · level of i), like `Softmax`, for too many labels for a table.
 
-    Drawn in two steps, which is the same law: a block and level with its share of the weight, then one of its labels,
-    each as likely as the others.
+    Drawn in two steps, which give the same law: a block and level in proportion to its weight, then one of its labels
+    uniformly.
 
     Args:
         levels: of at least one label.
-        coefficient: −ε/2 where levels are counts of errors that one record moves by at most 1.
+        coefficient: −ε/2 if levels are counts of errors that one record moves by at most 1.
 
     Raises:
-        ParameterError: no labels, or a coefficient that is no finite number.
+        ParameterError: no labels, or a coefficient that is not a finite number.
     """
 
     levels: Levels
@@ -100,14 +100,14 @@ class LevelSoftmax(Finite):
     @property
     def probs(self) -> FloatArray:
         weights = self._weights[self.each]
-        found: FloatArray = weights / weights.sum()
-        return found
+        probs: FloatArray = weights / weights.sum()
+        return probs
 
     def log_probs(self, levels: Ints) -> FloatArray:
         """ln of the probability of one label of each of these levels."""
         total = float((self.levels.tally.sum(axis=0) * self._weights).sum())
-        found: FloatArray = near(self.coefficient) * (levels - self._best) - np.log(total)
-        return found
+        logs: FloatArray = near(self.coefficient) * (levels - self._best) - np.log(total)
+        return logs
 
     def draw(self, rng: Generator, size: int) -> Any:
         if self.finite:
@@ -122,11 +122,11 @@ class LevelSoftmax(Finite):
 
     @cached_property
     def _weights(self) -> FloatArray:
-        """Of one label of each level, 1 for the likeliest that occurs; of levels beyond it, which occur nowhere, 0."""
+        """The weight of one label of each level: 1 for the most likely level that occurs, 0 for absent levels above."""
         beyond = np.arange(self.levels.tally.shape[1]) - self._best
         exponents = near(self.coefficient) * beyond
-        found: FloatArray = np.where(exponents > 0, 0.0, np.exp(np.minimum(exponents, 0.0)))
-        return found
+        weights: FloatArray = np.where(exponents > 0, 0.0, np.exp(np.minimum(exponents, 0.0)))
+        return weights
 
     @cached_property
     def _cumulative_cells(self) -> FloatArray:
@@ -137,18 +137,18 @@ class LevelSoftmax(Finite):
         at = np.searchsorted(cells, rng.random(size) * cells[-1], side="right")
         chosen, counts = np.unique(np.minimum(at, np.flatnonzero(np.diff(cells, prepend=0))[-1]), return_counts=True)
         blocks, wanted = np.divmod(chosen, self.levels.tally.shape[1])
-        found = np.empty(size, dtype=np.int64)
+        labels = np.empty(size, dtype=np.int64)
         filled, first = 0, np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
         for start, stop in zip(first, [*first[1:], len(blocks)], strict=True):
             block = int(blocks[start])
             levels = self.levels.block(block)
-            # labels of one level stand together
+            # sort labels of the same level together
             short = levels.astype(np.uint16) if self.levels.tally.shape[1] <= 1 << 16 else levels  # sorted faster
             order = np.argsort(short, kind="stable")
             low = np.searchsorted(levels, wanted[start:stop], side="left", sorter=order)
             high = np.searchsorted(levels, wanted[start:stop], side="right", sorter=order)
             times = counts[start:stop]
             place = rng.integers(np.repeat(low, times), np.repeat(high, times))
-            found[filled : filled + len(place)] = self.levels.starts[block] + order[place]
+            labels[filled : filled + len(place)] = self.levels.starts[block] + order[place]
             filled += len(place)
-        return found
+        return labels

@@ -19,9 +19,9 @@ from dpaudit.language.multiset import Multiset
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 ENUMERATED_SAMPLES = 50_000
-"""More different samples than this are drawn, never enumerated."""
+"""More distinct samples than this are drawn at random, never enumerated."""
 FEW_SAMPLES = 256
-"""No more different samples than this are counted by their law, and not drawn one by one."""
+"""Up to this many distinct samples, repeated draws are one multinomial draw from their law."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Multinomial(Finite):
 
     Args:
         outcomes: distinct values that can be ordered, ascending or not.
-        weights: as many numbers ≥ 0, not all of them 0; whole numbers and floats count exactly as they are.
+        weights: one number ≥ 0 per outcome, not all 0; whole numbers and floats are used exactly.
         size: ≥ 0.
 
     Raises:
@@ -66,13 +66,13 @@ class Multinomial(Finite):
 
     @property
     def _different(self) -> int:
-        """How many samples are possible."""
+        """The number of possible samples."""
         values, _ = self._possible
         return math.comb(self.size + len(values) - 1, len(values) - 1)
 
     @property
     def remedy(self) -> str:
-        return "draw fewer records, or from fewer different ones"
+        return "draw fewer records, or from fewer distinct ones"
 
     def draw(self, rng: Generator, size: int) -> list[Multiset]:
         values, _ = self._possible
@@ -105,13 +105,13 @@ class Multinomial(Finite):
         values, weights = self._possible
         whole_weight = sum(weights) ** self.size
         ways = math.factorial(self.size)
-        found = {}
+        probabilities = {}
         for row in _compositions(self.size, len(values)):
             mass = ways
             for count, weight in zip(row, weights, strict=True):
                 mass = mass // math.factorial(count) * weight**count
-            found[self._multiset(values, row)] = Fraction(mass, whole_weight)
-        return found
+            probabilities[self._multiset(values, row)] = Fraction(mass, whole_weight)
+        return probabilities
 
     @cached_property
     def _law(self) -> dict[Multiset, Fraction]:

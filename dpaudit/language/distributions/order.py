@@ -17,12 +17,12 @@ from dpaudit.language.multiset import Multiset
 from dpaudit.stats.arrays import FloatArray
 
 ENUMERATED_ORDERS = 40_320
-"""More different orders than this (those of 8 different records) are drawn, never enumerated."""
+"""More distinct orders than this (the number for 8 distinct records) are sampled, never enumerated."""
 
 
 @dataclass(frozen=True)
 class RandomOrder(Finite):
-    """The records in a uniformly random order, as a tuple; orders that look the same are one value.
+    """The records in a uniformly random order, as a tuple; equal orders are one value.
 
     Args:
         records: the multiset to shuffle.
@@ -32,7 +32,7 @@ class RandomOrder(Finite):
 
     @cached_property
     def orders(self) -> int:
-        """How many different orders there are: n!/Π cᵢ!, all equally likely."""
+        """The number of distinct orders: n!/Π cᵢ!, all equally likely."""
         return math.factorial(len(self.records)) // math.prod(math.factorial(c) for _, c in self.records.items)
 
     @property
@@ -41,7 +41,7 @@ class RandomOrder(Finite):
 
     @property
     def remedy(self) -> str:
-        return "shuffle fewer records, or fewer different ones"
+        return "shuffle fewer records, or fewer distinct ones"
 
     def draw(self, rng: Generator, size: int) -> list[tuple[Any, ...]]:
         values = self.records.values
@@ -64,7 +64,7 @@ class RandomOrder(Finite):
 
 
 def _orders(records: Multiset) -> Iterator[tuple[Any, ...]]:
-    """All different orders, ascending: each is the next greater one after the one before."""
+    """All distinct orders, in lexicographic order."""
     values = records.values
     order = [i for i, (_, count) in enumerate(records.items) for _ in range(count)]
     while True:

@@ -1,4 +1,4 @@
-"""Random pairings of a multiset: what a random permutation read two by two looks like up to order."""
+"""Random pairings of a multiset: the pairs of a random permutation, up to order."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from dpaudit.stats.arrays import FloatArray, IntArray
 Number = TypeVar("Number", float, Fraction)
 
 ENUMERATED_RECORDS = 48
-"""Pairings of more records than this are drawn, never enumerated."""
+"""Pairings of more records than this are sampled, never enumerated."""
 ENUMERATED_STATES = 200_000
 FEW_RECORDS, MANY_DRAWS = 12, 100_000
-"""So many draws of so few records are one multinomial draw from their law."""
+"""With at least this many draws of at most this many records, all draws are one multinomial draw from their law."""
 
 
 @dataclass(frozen=True)
 class RandomPairing(Finite):
     """Shuffle the records, pair them two by two, and keep the multiset of `image(a, b)` over the pairs.
 
-    Only the contingency table of the pairing matters, so drawing costs hypergeometric draws per pair of distinct
-    values, whatever the number of records, and small cases are enumerated exactly. With an odd number of records
-    the last of the shuffled order stays unpaired and is dropped.
+    Only the contingency table of the pairing matters, so a draw needs hypergeometric draws per pair of distinct
+    values, for any number of records, and small cases are enumerated exactly. With an odd number of records
+    the last record in the shuffled order is dropped.
 
     Args:
         records: the multiset to pair.
@@ -90,7 +90,7 @@ class RandomPairing(Finite):
         # the first of every pair is a uniformly random half of the records …
         first = _subset(rng, counts, counts.sum(axis=1) // 2)
         second = counts - first
-        # … and value by value, its partners are a uniformly random subset of what is left of the other half
+        # … and value by value, its partners are a uniformly random subset of the rest of the other half
         for i in range(counts.shape[1]):
             partners = _subset(rng, second, first[:, i])
             second = second - partners
@@ -127,7 +127,7 @@ class RandomPairing(Finite):
         for _ in range(len(self.records) // 2):
             following: dict[tuple[tuple[int, ...], tuple[int, ...]], Number] = {}
             for (left, seen), p in states.items():
-                # by symmetry the next pair may be the one that holds the least record left
+                # by symmetry the next pair may be the one with the smallest remaining record
                 i = next(k for k, c in enumerate(left) if c)
                 rest = _less(left, i)
                 total = sum(rest)

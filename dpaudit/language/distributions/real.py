@@ -41,7 +41,7 @@ class Real(Distribution):
 
     def _event(self, t: Any, *, low: bool, closed: bool) -> Bernoulli:
         t = number("the number that noise is compared with", t)
-        # doubles will do: where the numbers are enclosed, the event is what the probability is computed from
+        # doubles are enough: if the numbers are enclosed, the probability is computed from the event
         rounded, to = rounded_noise(self), near(t)
         inside, outside, at = rounded.below(to), rounded.above(to), rounded.at(to)
         if not low:
@@ -72,7 +72,7 @@ class Real(Distribution):
         return Integer(self, 0, claim=self.claim)
 
     def clip(self, low: float, high: float) -> Distribution:
-        """X moved into [low, high]: point masses at the ends."""
+        """X clipped to [low, high]: point masses at the ends."""
         return Clipped(self, number("low", low), number("high", high), claim=self.claim)
 
 
@@ -134,7 +134,7 @@ class Gaussian(Real):
 
 @dataclass(frozen=True)
 class Clipped(Real):
-    """`base` moved into [low, high].
+    """`base` clipped to [low, high].
 
     Raises:
         ParameterError: low > high.
@@ -187,13 +187,13 @@ class Integer(Distribution):
         return "clip it to the range that matters: .clip(low, high)"
 
     def clip(self, low: int, high: int) -> ClippedInteger:
-        """Moved into {low, …, high}."""
+        """Clipped to {low, …, high}."""
         return ClippedInteger(self.base, self.up, low, high, claim=self.claim)
 
 
 @dataclass(frozen=True)
 class ClippedInteger(Finite):
-    """⌈base⌉ or ⌊base⌋ moved into {low, …, high}, in closed form.
+    """⌈base⌉ or ⌊base⌋ clipped to {low, …, high}, in closed form.
 
     Raises:
         ParameterError: low > high, or not whole numbers.
@@ -220,8 +220,8 @@ class ClippedInteger(Finite):
 
     @cached_property
     def _probs(self) -> FloatArray:
-        # value v stands for base in (v − 1, v] (ceil) or [v, v + 1) (floor): cut the line at low + up, …,
-        # high − 1 + up … and take differences of whichever tail is small, so that neither tail loses digits
+        # value v means base in (v − 1, v] (ceil) or [v, v + 1) (floor): cut the line at low + up, …,
+        # high − 1 + up … and take differences of the smaller tail, so that neither tail loses digits
         cuts = [c + (0 if self.up else 1) for c in range(self.low, self.high)]
         if not cuts:
             return np.ones(1)
@@ -233,7 +233,7 @@ class ClippedInteger(Finite):
 
 
 def rounded_noise(noise: Real) -> Real:
-    """The noise with doubles near to its parameters, where they are enclosed."""
+    """The noise with its enclosed parameters replaced by nearby doubles."""
     if not is_dataclass(noise):
         return noise
     held = {one.name: getattr(noise, one.name) for one in fields(noise)}

@@ -1,4 +1,4 @@
-"""Independent draws of the same thing, in their order."""
+"""Independent draws of the same distribution, in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpaudit.stats.arrays import FloatArray
 class Repeated(Finite):
     """`copies` independent draws of `part`, as a tuple.
 
-    One value for thousands of draws, where a `Product` would be thousands of parts.
+    A single object for thousands of draws, where a `Product` would have thousands of parts.
 
     Args:
         part: a distribution.
@@ -39,7 +39,7 @@ class Repeated(Finite):
         if not (isinstance(self.part, Finite) and self.part.finite):
             return False
         each = len(self.part.values)
-        # the bits first: a power of thousands of digits is not worked out
+        # compare bits first: avoid computing a power of thousands of digits
         return each == 1 or (self.copies <= PRODUCT_LIMIT.bit_length() and each**self.copies <= PRODUCT_LIMIT)
 
     @property
@@ -48,7 +48,7 @@ class Repeated(Finite):
 
     @property
     def parts(self) -> tuple[Distribution, ...]:
-        """As those of a `Product`."""
+        """The parts, as in a `Product`."""
         return (self.part,) * self.copies
 
     @property

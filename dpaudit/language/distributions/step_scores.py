@@ -1,4 +1,4 @@
-"""Scores that are constant on long runs of solutions: n records cut any range, of 2^64 too, into about n + 1 pieces."""
+"""Scores that are constant on long runs of solutions: n records cut a range of any size into about n + 1 pieces."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from dpaudit.language.checks import number
 from dpaudit.language.distributions.base import Distribution
 from dpaudit.language.numbers import written
 from dpaudit.outputs.fingerprint import fingerprint
-from dpaudit.outputs.spans import Span, Spread, Wholes, wholes
+from dpaudit.outputs.ranges import IntegerRange, Spread, Wholes, wholes
 from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, note, shorts, vector, watched
 
 ROUNDED_SCORES = "scores, which are doubles of many digits"
 
 
 def number_at(values: NDArray[Any], i: int) -> Any:
-    """One of the numbers of a vector, as Python has it."""
+    """One number of a vector, as a Python number."""
     number = values[i]
     return number if is_enclosed(number) else float(number)
 
 
 def bytes_of(values: NDArray[Any]) -> bytes:
-    """The content of a vector of numbers; zeros have no sign."""
+    """The content of a vector of numbers; −0.0 counts as 0.0."""
     if values.dtype.kind != "O":
         return (values + 0.0).tobytes()
     return repr(fingerprint(values.tolist())).encode()
 
 
 def salt(values: NDArray[Any]) -> int:
-    """Of enclosed numbers, another in every run, as of the numbers themselves."""
+    """For enclosed numbers, a value that differs between runs, because their hashes do too."""
     return 0 if values.dtype.kind != "O" else hash(tuple(v for v in values.tolist() if is_enclosed(v)))
 
 
@@ -54,16 +54,16 @@ class Scored:
 class StepScores:
     """Scores of whole numbers, in pieces: all solutions starts[i], …, starts[i + 1] − 1 have the score values[i].
 
-    Compares and hashes by content: neighbouring pieces of one score are one piece. The solutions are in ascending
-    order, which breaks ties. Time and memory are those of the pieces, whatever the number of solutions.
+    Compares and hashes by content: adjacent pieces with the same score are merged. The solutions are in ascending
+    order, which breaks ties. Time and memory depend on the number of pieces, not of solutions.
 
     Args:
-        starts: shape (k,), whole numbers of any size, strictly ascending; a range without solutions has none.
+        starts: shape (k,), whole numbers of any size, strictly ascending; empty if there are no solutions.
         values: shape (k,), finite.
-        stop: where the last piece ends (it holds stop − 1).
+        stop: the end of the last piece (exclusive).
 
     Raises:
-        ParameterError: starts that do not ascend below `stop`, values that are not finite, or another number of them.
+        ParameterError: starts that do not ascend below `stop`, values that are not finite, or not k values.
     """
 
     starts: Wholes
@@ -88,7 +88,7 @@ class StepScores:
 
     @classmethod
     def _of(cls, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> StepScores:
-        """From pieces that are known to be in order; there may be gaps between them."""
+        """From pieces already known to be in order; there may be gaps between them."""
         made = cls.__new__(cls)
         made._hold(starts, stops, values)
         return made
@@ -118,7 +118,7 @@ class StepScores:
 
     @cached_property
     def size(self) -> int:
-        """How many solutions there are; `len` holds no more than 2^63 − 1."""
+        """The number of solutions; `len` cannot return more than 2^63 − 1."""
         return sum((self.stops - self.starts).tolist())
 
     def __len__(self) -> int:
@@ -126,10 +126,10 @@ class StepScores:
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that stand for the content."""
+        """A 16-byte digest of the content."""
         image = blake2b(bytes_of(self._values), digest_size=16)
         for ends in (self.starts.tolist(), self.stops.tolist()):
-            # as bytes: Python refuses to write numbers of many thousands of digits
+            # as bytes: Python refuses to print numbers of many thousands of digits
             image.update(len(ends).to_bytes(8, "little"))
             for end in ends:
                 size = end.bit_length() // 8 + 1
@@ -150,7 +150,7 @@ class StepScores:
 
     @property
     def steps(self) -> StepScores:
-        """Itself: every kind of scores has this form."""
+        """These scores themselves, as every kind of scores can be written in pieces."""
         return self
 
     def best(self) -> Scored:
@@ -158,7 +158,7 @@ class StepScores:
         return self._scored(int(np.argmax(self.values)))
 
     def two_highest(self) -> tuple[Scored, Scored]:
-        """The best solution and the next; ties go to the earlier solution, whatever the data.
+        """The best solution and the next; ties go to the earlier solution, independent of the data.
 
         Raises:
             ParameterError: fewer than two solutions.
@@ -174,7 +174,7 @@ class StepScores:
         return first, self._scored(int(np.argmax(others)))
 
     def of(self, solution: Any) -> float | None:
-        """The score of a solution; None for what is none."""
+        """The score of a solution; None if it is not a solution."""
         if not isinstance(solution, int):
             return None
         i = bisect_right(self.starts, solution) - 1
@@ -183,15 +183,15 @@ class StepScores:
     def _scored(self, i: int) -> Scored:
         return Scored(int(self.starts[i]), number_at(self.values, i))
 
-    def only(self, spans: Iterable[Span]) -> StepScores:
-        """The scores of the solutions in some spans, which are disjoint and ascending."""
+    def only(self, ranges: Iterable[IntegerRange]) -> StepScores:
+        """The scores of the solutions in some ranges, which are disjoint and ascending."""
         parts = []
-        for span in spans:
-            # numpy's search would round bounds that do not fit into its integers
-            i, j = bisect_right(self.stops, span.start), bisect_left(self.starts, span.stop)
+        for one in ranges:
+            # numpy's search would round bounds that do not fit its integers
+            i, j = bisect_right(self.stops, one.start), bisect_left(self.starts, one.stop)
             if i < j:
                 starts, stops = self.starts[i:j].copy(), self.stops[i:j].copy()
-                starts[0], stops[-1] = max(starts[0], span.start), min(stops[-1], span.stop)
+                starts[0], stops[-1] = max(starts[0], one.start), min(stops[-1], one.stop)
                 parts.append((starts, stops, self.values[i:j]))
         if not parts:
             return StepScores((), (), 0)
@@ -203,34 +203,34 @@ class StepScores:
         return StepScores._of(self.starts[kept], self.stops[kept], self.values[kept])
 
     def extended(self, stop: int, value: float) -> StepScores:
-        """With the score `value` for the solutions from the end of the last piece to stop − 1."""
+        """These scores, extended by the score `value` for the solutions from the end of the last piece to stop − 1."""
         if not len(self.values) or stop <= self.stops[-1]:
             return self
         starts, stops = np.append(self.starts, self.stops[-1:]), np.append(self.stops, wholes([stop]))
         return StepScores._of(starts, stops, vector([*self.values.tolist(), value]))
 
     def without_first(self) -> StepScores:
-        """The scores of 1, 2, …, which are numbered 0, 1, … then; for scores that begin with solution 0."""
-        rest = self.only([Span(1, int(self.stops[-1]))] if len(self.values) else [])
+        """The scores of 1, 2, …, renumbered to 0, 1, …; for scores that begin with solution 0."""
+        rest = self.only([IntegerRange(1, int(self.stops[-1]))] if len(self.values) else [])
         return StepScores._of(rest.starts - 1, rest.stops - 1, rest.values)
 
     def joined(self) -> StepScores:
-        """Maxima of neighbours 2i, 2i + 1; an odd last one stays alone.
+        """Maxima of the pairs 2i, 2i + 1; an unpaired last score stays alone.
 
         For scores that begin with solution 0 and have no gaps.
         """
         starts, values = self.starts, self.values
         if not len(values):
             return self
-        # every piece gives two, the block in which it starts and the blocks after that …
+        # every piece gives two pieces: the pair in which it starts, and the pairs after that …
         ends = np.empty(2 * len(values) + 1, dtype=starts.dtype)
         ends[:-1:2], ends[-1] = starts >> 1, self.stops[-1] + 1 >> 1
         ends[1::2] = ends[:-1:2] + 1
         joined = np.repeat(values, 2)
-        # … where the start is odd, the piece before reaches into that block …
+        # … if the start is odd, the previous piece reaches into that pair …
         odd = (starts[1:] & 1).astype(np.bool_)
         joined[2::2][odd] = np.maximum(values[1:], values[:-1])[odd]
-        # … and where the next piece starts before it, there is none (of two that start in one block the second knows)
+        # … drop empty pieces: if two pieces start in the same pair, the second one has the maximum
         kept = np.ones(len(ends), dtype=np.bool_)
         kept[:-1:2] = ends[2::2] > ends[:-1:2]
         kept[1::2] = ends[2::2] > ends[1::2]
@@ -238,15 +238,15 @@ class StepScores:
         return StepScores._of(ends[:-1], ends[1:], joined)
 
     def softmax(self, coefficient: float) -> StepSoftmax:
-        """The exponential mechanism's draw: a solution with probability ∝ exp(coefficient · score)."""
+        """The draw of the exponential mechanism: a solution with probability ∝ exp(coefficient · score)."""
         return StepSoftmax(self, coefficient)
 
 
 @dataclass(frozen=True, repr=False)
 class StepSoftmax(Distribution):
-    """A solution with probability ∝ exp(coefficient · its score): a piece of the scores, then uniform in it.
+    """A solution with probability ∝ exp(coefficient · its score): draw a piece of the scores, then uniformly in it.
 
-    Its law is exact, as masses of pieces: see `Distribution.spread`.
+    Its exact law is given by the masses of the pieces: see `Distribution.spread`.
 
     Args:
         scores: of at least one solution.
@@ -269,15 +269,15 @@ class StepSoftmax(Distribution):
 
     @property
     def remedy(self) -> str:
-        return "use it as the last draw, where its outcomes need not be told apart, or choose among fewer solutions"
+        return "use it as the last draw, where its outcomes need not be enumerated, or choose among fewer solutions"
 
     @cached_property
     def spread(self) -> Spread:
         values, coefficient, size = nears(self.scores.values), near(self.coefficient), self.scores.size
-        # differences first: a coefficient times a large score would lose their digits
-        with np.errstate(over="ignore"):  # −∞ is the right exponent of a score so far from the best
+        # subtract first: the product of the coefficient and a large score would lose digits
+        with np.errstate(over="ignore"):  # −∞ is the right exponent for a score this far below the best
             exponents = coefficient * (values - (values.max() if coefficient > 0 else values.min()))
-        # shares of the whole: lengths themselves may be beyond floats
+        # relative lengths: the lengths themselves may exceed the range of floats
         weights = np.exp(exponents) * ((self.scores.stops - self.scores.starts) / size).astype(np.float64)
         return Spread(self.scores.starts, self.scores.stops, weights / weights.sum())
 

@@ -116,46 +116,46 @@ def _drawn(audit: Audit, plot: Plot, *, prefix: str) -> tuple[str, str]:
         case LossPlot():
             return loss_figure(plot, prefix=prefix), _loss_caption(plot)
         case OutputPlot():
-            how = "Exact law" if plot.kind == "exact" else "Observed frequencies"
-            left_out = f"; {numbers.count(plot.omitted)} least likely outcomes not drawn" if plot.omitted else ""
-            return output_figure(plot, prefix=prefix), f"{how} of the output on both datasets{left_out}."
+            how = "Exact distribution" if plot.kind == "exact" else "Observed frequencies"
+            left_out = f"; {numbers.count(plot.omitted)} least likely outcomes not shown" if plot.omitted else ""
+            return output_figure(plot, prefix=prefix), f"{how} of the output under D and D′{left_out}."
         case EvidencePlot():
             at = audit.sequential.refuted_at if audit.sequential is not None else None
-            marked = f"; the circle: refuted after {numbers.count(at)} runs a side" if at is not None else ""
-            caption = f"Evidence against the claim: the e-process, averaged over the pairs. Dashed: it refutes{marked}."
+            marked = f"; the circle: refuted after {numbers.count(at)} samples per dataset" if at is not None else ""
+            caption = f"Evidence against the claim: the e-process, averaged over pairs. Dashed: the threshold{marked}."
             return evidence_figure(plot, refuted_at=at, prefix=prefix), caption
         case BoundPlot():
-            stop = f" ({numbers.count(plot.runs[-1])} runs a side)" if plot.runs else ""
-            caption = f"Clopper–Pearson bound on ε against runs a side. Filled: where counting stopped{stop}; "
+            stop = f" ({numbers.count(plot.runs[-1])} samples per dataset)" if plot.runs else ""
+            caption = f"Clopper–Pearson bound on ε against samples per dataset. Filled: where counting stopped{stop}; "
             svg = bound_figure(plot, claim=audit.claim.epsilon, exact=audit.epsilon_exact, prefix=prefix)
-            return svg, f"{caption}only that counts."
+            return svg, f"{caption}only this one is a confidence bound."
 
 
 def _tradeoff_caption(audit: Audit, plot: TradeoffPlot) -> str:
-    """What is to be seen, and where a violation is too small to be."""
-    text = "Errors of the best tests that tell the two datasets apart, from the output alone"
+    """What the curves show, and whether a violation is too small to be visible."""
+    text = "Errors of the best tests that distinguish D from D′ by the output"
     by = broken_by(plot)
     if by:
         text += "; hatched where they are smaller than the claim allows"
         text += f" (by {numbers.small(by)} at most)." if by < _SEEN else "."
     elif audit.verdict is Verdict.FAIL:
-        text += "; the event that breaks the claim is too rare to be seen here, see the profile."
+        text += "; the event that refutes the claim is too rare to be visible here; see the profile."
     else:
         text += "."
     if plot.certified is not None:
-        text += " Triangle: certified errors of the counted event; box: Clopper–Pearson limits."
+        text += " Triangle: confidence bounds on the errors of the counted event; box: Clopper–Pearson limits."
     return text
 
 
 def _loss_caption(plot: LossPlot) -> str:
-    """The probability beyond ε and δ are two things: δ(ε) = E[max(0, 1 − e^(ε − loss))], which is less."""
+    """δ(ε) = E[max(0, 1 − e^(ε − loss))] is at most the probability of a loss beyond ε."""
     about = "about " if plot.kind == "density" else ""
     beyond, delta = [
         numbers.small(left) if numbers.small(left) == numbers.small(right)
-        else f"{numbers.small(left)} on left, {numbers.small(right)} on right"
+        else f"{numbers.small(left)} under D, {numbers.small(right)} under D′"
         for left, right in ((plot.beyond_left, plot.beyond_right), (plot.delta_left, plot.delta_right))
     ]
     return (
-        f"Privacy loss of the output. Pr[loss > ε] at the claimed ε: {about}{beyond}; the δ needed there, "
-        f"which is never more: {delta}."
+        f"Privacy loss of the output. Pr[loss > ε] at the claimed ε: {about}{beyond}; δ(ε) there, "
+        f"which is never larger: {delta}."
     )

@@ -1,7 +1,7 @@
 """Curves: the privacy profile, and bound and evidence against runs.
 
 Two colours everywhere, claim and evidence, and never colour alone: the claim is dashed, what is exact is a
-plain line, what is certified carries markers pointing up (it is a lower bound); every line is labelled.
+plain line, lower bounds have markers pointing up; every line is labelled.
 """
 
 from __future__ import annotations
@@ -74,25 +74,25 @@ def _profile_lines(plot: ProfilePlot) -> list[Line]:
         lines.append(Line("exact", plot.epsilon, plot.exact, _EXACT_STYLE))
     if plot.certified is not None:
         every = {"markevery": max(len(plot.epsilon) // 9, 1)}
-        lines.append(Line("certified ≥", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
+        lines.append(Line("lower bound", plot.epsilon, plot.certified, {**_CERTIFIED_STYLE, **every}))
     return lines
 
 
 def bound_figure(plot: BoundPlot, *, claim: float, exact: float | None, prefix: str) -> str:
-    """Certified lower bound on ε against runs a side; the claimed and the exact ε are horizontal lines."""
+    """Lower confidence bound on ε against samples per dataset; the claimed and the exact ε are horizontal lines."""
     with rc_context(RC):
         figure, axes = _canvas()
         _label_ends(figure, axes, draw_bound(axes, plot, claim=claim, exact=exact))
     x, y = _after_runs(plot.runs, plot.bound)
-    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} runs a side" if x else "no runs"
-    description = f"Certified: {last}; claimed ε = {stated(claim)}"
+    last = f"ε ≥ {y[-1]:.3g} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
+    description = f"Lower confidence bound: {last}; claimed ε = {stated(claim)}"
     description += "." if exact is None else f"; exact ε = {exact:.3g}."
-    return to_svg(figure, prefix=prefix, title="Certified lower bound against runs", description=description)
+    return to_svg(figure, prefix=prefix, title="Lower confidence bound on ε against samples", description=description)
 
 
 def draw_bound(axes: Axes, plot: BoundPlot, *, claim: float, exact: float | None) -> list[Line]:
-    """Draw the certified bound against runs on any axes, in the sentinel colours; the lines as they were drawn."""
-    axes.set_xlabel("runs a side")
+    """Draw the bound against samples on any axes, in the sentinel colours; returns the lines."""
+    axes.set_xlabel("samples per dataset")
     axes.set_ylabel("ε")
     x, y = _after_runs(plot.runs, plot.bound)
     ends = _run_ends(x)
@@ -101,27 +101,27 @@ def draw_bound(axes: Axes, plot: BoundPlot, *, claim: float, exact: float | None
         lines.append(Line("exact", ends, [exact, exact], _EXACT_STYLE))
     if x:
         every = {"markevery": max(len(x) // 12, 1)}
-        lines.append(Line("certified ≥", x, y, {**_CERTIFIED_STYLE, **every}))
+        lines.append(Line("lower bound", x, y, {**_CERTIFIED_STYLE, **every}))
     _runs_axis(axes, ends)
     _widen(axes.set_ylim, [0.0, *(v for line in lines for v in line.y)], share=0.08)
     axes.yaxis.set_major_locator(MaxNLocator(5))
     _draw(axes, lines)
-    if x:  # only the last point counts, so it alone is filled
+    if x:  # only the last point is a confidence bound, so only it is filled
         axes.plot(x[-1:], y[-1:], color=EVIDENCE, marker="^", markersize=6.5, linestyle="", clip_on=False)
     return lines
 
 
 def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) -> str:
-    """The e-process against runs a side, on two logarithmic axes; a horizontal line where it refutes the claim.
+    """The e-process against samples per dataset, on two logarithmic axes, with a line at the threshold that refutes.
 
-    `refuted_at`, the runs a side after which it did, is marked; where it stopped is the end of the line.
+    `refuted_at`, the samples per dataset at the refutation, is marked; the line ends where sampling stopped.
     """
     with rc_context(RC):
         figure, axes = _canvas()
         _label_ends(figure, axes, draw_evidence(axes, plot, refuted_at=refuted_at))
     x, y = _after_runs(plot.runs, plot.log10_e)
-    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} runs a side" if x else "no runs"
-    stopped = f"refuted after {count(refuted_at)} runs a side" if refuted_at is not None else "not refuted"
+    last = f"e-value {power_below(y[-1])} after {count(round(x[-1]))} samples per dataset" if x else "no samples"
+    stopped = f"refuted after {count(refuted_at)} samples per dataset" if refuted_at is not None else "not refuted"
     return to_svg(
         figure,
         prefix=prefix,
@@ -132,7 +132,7 @@ def evidence_figure(plot: EvidencePlot, *, refuted_at: int | None, prefix: str) 
 
 def draw_evidence(axes: Axes, plot: EvidencePlot, *, refuted_at: int | None) -> list[Line]:
     """Draw the e-process on any axes, in the sentinel colours; the lines that want a label."""
-    axes.set_xlabel("runs a side")
+    axes.set_xlabel("samples per dataset")
     axes.set_ylabel("e-value")
     x, y = _after_runs(plot.runs, plot.log10_e)
     ends = _run_ends(x)

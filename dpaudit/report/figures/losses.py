@@ -69,7 +69,7 @@ def draw_tradeoff(axes: Axes, plot: TradeoffPlot) -> None:
             if plot.exact is None:
                 _hatch_below(axes, plot.alpha, plot.claim, *path)
             style = {**CERTIFIED_STYLE, "marker": "v", "markevery": [1]}
-            axes.plot(*path, label="certified ≤", clip_on=False, **style)
+            axes.plot(*path, label="upper bound", clip_on=False, **style)
         size = (found.alpha_high - found.alpha_low, found.beta_high - found.beta_low)
         box: dict[str, Any] = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 1.1}
         axes.add_patch(Rectangle((found.alpha_low, found.beta_low), *size, label="limits of the event", **box))
@@ -99,26 +99,26 @@ def broken_by(plot: TradeoffPlot) -> float:
 
 def _tradeoff_text(plot: TradeoffPlot) -> str:
     def even(curve: Sequence[float]) -> str:
-        """Where both errors are alike."""
+        """The error at which both are equal."""
         differences = [a - b for a, b in zip(plot.alpha, curve, strict=True)]
         return small(float(np.interp(0.0, differences, plot.alpha))) if plot.alpha else "unknown"
 
-    parts = [f"where both errors are alike, the claim leaves {even(plot.claim)} to any test"]
+    parts = [f"at equal errors, the claim allows any test {even(plot.claim)}"]
     if plot.exact is not None:
         parts.append(f"the best test has {even(plot.exact)}")
     if (found := plot.certified) is not None:
         parts.append(
-            f"the event that was counted has certified errors of at most {small(found.alpha_high)} and "
+            f"the counted event has errors of at most {small(found.alpha_high)} and "
             f"{small(found.beta_high)}"
         )
     by = broken_by(plot)
     text = "; ".join(parts)
-    below = f"the pair lies below the claim's curve by up to {small(by)}" if by else ""
-    return f"{text[:1].upper()}{text[1:]}; " + (below or "nothing lies below the claim's curve") + "."
+    below = f"the pair's curve is below the claim's by up to {small(by)}" if by else ""
+    return f"{text[:1].upper()}{text[1:]}; " + (below or "no point is below the claim's curve") + "."
 
 
 def loss_figure(plot: LossPlot, *, prefix: str) -> str:
-    """The distribution of the privacy loss in both directions, with the claimed ε and infinite losses apart."""
+    """The distribution of the privacy loss in both directions, with the claimed ε and infinite losses marked."""
     with rc_context(RC):
         figure = new_figure(WIDTH, HEIGHT)
         axes = figure.add_axes(_box(_KEY + _TOP), facecolor="none")
@@ -130,8 +130,8 @@ def loss_figure(plot: LossPlot, *, prefix: str) -> str:
             fontsize=11, borderaxespad=0.1, borderpad=0.2, columnspacing=1.6, handlelength=1.9,
         )
     description = (
-        f"The loss exceeds the claimed ε = {stated(plot.epsilon)} with probability {small(plot.beyond_left)} on left "
-        f"and {small(plot.beyond_right)} on right; δ needed at that ε: {small(plot.delta_left)} and "
+        f"The loss exceeds the claimed ε = {stated(plot.epsilon)} with probability {small(plot.beyond_left)} under D "
+        f"and {small(plot.beyond_right)} under D′; δ at that ε: {small(plot.delta_left)} and "
         f"{small(plot.delta_right)}; an infinite loss has probability {small(plot.infinite_left)} and "
         f"{small(plot.infinite_right)}."
     )
@@ -152,14 +152,14 @@ def draw_losses(axes: Axes, plot: LossPlot) -> None:
     end = high + (high - low) * (2 * _INFINITE if infinite else 0.0)
     floor = _floor(axes, plot)
     for name, values, rest, style in (
-        ("left", plot.left, plot.infinite_left, _LOSS_LEFT),
-        ("right", plot.right, plot.infinite_right, _LOSS_RIGHT),
+        ("D", plot.left, plot.infinite_left, _LOSS_LEFT),
+        ("D′", plot.right, plot.infinite_right, _LOSS_RIGHT),
     ):
         if plot.above:
             heights = [max(value, floor) for value in values]
             axes.stairs(heights, edges, baseline=floor, fill=True, label=name, **style)
         if rest:
-            at = end - (high - low) * _INFINITE * (0.75 if name == "left" else 0.35)
+            at = end - (high - low) * _INFINITE * (0.75 if name == "D" else 0.35)
             axes.bar([at], [max(rest, floor) - floor], (high - low) * _INFINITE * 0.36, bottom=floor, **style)
     top = axes.get_ylim()[1]
     if near:

@@ -45,7 +45,7 @@ def output_figure(plot: OutputPlot, *, prefix: str) -> str:
     masses = [sum(side[i] for i in inside) for side in (plot.left, plot.right)]
     how = "Exact" if plot.kind == "exact" else "Observed"
     description = f"{how} distribution over {count(len(plot.labels) + plot.omitted)} outcomes"
-    description += f"; the event has probability {small(masses[0])} on left and {small(masses[1])} on right."
+    description += f"; the event has probability {small(masses[0])} under D and {small(masses[1])} under D′."
     return to_svg(figure, prefix=prefix, title="Output on both datasets", description=description)
 
 
@@ -129,8 +129,8 @@ def _upright_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     at = np.arange(len(plot.labels))
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
-    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, label="left", **_LEFT_STYLE)
-    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, label="right", **_RIGHT_STYLE)
+    axes.bar(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **_LEFT_STYLE)
+    axes.bar(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **_RIGHT_STYLE)
     slack = max(4 - len(plot.labels), 0) / 2  # one or two outcomes need not be as broad as the page
     axes.set_xlim(-0.5 - slack, len(plot.labels) - 0.5 + slack)
     axes.set_xticks(at, plot.labels)
@@ -143,8 +143,8 @@ def _lying_bars(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     _probability_axis(axes.xaxis, axes.set_xscale, axes.set_xlim, plot, floor)
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5, lying=True)
-    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, label="left", **_LEFT_STYLE)
-    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, label="right", **_RIGHT_STYLE)
+    axes.barh(at - 0.19, _raised(plot.left, floor), 0.36, label="D", **_LEFT_STYLE)
+    axes.barh(at + 0.19, _raised(plot.right, floor), 0.36, label="D′", **_RIGHT_STYLE)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(at, names)
 
@@ -155,10 +155,10 @@ def _steps(axes: Axes, plot: OutputPlot, floor: float | None) -> None:
     for start, stop in _runs_of_true(plot.event):
         _mark(axes, start - 0.5, stop - 0.5)
     base = floor or 0.0
-    for name, values, line in (("left", plot.left, _LEFT_LINE), ("right", plot.right, _RIGHT_LINE)):
+    for name, values, line in (("D", plot.left, _LEFT_LINE), ("D′", plot.right, _RIGHT_LINE)):
         axes.stairs(_raised(values, floor), edges, baseline=base, color=EVIDENCE, fill=False, label=name, **line)
     axes.set_xlim(-0.5, size - 0.5)
-    # As many names as stand beside each other without touching.
+    # as many tick labels as fit without overlap
     for number in (5, 3, 2):
         ticks = sorted({round(i * (size - 1) / (number - 1)) for i in range(number)})
         names = [plot.labels[i] for i in ticks]
@@ -181,15 +181,15 @@ def _mark(axes: Axes, start: float, stop: float, *, lying: bool = False) -> None
 
 
 def _legend(figure: Figure, *, bars: bool) -> None:
-    """What left, right and the event look like, in one row at the top."""
+    """The legend of D, D′ and the event, in one row at the top."""
     width, height = (float(inches) * 72 for inches in figure.get_size_inches())
     level = height - 14
-    for start, name, style in ((_LEFT, "left", _LEFT_STYLE), (_LEFT + 70, "right", _RIGHT_STYLE)):
+    for start, name, style in ((_LEFT, "D", _LEFT_STYLE), (_LEFT + 70, "D′", _RIGHT_STYLE)):
         if bars:
             box = ((start / width, (level - 5) / height), 20 / width, 10 / height)
             figure.add_artist(Rectangle(*box, transform=figure.transFigure, **style))
         else:
-            line = _LEFT_LINE if name == "left" else _RIGHT_LINE
+            line = _LEFT_LINE if name == "D" else _RIGHT_LINE
             ends = [start / width, (start + 20) / width], [level / height] * 2
             figure.add_artist(Line2D(*ends, transform=figure.transFigure, color=EVIDENCE, **line))
         figure.text((start + 26) / width, level / height, name, va="center", size=11)

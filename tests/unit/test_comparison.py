@@ -11,12 +11,12 @@ import dpaudit
 from dpaudit.errors import ParameterError, UnknownNameError, UsageError
 from dpaudit.plans import registry
 from dpaudit.plans.command import command_line
-from dpaudit.plans.contest import bouts, timed
-from dpaudit.plans.jobs import contest_of
-from dpaudit.plans.request import Request, Versus
-from dpaudit.report.contest import contest_block, contest_figure, lines
+from dpaudit.plans.comparison import comparison_entries, timed
+from dpaudit.plans.jobs import comparison_of
+from dpaudit.plans.request import ComparisonSpec, Request
+from dpaudit.report.comparison import comparison_block, comparison_figure, lines
 from dpaudit.report.html import to_html
-from dpaudit.results.contest_rows import ONE_RUN
+from dpaudit.results.comparison import ONE_RUN
 from dpaudit.results.json_form import from_json, to_json
 from dpaudit.results.model import Result
 
@@ -31,10 +31,10 @@ def compared() -> Result:
 
 @pytest.mark.slow
 def test_every_algorithm_has_a_row_for_every_size() -> None:
-    contest = compared().contest
-    assert contest is not None
-    assert len(contest.rows) == len({row.algorithm for row in contest.rows}) * len(SIZES)
-    for row in contest.rows:
+    comparison = compared().comparison
+    assert comparison is not None
+    assert len(comparison.rows) == len({row.algorithm for row in comparison.rows}) * len(SIZES)
+    for row in comparison.rows:
         assert row.utility is not None
         assert row.audit is not None
         success, privacy = compared().utility[row.utility], compared().audits[row.audit]
@@ -43,10 +43,10 @@ def test_every_algorithm_has_a_row_for_every_size() -> None:
 
 
 def test_all_are_run_on_the_same_inputs_and_claim_the_same() -> None:
-    found = bouts(contest_of(Versus(NAME)), Versus(NAME, (1000,)))
-    inputs = {tuple(str(source) for source in bout.utility.instances) for bout in found if bout.utility is not None}
+    found = comparison_entries(comparison_of(ComparisonSpec(NAME)), ComparisonSpec(NAME, (1000,)))
+    inputs = {tuple(str(source) for source in entry.utility.instances) for entry in found if entry.utility is not None}
     assert len(inputs) == 1
-    claims = {bout.entrant: bout.privacy.tested for bout in found if bout.privacy is not None}
+    claims = {entry.method: entry.privacy.tested for entry in found if entry.privacy is not None}
     for name, claim in claims.items():
         assert claim is not None
         assert claim.epsilon == pytest.approx(1.0), name
@@ -55,9 +55,9 @@ def test_all_are_run_on_the_same_inputs_and_claim_the_same() -> None:
 
 @pytest.mark.slow
 def test_success_is_exact_and_grows() -> None:
-    contest = compared().contest
-    assert contest is not None
-    exponential = [compared().utility[row.utility or 0].deciding for row in contest.rows[: len(SIZES)]]
+    comparison = compared().comparison
+    assert comparison is not None
+    exponential = [compared().utility[row.utility or 0].deciding for row in comparison.rows[: len(SIZES)]]
     small, large = (one.exact for one in exponential if one is not None)
     assert small is not None
     assert large is not None
@@ -69,17 +69,17 @@ def test_success_is_exact_and_grows() -> None:
 @pytest.mark.slow
 def test_it_is_reproducible_whatever_the_number_of_workers() -> None:
     other = dpaudit.compare(NAME, sizes=SIZES, parameters={"size": 1024}, runs=2000, seed=4, jobs=2)
-    assert (other.contest, other.utility, other.audits) == (
-        compared().contest, compared().utility, compared().audits,
+    assert (other.comparison, other.utility, other.audits) == (
+        compared().comparison, compared().utility, compared().audits,
     )
 
 
 @pytest.mark.slow
 def test_times_stand_among_the_timings_alone() -> None:
-    contest = contest_of(Versus(NAME, parameters=(("size", 1024),)))
-    result = timed(contest, Versus(NAME, SIZES), compared())
-    assert (result.contest, result.utility, result.audits) == (
-        compared().contest, compared().utility, compared().audits,
+    comparison = comparison_of(ComparisonSpec(NAME, parameters=(("size", 1024),)))
+    result = timed(comparison, ComparisonSpec(NAME, SIZES), compared())
+    assert (result.comparison, result.utility, result.audits) == (
+        compared().comparison, compared().utility, compared().audits,
     )
     spent = {key: value for key, value in result.timings.audits.items() if key.endswith(ONE_RUN)}
     assert len(spent) == len(compared().utility)
@@ -95,20 +95,20 @@ def test_reports() -> None:
     page = to_html(result)
     assert "4 algorithms compared" in page
     assert 'href="#utility-1"' in page
-    assert contest_figure(result, prefix="x").startswith("<svg")
-    assert any("RecPrefix" in str(text) for _, _, text in contest_block(result).rows)
+    assert comparison_figure(result, prefix="x").startswith("<svg")
+    assert any("RecPrefix" in str(text) for _, _, text in comparison_block(result).rows)
 
 
 def test_its_command_makes_it_again() -> None:
-    versus = Versus(NAME, (10, 100), (("epsilon", 0.5),))
-    request = Request((NAME,), seed=3, runs=500, versus=versus)
+    comparison = ComparisonSpec(NAME, (10, 100), (("epsilon", 0.5),))
+    request = Request((NAME,), seed=3, runs=500, comparison=comparison)
     assert command_line(request) == f"dpaudit compare {NAME} --n 10,100 --param epsilon=0.5 --runs 500 --seed 3"
     assert Request.from_json(request.to_json()) == request
 
 
 def test_bad_input_is_one_sentence() -> None:
     with pytest.raises(UnknownNameError, match="interior-points"):
-        registry.contest("interior-point")
+        registry.comparison("interior-point")
     with pytest.raises(ParameterError, match="size must be at least 16"):
         dpaudit.compare(NAME, parameters={"size": 3})
     with pytest.raises(ParameterError, match="no parameter"):
@@ -119,6 +119,6 @@ def test_bad_input_is_one_sentence() -> None:
 
 def test_a_place_that_is_not_there_is_refused() -> None:
     value = json.loads(to_json(compared()))
-    value["contest"]["rows"][0]["utility"] = 99
+    value["comparison"]["rows"][0]["utility"] = 99
     with pytest.raises(Exception, match="there is no place 99"):
         from_json(json.dumps(value), where="x")

@@ -1,7 +1,7 @@
-"""How an audit bets: half of the stake by the mixture over signal strengths, half by the plug-in estimate.
+"""The test martingale of an audit: the average of the mixture over signal strengths and the plug-in e-process.
 
-The mixture stops earlier where many runs are needed, the plug-in where a few show all; their average is an e-process,
-and behind the better of the two by at most ln 2.
+The mixture stops earlier if many runs are needed, the plug-in if a few are enough. Their average is an e-process, at
+most ln 2 nats below the better of the two.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.eprocess import EProcess, Mixture, SignalMixture, plug_in
 
-__all__ = ["Bets"]
+__all__ = ["Martingale"]
 
 
-class Bets:
-    """Bets against H0: p ≤ e^ε q + δ on one pair, for a grid of ε at once; the event may change from batch to batch.
+class Martingale:
+    """Tests H0: p ≤ e^ε q + δ on one pair, for a whole grid of ε; the event may change from batch to batch.
 
     Args:
         epsilons: the grid, ascending.
-        delta: of the claim.
-        at: place on the grid of the ε that is bet against; the stakes at the others follow it.
+        delta: the claim's δ.
+        at: grid index of the tested ε; the alternatives at the other ε follow from it.
 
     Raises:
         ValueError: as `EProcess`.
@@ -33,7 +33,7 @@ class Bets:
 
     @property
     def log_values(self) -> FloatArray:
-        """ln of the e-values now, over the grid."""
+        """ln of the current e-values, over the grid."""
         return self._both.log_values
 
     @property
@@ -41,13 +41,13 @@ class Bets:
         """ln of the largest e-values so far, over the grid."""
         return self._both.log_peaks
 
-    def bet(self, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
+    def update(self, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
         """Multiply by the e-values of a batch.
 
         Args:
-            x, n: hits and runs of the batch where the event is likelier.
-            y, m: on the other side.
-            past: the same four counts of earlier runs, from which the stakes follow.
+            x, n: hits and runs of the batch on the dataset where the event is more likely.
+            y, m: the same on the other dataset.
+            past: the same four counts of earlier runs, which determine the alternatives.
         """
         p, q = plug_in(past[0], past[1], past[2], past[3], epsilon=self._epsilon, delta=self._delta)
         self._signals.update(x, n, y, m, p=p, q=q)

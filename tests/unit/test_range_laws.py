@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from dpaudit.adversary import Event, Pair
 from dpaudit.errors import NotEnumerableError, OutputError
-from dpaudit.evidence.exact import Comparison, compare, evidence
+from dpaudit.evidence.exact import PairLaws, compare, evidence
 from dpaudit.evidence.figures import exact_outputs, sampled_outputs
-from dpaudit.interpret import Law, LawCache, Outputs, align, ball_law, ball_laws, law, sample
-from dpaudit.interpret.span_laws import members
-from dpaudit.language import BOTTOM, Bernoulli, Claim, Mechanism, Multiset, Scores, Span, StepScores, Uniform
-from dpaudit.outputs.spans import Spread, below, mixed, together, wholes
+from dpaudit.interpret import Law, LawCache, Outputs, align, interval_law, interval_laws, law, sample
+from dpaudit.interpret.range_laws import members
+from dpaudit.language import BOTTOM, Bernoulli, Claim, IntegerRange, Mechanism, Multiset, Scores, StepScores, Uniform
+from dpaudit.outputs.ranges import Spread, below, mixed, together, wholes
 from dpaudit.stats.enclosure import epsilon_at
 from dpaudit.stats.hockey_stick import epsilon_at as epsilon_at_doubles
 from dpaudit.stats.hockey_stick import epsilon_at_symmetric, profile_symmetric
@@ -98,11 +98,11 @@ def density(parts: list[tuple[Spread, float]], at: int) -> Fraction:
 def test_mixtures_are_sums_of_densities(cuts: list[list[int]], shift: int) -> None:
     parts = [(spread(one, shift), 2.0**-i) for i, one in enumerate(cuts)]
     total = mixed(parts)
-    spans = list(zip(total.starts.tolist(), total.stops.tolist(), total.masses.tolist(), strict=True))
-    assert all(a < b for a, b, _ in spans)
-    assert all(one[1] <= two[0] for one, two in pairwise(spans))
+    ranges = list(zip(total.starts.tolist(), total.stops.tolist(), total.masses.tolist(), strict=True))
+    assert all(a < b for a, b, _ in ranges)
+    assert all(one[1] <= two[0] for one, two in pairwise(ranges))
     for i in range(shift, shift + 31):
-        here = [Fraction(p) / (b - a) for a, b, p in spans if a <= i < b]
+        here = [Fraction(p) / (b - a) for a, b, p in ranges if a <= i < b]
         assert float(sum(here)) == pytest.approx(float(density(parts, i)), rel=1e-14)
 
 
@@ -117,11 +117,11 @@ def test_what_is_rare_keeps_its_digits_beside_what_is_not() -> None:
 
 def test_laws_with_spans_are_those_of_their_members() -> None:
     small = Toy(2**25)
-    assert any(isinstance(value, Span) for value in law(small, 0.5).values)
+    assert any(isinstance(value, IntegerRange) for value in law(small, 0.5).values)
     dense_like = {True: 0.0}
     top = 2**25
     for outcome, p in law(small, 0.5).as_dict().items():
-        if isinstance(outcome, Span):
+        if isinstance(outcome, IntegerRange):
             middle = outcome.start
             inside = 0.1875 * ((middle < top) / top + (middle >= top // 2) / (1.5 * top))
             assert p == pytest.approx(inside * outcome.size, rel=1e-14)
@@ -136,10 +136,10 @@ def test_laws_with_spans_are_those_of_their_members() -> None:
 
 
 def test_two_laws_over_their_common_refinement() -> None:
-    left = Law((Span(0, 10), BOTTOM), np.array([0.5, 0.5]))
-    right = Law((3, Span(5, 20), None), np.array([0.1, 0.6, 0.3]))
+    left = Law((IntegerRange(0, 10), BOTTOM), np.array([0.5, 0.5]))
+    right = Law((3, IntegerRange(5, 20), None), np.array([0.1, 0.6, 0.3]))
     values, p, q = align(left, right)
-    assert values == (Span(0, 3), 3, 4, Span(5, 10), Span(10, 20), BOTTOM, None)
+    assert values == (IntegerRange(0, 3), 3, 4, IntegerRange(5, 10), IntegerRange(10, 20), BOTTOM, None)
     assert p.tolist() == pytest.approx([0.15, 0.05, 0.05, 0.25, 0, 0.5, 0])
     assert q.tolist() == pytest.approx([0, 0.1, 0, 0.2, 0.4, 0, 0.3])
     singles = [Law(*members(one.values, one.probs, "law")) for one in (left, right)]
@@ -152,7 +152,9 @@ def test_two_laws_over_their_common_refinement() -> None:
     assert first.sum() == pytest.approx(second.sum())
 
 
-@pytest.mark.parametrize("end", [Span(0, 3), Uniform((Span(0, 3), Span(4, 5))), (1, Span(0, 3))])
+@pytest.mark.parametrize(
+    "end", [IntegerRange(0, 3), Uniform((IntegerRange(0, 3), IntegerRange(4, 5))), (1, IntegerRange(0, 3))]
+)
 def test_a_span_is_no_output(end: Any) -> None:
     for read in (law, lambda mechanism, data: sample(mechanism, data, 10)):
         with pytest.raises(OutputError, match=r"return \(start, stop\)"):
@@ -160,7 +162,7 @@ def test_a_span_is_no_output(end: Any) -> None:
 
 
 def test_what_goes_on_needs_the_members() -> None:
-    with pytest.raises(NotEnumerableError, match=r"draw 1 of GoesOn has .* values, on each of which"):
+    with pytest.raises(NotEnumerableError, match=r"draw 1 of GoesOn has .* values, and the program may branch on each"):
         law(GoesOn(Toy()), 0.5)
     with pytest.raises(NotEnumerableError, match="The law has"):
         law(Toy(), 0.5).probability(lambda v: v is BOTTOM)
@@ -203,8 +205,8 @@ def test_the_audit_of_two_to_the_64_thresholds() -> None:
     exact, event = evidence(comparison, pair, Claim(6.0, 0.01))
     assert exact.epsilon is not None
     assert exact.epsilon < 6
-    assert event.spans
-    assert all(one.stop < two.start for one, two in pairwise(event.spans))
+    assert event.ranges
+    assert all(one.stop < two.start for one, two in pairwise(event.ranges))
     runs = 200_000
     left, right = (sample(learner, side, runs, seed=103 + i) for i, side in enumerate((pair.left, pair.right)))
     sides = (left, right) if exact.direction == "left/right" else (right, left)
@@ -220,38 +222,41 @@ def test_points_of_two_to_the_64() -> None:
     learner = LearnPoints(1.0, 1e-6, BIG)
     exact = law(learner, ((BIG - 1, 1),) * 30)
     assert exact.as_dict()[BIG - 1] == pytest.approx(1, abs=1e-3)
-    assert any(isinstance(value, Span) for value in exact.values)
+    assert any(isinstance(value, IntegerRange) for value in exact.values)
 
 
 def test_events_of_spans() -> None:
-    event = Event(frozenset({BOTTOM}), spans=(Span(3, 6), Span(BIG, BIG + 10)))
-    assert event.marks([2, 3, 5, 6, BIG + 9, 4.0, 4.5, "x", BOTTOM, Span(3, 5)]).tolist() == [
+    event = Event(frozenset({BOTTOM}), ranges=(IntegerRange(3, 6), IntegerRange(BIG, BIG + 10)))
+    assert event.marks([2, 3, 5, 6, BIG + 9, 4.0, 4.5, "x", BOTTOM, IntegerRange(3, 5)]).tolist() == [
         False, True, True, False, True, True, False, False, True, True,
     ]  # fmt: skip
     assert event.count(Outputs({3: 2, BIG: 5, 9: 7, BOTTOM: 1})) == 8
     assert event.spec["ranges"] == [[3, 5], [BIG, BIG + 9]]
     assert event.spec["atoms"] == ["⊥"]
     assert "3–5" in event.description
-    comparison = Comparison((Span(0, 5), 5, Span(6, 9), 12, BOTTOM), np.full(5, 0.2), np.full(5, 0.2))
+    comparison = PairLaws((IntegerRange(0, 5), 5, IntegerRange(6, 9), 12, BOTTOM), np.full(5, 0.2), np.full(5, 0.2))
     chosen = comparison.event(np.ones(5, dtype=np.bool_))
-    assert chosen == Event(frozenset({BOTTOM}), spans=(Span(0, 9), Span(12, 13)))
-    assert together([Span(0, 2), Span(2, 3), Span(4, 5)]) == [Span(0, 3), Span(4, 5)]
+    assert chosen == Event(frozenset({BOTTOM}), ranges=(IntegerRange(0, 9), IntegerRange(12, 13)))
+    assert together([IntegerRange(0, 2), IntegerRange(2, 3), IntegerRange(4, 5)]) == [
+        IntegerRange(0, 3),
+        IntegerRange(4, 5),
+    ]
 
 
 def test_spans_in_bins() -> None:
     size = 40 << 10
-    values = tuple(Span(i * size, (i + 1) * size) for i in range(41))
+    values = tuple(IntegerRange(i * size, (i + 1) * size) for i in range(41))
     p = np.arange(41.0) / 820
-    plot = exact_outputs(Comparison(values, p, p[::-1]), Event(spans=(Span(0, 10 * size),)))
+    plot = exact_outputs(PairLaws(values, p, p[::-1]), Event(ranges=(IntegerRange(0, 10 * size),)))
     assert len(plot.labels) == 40
     assert sum(plot.left) == pytest.approx(1)
     assert plot.left[0] == pytest.approx(p[0] + p[1] / 40)
     assert plot.event == [True] * 10 + [False] * 30
     assert plot.labels[:2] == ["0–41983", "41984–83967"]
     # where all happens in a small part of a wide range, that part has most bins
-    values = (*(Span(i, i + 2) for i in range(0, 160, 2)), Span(2**60, BIG), Span(BIG, 2 * BIG))
+    values = (*(IntegerRange(i, i + 2) for i in range(0, 160, 2)), IntegerRange(2**60, BIG), IntegerRange(BIG, 2 * BIG))
     p, q = np.append(np.full(80, 0.01), [0.1, 0.1]), np.append(np.full(80, 0.005), [0.1, 0.5])
-    plot = exact_outputs(Comparison(values, p, q), Event(spans=(Span(BIG, 2 * BIG),)))
+    plot = exact_outputs(PairLaws(values, p, q), Event(ranges=(IntegerRange(BIG, 2 * BIG),)))
     assert 20 < len(plot.labels) <= 40
     assert plot.labels[-1] == f"{BIG}–{2 * BIG - 1}"
     assert (plot.left[-1], plot.right[-1], plot.event[-1]) == pytest.approx((0.1, 0.5, True))
@@ -261,11 +266,11 @@ def test_spans_in_bins() -> None:
 @pytest.mark.parametrize("dataset", [0.25, 0.75])
 @pytest.mark.parametrize("mechanism", [Toy(), GoesOn(Toy(64)), Toy(40)], ids=["2^64", "goes on", "40"])
 def test_balls_on_long_ranges_agree_with_doubles(mechanism: Mechanism, dataset: float) -> None:
-    doubles, balls = law(mechanism, dataset).as_dict(), ball_law(mechanism, dataset).as_dict()
-    laws = ball_laws(mechanism, dataset, 0.5)
+    doubles, enclosures = law(mechanism, dataset).as_dict(), interval_law(mechanism, dataset).as_dict()
+    laws = interval_laws(mechanism, dataset, 0.5)
     p, q = laws.left, laws.right
     _, a, b = align(law(mechanism, dataset), law(mechanism, 0.5))
-    assert {v: float(x.mid()) for v, x in balls.items()} == pytest.approx(doubles, rel=1e-12)
+    assert {v: float(x.mid()) for v, x in enclosures.items()} == pytest.approx(doubles, rel=1e-12)
     assert sorted(float(x.mid()) for x in p) == pytest.approx(sorted(a.tolist()), rel=1e-12)
     assert sorted(float(x.mid()) for x in q) == pytest.approx(sorted(b.tolist()), rel=1e-12)
 
@@ -276,7 +281,7 @@ def test_an_enclosure_at_two_to_the_sixty_four() -> None:
     left = Multiset.counted({(2**40, 1): 500, (2**63, 0): 500})
     right = left.changed(remove=((2**40, 1),), add=((BIG - 1, 0),))
     _, a, b = align(law(mechanism, left), law(mechanism, right))
-    laws = ball_laws(mechanism, left, right)
+    laws = interval_laws(mechanism, left, right)
     p, q = laws.left, laws.right
     for (top, bottom), (x, y) in (((p, q), (a, b)), ((q, p), (b, a))):
         found = epsilon_at(top, bottom, 1e-6)

@@ -1,4 +1,4 @@
-"""Where privacy goes, as the reports say it: the sentence, the table, the picture."""
+"""Privacy loss by part, as the reports say it: the sentence, the table, the picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import example_results
 import pytest
 
-from dpaudit.report import spending, wording
+from dpaudit.report import loss_breakdown, wording
 from dpaudit.report.html import to_html
 from dpaudit.results.model import Audit, LedgerRow, Proof
 
@@ -30,10 +30,10 @@ def test_the_sentence_names_the_parts_that_lose_most() -> None:
         _row(1, "Softmax over 9 outcomes with coefficient 0.5", loss=0.2),
         _row(1, "D", loss=0.0, claimed=False),
     ]
-    assert spending.sentence(_followed(*rows)) == (
-        "of (1, 1e-06) claimed the parts compose to (1.5, 0) and the worst pair spends ε = 1.3912; on the likeliest "
-        "course to 1 the loss is 1: A 0.75 (2 times, 1 claimed), Softmax 0.2 (0.5 claimed), B 0.1 (0.5 claimed), D 0 "
-        "(not accounted for), the rest −0.05"
+    assert loss_breakdown.sentence(_followed(*rows)) == (
+        "claimed (1, 1e-06), the parts compose to (1.5, 0), and the worst pair has ε = 1.3912; on the most likely "
+        "execution path to 1 the loss is 1: A 0.75 (2 times, 1 claimed), Softmax 0.2 (0.5 claimed), B 0.1 (0.5 "
+        "claimed), D 0 (not accounted for), the rest −0.05"
     )
 
 
@@ -44,10 +44,10 @@ def test_an_infinite_loss_is_said() -> None:
         _row(1, "B", exact_epsilon=None, exact_delta=0.1, loss=None, impossible=True),
     ]
     audit = _followed(*rows)
-    text = spending.sentence(audit)
+    text = loss_breakdown.sentence(audit)
     assert text is not None
     assert text.endswith("the loss is ∞: B ∞ (0.5 claimed), A 0.25 (0.5 claimed)")
-    whole, a, b = spending.lines(audit)
+    whole, a, b = loss_breakdown.lines(audit)
     assert (whole.exact, whole.loss, whole.bar, whole.beyond, whole.exceeds, whole.tick) == (
         "∞", "∞", 100.0, True, True, None,
     )  # fmt: skip
@@ -55,14 +55,14 @@ def test_an_infinite_loss_is_said() -> None:
     assert b.beyond
 
 
-def test_without_a_course_there_are_claims_alone() -> None:
-    audit = replace(example_results.fail(), spending=None)
-    assert spending.sentence(audit) is None
-    assert spending.course(audit) is None
-    assert spending.terminal_table(audit) == []
+def test_without_a_path_there_are_claims_alone() -> None:
+    audit = replace(example_results.fail(), loss_breakdown=None)
+    assert loss_breakdown.sentence(audit) is None
+    assert loss_breakdown.path_sentence(audit) is None
+    assert loss_breakdown.terminal_table(audit) == []
     page = to_html(example_results.result(replace(audit, ledger=[LedgerRow(0, "Old: its parts …", 1.0, 1e-6)])))
     assert "Old: its parts …" in page
-    assert "Exact ε</th><th" not in page[page.index("Where privacy goes") : page.index("Method and assumptions")]
+    assert "Exact ε</th><th" not in page[page.index("Privacy loss by part") : page.index("Method and assumptions")]
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_without_a_course_there_are_claims_alone() -> None:
 )
 def test_rounding_is_on_neither_side_of_a_claim(epsilon: float, shown: str, exceeds: bool) -> None:
     audit = _followed(_row(0, "Whole", exact_epsilon=epsilon), _row(1, "A"))
-    line = spending.lines(audit)[0]
+    line = loss_breakdown.lines(audit)[0]
     assert (line.exact, line.exceeds) == (shown, exceeds)
-    assert any("!" in text for text in spending.terminal_table(audit)) == exceeds
+    assert any("!" in text for text in loss_breakdown.terminal_table(audit)) == exceeds
 
 
 def test_the_picture_is_to_scale() -> None:
     rows = [_row(0, "Whole", epsilon=2.0, exact_epsilon=1.0, loss=0.5), _row(1, "A", claimed=False, loss=-0.5)]
-    whole, a = spending.lines(_followed(*rows))
+    whole, a = loss_breakdown.lines(_followed(*rows))
     assert whole.outline is not None
     assert whole.bar is not None
     assert whole.tick is not None
@@ -93,11 +93,11 @@ def test_the_picture_is_to_scale() -> None:
 def test_long_trees_are_cut_on_paper_but_not_in_the_data() -> None:
     rows = [_row(0, "Whole"), *(_row(depth, "Again") for depth in range(1, 100))]
     audit = _followed(*rows)
-    shown = spending.lines(audit)
-    assert len(shown) + spending.left_out(audit) == 100
+    shown = loss_breakdown.lines(audit)
+    assert len(shown) + loss_breakdown.left_out(audit) == 100
     assert max(line.level for line in shown) < 10
-    assert any(f"{spending.left_out(audit)} more" in line for line in [to_html(example_results.result(audit))])
-    table = spending.terminal_table(audit)
+    assert any(f"{loss_breakdown.left_out(audit)} more" in line for line in [to_html(example_results.result(audit))])
+    table = loss_breakdown.terminal_table(audit)
     assert "more in the HTML report and the JSON" in table[-1]
     assert max(map(len, table)) <= 68
 
@@ -111,7 +111,7 @@ def test_the_page_has_the_four_bars_and_the_tree() -> None:
     assert ledger.count('class="outline"') == ledger.count('class="bar"') == ledger.count('class="tick"') == 4
     # the table says what the picture shows
     assert ledger.count('<td class="picture" aria-hidden="true">') == 4
-    assert ledger.count("more than claimed") == 3
+    assert ledger.count("exceeds the claim") == 3
 
 
 def test_a_proof_shows_its_interval() -> None:

@@ -1,4 +1,4 @@
-"""Evidence carried over: e-values of independent runs multiply, and of the same runs they must not."""
+"""Prior evidence: e-values of independent samples multiply, and those of the same samples must not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typed_commands import Typed
 
 import dpaudit
 from dpaudit.engine import orchestrator
-from dpaudit.engine.prior_evidence import carry_key, carry_notes, evidence_of
+from dpaudit.engine.prior_evidence import evidence_key, evidence_of, prior_notes
 from dpaudit.errors import UsageError
 from dpaudit.plans import alpha_shares
 from dpaudit.plans.jobs import jobs_of
@@ -37,8 +37,8 @@ def log_e(found: Result) -> float:
 @pytest.mark.slow
 def test_e_values_multiply() -> None:
     first = result(seed=1)
-    carried = evidence_of(first, where="first", seed=2)
-    alone, both = result(seed=2), result(seed=2, carried=carried)
+    prior = evidence_of(first, where="first", seed=2)
+    alone, both = result(seed=2), result(seed=2, prior=prior)
     plots = [found.audits[0].evidence_plot for found in (alone, both)]
     # while events are learned; the one that is then certified may be another
     learned = [
@@ -51,38 +51,38 @@ def test_e_values_multiply() -> None:
     evidence = both.audits[0].sequential
     assert evidence is not None
     assert evidence.seeds == [1, 2]
-    assert evidence.carried == pytest.approx(log_e(first))
+    assert evidence.prior == pytest.approx(log_e(first))
 
 
 @pytest.mark.slow
 def test_nights_that_show_nothing_alone_refute_together() -> None:
-    found, nights = result(seed=0), 1
+    found, sessions = result(seed=0), 1
     assert found.audits[0].verdict is not Verdict.FAIL
-    while found.audits[0].verdict is not Verdict.FAIL and nights < 60:
-        found = result(seed=nights, carried=evidence_of(found, where="last night", seed=nights))
-        nights += 1
+    while found.audits[0].verdict is not Verdict.FAIL and sessions < 60:
+        found = result(seed=sessions, prior=evidence_of(found, where="last night", seed=sessions))
+        sessions += 1
     audit = found.audits[0]
     assert audit.verdict is Verdict.FAIL
-    assert nights > 2
-    assert "on top of earlier results" in audit.reason
+    assert sessions > 2
+    assert "in addition to earlier results" in audit.reason
     assert audit.sequential is not None
-    assert audit.sequential.seeds == list(range(nights))
+    assert audit.sequential.seeds == list(range(sessions))
     assert audit.epsilon_lower is not None
     assert 0.85 <= audit.epsilon_lower <= 1.0
 
 
 def test_evidence_about_something_else_is_refused() -> None:
     first = result(seed=1, epsilon=2.0)
-    carried = evidence_of(first, where="first", seed=2)
-    says = r"^Nothing in the earlier result can be .* about responses against 2-DP .*\.$"
+    prior = evidence_of(first, where="first", seed=2)
+    says = r"^the earlier result has no evidence .* about responses against 2-DP .*\.$"
     with pytest.raises(UsageError, match=says):
-        result(seed=2, carried=carried)
-    with pytest.raises(UsageError, match=r"^Nothing in night\.json can be"):
-        result(seed=2, carried=carried, carried_from="night.json")
-    exact_only = Request(("A",), carried=carried)
-    with pytest.raises(UsageError, match="Nothing in the earlier result"):
-        carry_notes([], exact_only, {})
-    assert carry_notes([], Request(("A",)), {}) == {}, "none was given"
+        result(seed=2, prior=prior)
+    with pytest.raises(UsageError, match=r"^night\.json has no evidence"):
+        result(seed=2, prior=prior, prior_from="night.json")
+    exact_only = Request(("A",), prior=prior)
+    with pytest.raises(UsageError, match="the earlier result has no evidence"):
+        prior_notes([], exact_only, {})
+    assert prior_notes([], Request(("A",)), {}) == {}, "none was given"
 
 
 @pytest.mark.slow
@@ -91,15 +91,15 @@ def test_evidence_of_which_only_a_part_matches() -> None:
         return orchestrator.run(Request(targets, seed=seed, epsilon=0.85, pair=PAIR, runs=400, **more))
 
     other = result(seed=1, epsilon=2.0)
-    night = replace(other, audits=[*result(seed=1).audits, *other.audits])
-    carried = evidence_of(night, where="night.json", seed=2)
-    found = both(response, responses, seed=2, carried=carried, carried_from="night.json")
+    session = replace(other, audits=[*result(seed=1).audits, *other.audits])
+    prior = evidence_of(session, where="night.json", seed=2)
+    found = both(response, responses, seed=2, prior=prior, prior_from="night.json")
     assert [audit.notes for audit in found.audits] == [
         [
-            "Nothing was carried over from night.json to this audit: it holds no e-value of this mechanism, as it is "
-            "now, against this claim."
+            "No evidence of night.json is used in this audit: it has no e-value of this version of the mechanism "
+            "against this claim."
         ],
-        ["Not carried over from night.json, as nothing tested here matches it: responses against "
+        ["Evidence of night.json that matches no audit here is not used: responses against "
          f"{other.audits[0].claim.statement}."],
     ]
     alone = both(response, responses, seed=2)
@@ -107,25 +107,25 @@ def test_evidence_of_which_only_a_part_matches() -> None:
     evidence = [(a.sequential, b.sequential) for a, b in zip(found.audits, alone.audits, strict=True)]
     assert evidence[0][0] == evidence[0][1], "an e-value against another claim says nothing about this one"
     assert evidence[1][0] is not None
-    assert evidence[1][0].carried == pytest.approx(log_e(result(seed=1)))
+    assert evidence[1][0].prior == pytest.approx(log_e(result(seed=1)))
 
 
 def test_what_was_carried_to_two_cases_counts_once() -> None:
     first = result(seed=1)
-    second = result(seed=2, carried=evidence_of(first, where="first", seed=2))
+    second = result(seed=2, prior=evidence_of(first, where="first", seed=2))
     # a second case of the same mechanism against the same claim: it has runs of its own, and the same evidence before
     twice = replace(second, audits=[second.audits[0], replace(second.audits[0], case="another pair")])
-    (carried,) = evidence_of(twice, where="second", seed=3).values()
+    (prior,) = evidence_of(twice, where="second", seed=3).values()
     own = log_e(second) - log_e(first)
-    assert carried.log_e == pytest.approx(log_e(first) + 2 * own)
-    assert carried.seeds == (1, 2)
+    assert prior.log_e == pytest.approx(log_e(first) + 2 * own)
+    assert prior.seeds == (1, 2)
 
 
 def test_the_same_runs_twice_are_refused() -> None:
     first = result(seed=1)
     with pytest.raises(UsageError, match="was made with seed 1 too"):
         evidence_of(first, where="nights.json", seed=1)
-    later = result(seed=2, carried=evidence_of(first, where="first", seed=2))
+    later = result(seed=2, prior=evidence_of(first, where="first", seed=2))
     with pytest.raises(UsageError, match="choose another --seed"):
         evidence_of(later, where="nights.json", seed=1)
 
@@ -134,7 +134,7 @@ def test_what_an_e_value_is_about() -> None:
     def key(target: Any, **more: Any) -> str:
         request = Request((target,), **{"epsilon": 1.0, "pair": PAIR, **more})
         (job,) = jobs_of(request)
-        found = carry_key(job, bits=request.bits)
+        found = evidence_key(job, bits=request.bits)
         assert found.unknown is None
         return found.text
 
@@ -150,7 +150,7 @@ def test_what_an_e_value_is_about() -> None:
 
 def test_a_result_without_e_values() -> None:
     empty = replace(result(seed=1), audits=[])
-    with pytest.raises(UsageError, match="holds no e-values"):
+    with pytest.raises(UsageError, match="has no e-values"):
         evidence_of(empty, where="empty.json", seed=2)
 
 
@@ -159,7 +159,7 @@ def test_carried_from_python() -> None:
     both = dpaudit.audit(responses, epsilon=0.85, pair=PAIR, runs=400, seed=2, evidence=first)
     evidence = both.audits[0].sequential
     assert evidence is not None
-    assert evidence.carried == pytest.approx(log_e(first))
+    assert evidence.prior == pytest.approx(log_e(first))
 
 
 USER = """
@@ -177,7 +177,7 @@ def test_carried_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
     said = typed(f"{line} --seed 2 --evidence one.json --json two.json")
     assert said.code in (0, 1)
     first, second = (json.loads((tmp_path / name).read_text())["audits"][0] for name in ("one.json", "two.json"))
-    assert second["sequential"]["carried"] == pytest.approx(first["sequential"]["log_e"])
+    assert second["sequential"]["prior"] == pytest.approx(first["sequential"]["log_e"])
     assert math.isfinite(second["sequential"]["log_e"])
     # the stored command line carries it too
     assert typed(f"replay {second['replay']}").err.endswith("Reproduced: the same result.\n")
@@ -189,7 +189,7 @@ def test_carried_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "u.py").write_text(USER.replace("exp(-1)", "exp(-1.0)"))
     said = typed(f"{line} --seed 3 --evidence one.json --json three.json")
     assert said.code == 2
-    assert said.sentence.startswith("Nothing in one.json can be carried over: it is about f against 0.85-DP")
+    assert said.sentence.startswith("one.json has no evidence about this audit: it is about f against 0.85-DP")
     assert said.out == ""
     assert not (tmp_path / "three.json").exists()
 
@@ -201,6 +201,6 @@ def test_a_part_that_matches_on_the_command_line(typed: Typed, tmp_path: Path) -
     # nights may add up in one file
     said = typed(f"check u.py:f u.py:g {asked} --seed 2 --evidence night.json --json night.json")
     assert said.code == 0
-    assert said.out.count("Nothing was carried over from night.json") == 1
+    assert said.out.count("No evidence of night.json is used") == 1
     audits = json.loads((tmp_path / "night.json").read_text())["audits"]
     assert [(audit["sequential"]["seeds"], len(audit["notes"])) for audit in audits] == [([1, 2], 0), ([2], 1)]

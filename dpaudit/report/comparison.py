@@ -12,10 +12,10 @@ from dpaudit.report import utility, wording
 from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
 from dpaudit.report.numbers import count, small, stated
 from dpaudit.report.terminal_text import Rows, columns
-from dpaudit.results.contest_rows import ONE_RUN, ContestRow
+from dpaudit.results.comparison import ONE_RUN, ComparisonRow
 from dpaudit.results.model import Attempt, Audit, Result, UtilityAudit
 
-HEADING = ("algorithm", "n", "success", "promised", "ε on the pair", "claimed (ε, δ)", "one run")
+HEADING = ("algorithm", "n", "success", "guaranteed", "ε on the pair", "claimed (ε, δ)", "one run")
 _STYLES: tuple[dict[str, Any], ...] = (
     {"color": EVIDENCE, "linestyle": "-", "marker": "o"},
     {"color": CLAIM, "linestyle": (0, (5, 2)), "marker": "s"},
@@ -24,7 +24,7 @@ _STYLES: tuple[dict[str, Any], ...] = (
     {"color": CLAIM, "linestyle": "-", "marker": "v"},
     {"color": INK, "linestyle": (0, (5, 2)), "marker": "x"},
 )
-"""Told apart without colour too: by dashes and by the shape of the marks."""
+"""Distinguishable without colour: by dashes and by the shape of the markers."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Line:
     algorithm: str
     records: str
     success: str
-    promised: str
+    guaranteed: str
     epsilon: str
     claimed: str
     seconds: str
@@ -44,19 +44,19 @@ class Line:
     def cells(self) -> tuple[str, ...]:
         """In the order of `HEADING`."""
         return (
-            self.algorithm, self.records, self.success, self.promised, self.epsilon, self.claimed, self.seconds
+            self.algorithm, self.records, self.success, self.guaranteed, self.epsilon, self.claimed, self.seconds
         )
 
 
 def lines(result: Result, *, times: bool) -> list[Line]:
-    """The rows of a result's comparison; without `times` all that is the same in every run of it."""
-    return [] if result.contest is None else [_line(row, result, times=times) for row in result.contest.rows]
+    """The rows of a result's comparison; without `times`, only what is reproducible."""
+    return [] if result.comparison is None else [_line(row, result, times=times) for row in result.comparison.rows]
 
 
-def contest_block(result: Result) -> Rows:
+def comparison_block(result: Result) -> Rows:
     """The table for a terminal."""
     block = Rows()
-    if result.contest is None:
+    if result.comparison is None:
         return block
     block.line(Text(_title(result), "bold"), indent=0)
     shown = lines(result, times=True)
@@ -70,15 +70,15 @@ def contest_block(result: Result) -> Rows:
     return block
 
 
-def contest_figure(result: Result, *, prefix: str) -> str:
+def comparison_figure(result: Result, *, prefix: str) -> str:
     """Probability of success on the worst inputs against the number of records."""
-    assert result.contest is not None
+    assert result.comparison is not None
     strands: dict[str, list[tuple[int, Attempt]]] = {}
-    for row in result.contest.rows:
+    for row in result.comparison.rows:
         found = _utility(row, result)
         if found is not None and found.deciding is not None:
             strands.setdefault(row.algorithm, []).append((row.records, found.deciding))
-    sizes = sorted({row.records for row in result.contest.rows})
+    sizes = sorted({row.records for row in result.comparison.rows})
     with rc_context(RC):
         width, height = 720, 372
         figure = new_figure(width, height)
@@ -107,24 +107,24 @@ def contest_figure(result: Result, *, prefix: str) -> str:
 
 
 def _title(result: Result) -> str:
-    contest = result.contest
-    assert contest is not None
-    return f"{contest.title}, given ε = {stated(contest.epsilon)}, δ = {small(contest.delta)}"
+    comparison = result.comparison
+    assert comparison is not None
+    return f"{comparison.title}, given ε = {stated(comparison.epsilon)}, δ = {small(comparison.delta)}"
 
 
-def _line(row: ContestRow, result: Result, *, times: bool) -> Line:
-    promise, audit = _utility(row, result), _audit(row, result)
-    worst = promise.deciding if promise is not None else None
-    spent = result.timings.audits.get(promise.replay + ONE_RUN) if promise is not None and times else None
-    promised = promise is not None and promise.claim.probability > 0
+def _line(row: ComparisonRow, result: Result, *, times: bool) -> Line:
+    guarantee, audit = _utility(row, result), _audit(row, result)
+    worst = guarantee.deciding if guarantee is not None else None
+    seconds = result.timings.audits.get(guarantee.replay + ONE_RUN) if guarantee is not None and times else None
+    guaranteed = guarantee is not None and guarantee.claim.probability > 0
     return Line(
         row.algorithm,
         count(row.records),
         "–" if worst is None else utility.success(worst),
-        utility.promised(promise) if promise is not None and promised else "nothing",
+        utility.guaranteed(guarantee) if guarantee is not None and guaranteed else "nothing",
         _epsilon(audit),
         "–" if audit is None else wording.claimed(audit),
-        "" if spent is None else f"{spent * 1000:.3g} ms",
+        "" if seconds is None else f"{seconds * 1000:.3g} ms",
         row.note,
     )
 
@@ -138,11 +138,11 @@ def _epsilon(audit: Audit | None) -> str:
     return "–" if bound is None else f"≥ {bound}"
 
 
-def _utility(row: ContestRow, result: Result) -> UtilityAudit | None:
+def _utility(row: ComparisonRow, result: Result) -> UtilityAudit | None:
     return None if row.utility is None else result.utility[row.utility]
 
 
-def _audit(row: ContestRow, result: Result) -> Audit | None:
+def _audit(row: ComparisonRow, result: Result) -> Audit | None:
     return None if row.audit is None else result.audits[row.audit]
 
 

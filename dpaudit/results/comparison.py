@@ -11,7 +11,7 @@ ONE_RUN = ": one run"
 
 
 @dataclass(frozen=True)
-class ContestRow:
+class ComparisonRow:
     """One algorithm on inputs of one size."""
 
     algorithm: str
@@ -27,7 +27,7 @@ class ContestRow:
 
 
 @dataclass(frozen=True)
-class ContestRecord:
+class ComparisonRecord:
     """Algorithms for one task, on the same inputs, with the same claim."""
 
     name: str
@@ -40,5 +40,5 @@ class ContestRecord:
     """ε that they are given."""
     delta: Probability
     """δ that they are given."""
-    rows: list[ContestRow]
+    rows: list[ComparisonRow]
     """One for each algorithm and size."""

@@ -16,8 +16,8 @@ from dpaudit.errors import ParameterError
 from dpaudit.interpret import sample
 from dpaudit.language import Goal, Mechanism, UtilityClaim
 from dpaudit.plans.plan import Case, UtilityCase
-from dpaudit.plans.request import Versus
-from dpaudit.results.contest_rows import ONE_RUN, ContestRecord, ContestRow
+from dpaudit.plans.request import ComparisonSpec
+from dpaudit.results.comparison import ONE_RUN, ComparisonRecord, ComparisonRow
 from dpaudit.results.model import Result
 
 TIMED_RUNS = 5
@@ -25,7 +25,7 @@ TIMED_RUNS = 5
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Method:
     """An algorithm of a comparison.
 
     Args:
@@ -37,7 +37,7 @@ class Entrant:
     make: Callable[[int], Mechanism]
 
 
-class Contest(ABC):
+class Comparison(ABC):
     """A comparison, as a frozen dataclass; its fields are what may be changed: at least `epsilon` and `delta`."""
 
     name: ClassVar[str]
@@ -54,7 +54,7 @@ class Contest(ABC):
         """What all of them are to do."""
 
     @abstractmethod
-    def entrants(self) -> tuple[Entrant, ...]:
+    def methods(self) -> tuple[Method, ...]:
         """Who takes part."""
 
     @abstractmethod
@@ -67,55 +67,59 @@ class Contest(ABC):
 
 
 @dataclass(frozen=True)
-class Bout:
+class ComparisonEntry:
     """One algorithm at one size: what is to be audited, or why it cannot be."""
 
-    entrant: str
+    method: str
     records: int
     utility: UtilityCase | None
     privacy: Case | None
     note: str = ""
 
 
-def bouts(contest: Contest, versus: Versus) -> list[Bout]:
+def comparison_entries(comparison: Comparison, spec: ComparisonSpec) -> list[ComparisonEntry]:
     """Everything that a comparison audits, algorithm by algorithm."""
     found = []
-    for entrant in contest.entrants():
-        for records in versus.sizes or contest.sizes:
+    for method in comparison.methods():
+        for records in spec.sizes or comparison.sizes:
             try:
-                mechanism = entrant.make(records)
+                mechanism = method.make(records)
             except ParameterError as error:
-                found.append(Bout(entrant.name, records, None, None, str(error)))
+                found.append(ComparisonEntry(method.name, records, None, None, str(error)))
                 continue
             label = f"{records:,} records"
             utility = UtilityCase(
-                label, mechanism, _promise(contest, mechanism, records), contest.instances(records), contest.runs
+                label,
+                mechanism,
+                _guarantee(comparison, mechanism, records),
+                comparison.instances(records),
+                comparison.runs,
             )
-            case = Case(label, mechanism, contest.pairs(mechanism, records), runs=contest.runs)
-            found.append(Bout(entrant.name, records, utility, case))
+            case = Case(label, mechanism, comparison.pairs(mechanism, records), runs=comparison.runs)
+            found.append(ComparisonEntry(method.name, records, utility, case))
     return found
 
 
-def recorded(contest: Contest, versus: Versus, result: Result) -> Result:
+def recorded(comparison: Comparison, spec: ComparisonSpec, result: Result) -> Result:
     """The result with the comparison's table in it, as far as its audits had ended."""
     utility = {(audit.name, audit.case): i for i, audit in enumerate(result.utility)}
     audits = {(audit.name, audit.case): i for i, audit in enumerate(result.audits)}
     rows = []
-    for bout in bouts(contest, versus):
-        key = (bout.entrant, f"{bout.records:,} records")
-        rows.append(ContestRow(bout.entrant, bout.records, utility.get(key), audits.get(key), bout.note))
-    record = ContestRecord(
-        contest.name, contest.title, str(contest.goal), contest.epsilon, contest.delta, rows
+    for entry in comparison_entries(comparison, spec):
+        key = (entry.method, f"{entry.records:,} records")
+        rows.append(ComparisonRow(entry.method, entry.records, utility.get(key), audits.get(key), entry.note))
+    record = ComparisonRecord(
+        comparison.name, comparison.title, str(comparison.goal), comparison.epsilon, comparison.delta, rows
     )
-    return replace(result, contest=record)
+    return replace(result, comparison=record)
 
 
-def timed(contest: Contest, versus: Versus, result: Result) -> Result:
+def timed(comparison: Comparison, spec: ComparisonSpec, result: Result) -> Result:
     """The result with the seconds that one run of each takes, alone, on the first kind of inputs."""
-    assert result.contest is not None
+    assert result.comparison is not None
     seconds = dict(result.timings.audits)
-    cases = {(bout.entrant, bout.records): bout.utility for bout in bouts(contest, versus)}
-    for row in result.contest.rows:
+    cases = {(entry.method, entry.records): entry.utility for entry in comparison_entries(comparison, spec)}
+    for row in result.comparison.rows:
         case = cases[row.algorithm, row.records]
         if row.utility is None or case is None or result.utility[row.utility].crashed:
             continue
@@ -132,8 +136,8 @@ def _one_run(case: UtilityCase, seed: int) -> float:
     return time.perf_counter() - begun
 
 
-def _promise(contest: Contest, mechanism: Mechanism, records: int) -> UtilityClaim:
+def _guarantee(comparison: Comparison, mechanism: Mechanism, records: int) -> UtilityClaim:
     """What the algorithm's source promises of the goal on so many records; probability 0 where it promises nothing."""
-    promised = [claim for claim in mechanism.utility(records) if claim.goal == contest.goal and not claim.at_most]
-    nothing = UtilityClaim(contest.goal, 0.0, "nothing promised")
-    return max(promised, key=lambda claim: claim.probability, default=nothing)
+    guaranteed = [claim for claim in mechanism.utility(records) if claim.goal == comparison.goal and not claim.at_most]
+    nothing = UtilityClaim(comparison.goal, 0.0, "nothing promised")
+    return max(guaranteed, key=lambda claim: claim.probability, default=nothing)

@@ -12,7 +12,7 @@ from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
 from dpaudit.evidence.density import REAL_NOISE, ComparedPair, Losses, compared
-from dpaudit.evidence.exact import Comparison, finite, rounded_note, worse
+from dpaudit.evidence.exact import PairLaws, finite, rounded_note, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
@@ -33,7 +33,7 @@ SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
 
 
-def by_law(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event, None, None]:
+def exact_evidence(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event, None, None]:
     """Compare the case's pairs, then every pair of its scope, by exact laws or densities; `found` is filled on the way.
 
     Raises:
@@ -45,7 +45,7 @@ def by_law(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event,
         return
     before = copies(target) if is_examined(target) else None
     yield from _every(job, target.subject, found, runner)
-    if found.worst is not None and isinstance(found.worst.comparison, Comparison):
+    if found.worst is not None and isinstance(found.worst.comparison, PairLaws):
         try:
             refuse_state(before, found.worst.pair, found.worst.comparison, target.name)
         except MechanismError:
@@ -62,12 +62,12 @@ def _every(
         for pair in job.pairs:
             with runner.limited():
                 laws = _compare(job, mechanism, pair, cache, found).comparison
-            failing.append(only_failures(laws.values) if isinstance(laws, Comparison) else None)
-            yield Progress(0, 1, f"exact laws, pair {len(found.exact)} of {len(job.pairs)}", None)
+            failing.append(only_failures(laws.values) if isinstance(laws, PairLaws) else None)
+            yield Progress(0, 1, f"exact, pair {len(found.exact)} of {len(job.pairs)}", None)
     except NotEnumerableError as error:
         if isinstance(job, ExhaustiveDomain) or not job.tests:
             raise
-        found.notes.append(f"No exact law: {error}")
+        found.notes.append(f"Not computed exactly: {error}")
         return
     if failing and all(failing):
         found.withdraw()
@@ -79,7 +79,7 @@ def _every(
             try:
                 yield from _exhaust(job, mechanism, small, cache, found, runner)
             except (NotEnumerableError, MechanismError) as error:
-                found.notes.append(f"Not every pair of {small} could be compared by exact laws: {error}")
+                found.notes.append(f"Not every pair of {small} could be compared exactly: {error}")
                 return
     found.notes += _failures(found)
 
@@ -87,7 +87,7 @@ def _every(
 def _compare(
     job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, found: Findings
 ) -> ComparedPair:
-    """The laws of a pair, put down with what they change of the worst."""
+    """Compare the output distributions of a pair, and update the worst pair."""
     with guarded(job.target.name):
         one = compared(mechanism, pair, job.claim, cache)
     comparison, exact = one.comparison, one.evidence
@@ -103,9 +103,9 @@ def _compare(
 
 
 def _failures(found: Findings) -> list[str]:
-    """How probable failures are on both datasets of the worst pair; nothing where none is."""
+    """Notes on the probabilities of failures on the worst pair."""
     comparison = None if found.worst is None else found.worst.comparison
-    if not isinstance(comparison, Comparison) or isinstance(comparison.values, np.ndarray):
+    if not isinstance(comparison, PairLaws) or isinstance(comparison.values, np.ndarray):
         return []
     each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
     parts = [
@@ -113,16 +113,18 @@ def _failures(found: Findings) -> list[str]:
         for value, p, q in each
         if isinstance(value, Raised) and (p or q)
     ]
-    return [f"A failure is an outcome, as an attacker sees it: it {'; it '.join(sorted(parts))}."] if parts else []
+    if not parts:
+        return []
+    return [f"A failure counts as an output, as an attacker can see it: it {'; it '.join(sorted(parts))}."]
 
 
 def _exhaust(
     job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
-    """Every pair of the scope; only the worst are kept in the result."""
+    """Compare every pair of the finite domain; the result keeps only the worst."""
     swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
     if not swept.complete:
-        # a violation stands though the time ran out before the last pair
+        # a violation holds even if the time ran out before the last pair
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             _compare(job, mechanism, swept.worst.pair, cache, found)
         raise TimeLimitError("The time limit ran out")
@@ -135,7 +137,7 @@ def _exhaust(
     worst = swept.worst
     if worst.rounded:
         _note_rounded(worst.rounded, found)
-    # where rounding alone makes it infinite, what a shade more δ needs
+    # if only rounding makes it infinite, the ε at a slightly larger δ
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     proof = Proof(
         finite(low), finite(worst.epsilon.high), finite(worst.at_most), swept.datasets, swept.pairs,
@@ -146,14 +148,14 @@ def _exhaust(
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
             _compare(job, mechanism, pair, cache, found)
-    # the pair that needs the largest δ at the claimed ε may be another one
+    # another pair may need the largest δ at the claimed ε
     found.delta = max(found.delta or 0.0, swept.delta)
     if refutes:
         yield from _smallest(job, mechanism, scope, cache, found, runner)
 
 
 def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
-    """Say it once, of whatever was rounded first."""
+    """Add the note once."""
     if not any(note.startswith(_ROUNDED) for note in found.notes):
         found.notes.append(rounded_note(rounded))
 
@@ -161,14 +163,14 @@ def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
 def _smallest(
     job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
-    """The violating pair of fewest records, where fewer than the scope's are enough."""
+    """A violating pair with as few records as possible, if fewer than the domain's suffice."""
     for records in range(1, scope.records):
         try:
             swept = yield from sweep(mechanism, replace(scope, records=records), job.claim, runner, job.target.name)
         except SymmetryError:
             raise
         except MechanismError:
-            # a mechanism may ask for so many records
+            # a mechanism may require a minimum number of records
             continue
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             with runner.limited():

@@ -1,4 +1,4 @@
-"""Where privacy goes: one course of draws on both datasets, against numbers worked out by hand."""
+"""Privacy loss by part: one course of draws on both datasets, against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import toy_mechanisms as toys
 from numpy.typing import NDArray
 
 from dpaudit.engine import orchestrator
-from dpaudit.interpret import Spent, law, spending
+from dpaudit.interpret import LossTerm, law, loss_breakdown
 from dpaudit.language import (
     Bernoulli,
     Claim,
+    IntegerRange,
     Laplace,
     Mechanism,
     Product,
     Program,
     Softmax,
-    Span,
     Uniform,
 )
 from dpaudit.plans.jobs import jobs_of
@@ -39,24 +39,24 @@ def event(*wanted: Any) -> Callable[[Any], NDArray[np.bool_]]:
     """The event of a few outcomes."""
 
     def marks(values: Any) -> NDArray[np.bool_]:
-        return np.array([any(w in v if isinstance(v, Span) else v == w for w in wanted) for v in values])
+        return np.array([any(w in v if isinstance(v, IntegerRange) else v == w for w in wanted) for v in values])
 
     return marks
 
 
-def follow(mechanism: Mechanism, left: Any, right: Any, *wanted: Any, **options: Any) -> Spent:
-    found = spending(mechanism, left, right, event(*wanted), **options)
+def follow(mechanism: Mechanism, left: Any, right: Any, *wanted: Any, **options: Any) -> LossTerm:
+    found = loss_breakdown(mechanism, left, right, event(*wanted), **options)
     assert found is not None
     return found
 
 
-def exact(spent: Spent) -> float:
+def exact(spent: LossTerm) -> float:
     """ε of a node at the δ that it claims."""
     claim = spent.entry.claim or spent.entry.composed
     return hockey_stick.epsilon_at_symmetric(spent.left, spent.right, claim.delta if claim else 0.0)
 
 
-def leaves(spent: Spent) -> list[Spent]:
+def leaves(spent: LossTerm) -> list[LossTerm]:
     return [leaf for part in spent.parts for leaf in leaves(part)] if spent.parts else [spent]
 
 
@@ -167,7 +167,7 @@ def test_three_calls_spend_what_was_found_by_hand(T: int, base: int) -> None:
 def test_the_mended_version_keeps_to_every_claim() -> None:
     found = follow(three(RecConcaveCorrected, 4096, 4), (1,), (0,), *range(2048, 2304))
 
-    def held(spent: Spent) -> None:
+    def held(spent: LossTerm) -> None:
         assert spent.entry.claim is not None
         assert exact(spent) <= spent.entry.claim.epsilon * (1 + 1e-9)
         for part in spent.parts:
@@ -217,16 +217,16 @@ def test_programs_that_part_are_not_compared_inside() -> None:
         return Bernoulli(0.5) if dataset[0] else a
 
     for program, why in (
-        (ends_earlier, "ends earlier"), (other_output, "another output"), (draws_last, "with a draw"),
+        (ends_earlier, "ends earlier"), (other_output, "a different output"), (draws_last, "with a draw"),
     ):
         found = follow(Anything(program), (1,), (0,), True)
         assert found.parts == ()
-        assert found.remark.startswith("not comparable inside")
+        assert found.remark.startswith("its parts cannot be compared")
         assert why in found.remark
         # but the whole is
         assert found.loss == pytest.approx(0.0, abs=1e-12)
         assert exact(found) == pytest.approx(0.0, abs=1e-12)
-    assert "goes on" in follow(Anything(ends_earlier), (0,), (1,), True).remark
+    assert "continues" in follow(Anything(ends_earlier), (0,), (1,), True).remark
 
 
 def test_another_mechanism_on_the_other_dataset_is_compared_but_not_opened() -> None:
@@ -283,7 +283,7 @@ def test_a_draw_and_what_follows_is_one_draw() -> None:
         return a, b
 
     first, second = follow(Anything(program), (1,), (0,), (0, True)).parts
-    assert first.remark == "taken as one draw"
+    assert first.remark == "treated as one draw"
     assert first.entry.composed == Claim(1.0)
     assert first.entry.text == "Uniform, then Choice"
     assert first.parts == ()
@@ -332,7 +332,7 @@ def test_the_likeliest_course_is_the_one_shown() -> None:
 
     found = follow(Anything(program), (1,), (0,), "out")
     assert found.parts == ()
-    assert found.remark == "not comparable inside: its likeliest draws are impossible on the other dataset"
+    assert found.remark == "its parts cannot be compared: its most likely draws are impossible on the other dataset"
     assert found.loss == pytest.approx(0.0, abs=1e-12)
 
 
@@ -350,7 +350,7 @@ def test_outcomes_are_not_confused_with_their_parts() -> None:
 
 
 def test_an_event_without_probability_has_no_course() -> None:
-    assert spending(Counts(0.5, 0.25), (1,), (0,), event("never")) is None
+    assert loss_breakdown(Counts(0.5, 0.25), (1,), (0,), event("never")) is None
 
 
 def test_a_leaf_stays_closed() -> None:
@@ -367,9 +367,9 @@ def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orchestrator, "all_jobs", lambda r: [job for job in every(r) if job.label == label])
     result = orchestrator.run(Request(targets=("RecConcave",)))
     (found,) = result.audits
-    assert found.spending is not None
-    assert found.spending.direction == "right/left"
-    assert found.spending.share > 0.99
+    assert found.loss_breakdown is not None
+    assert found.loss_breakdown.direction == "right/left"
+    assert found.loss_breakdown.share > 0.99
     root = found.ledger[0]
     assert root.exact_epsilon == found.epsilon_exact
     assert root.exact_delta == pytest.approx(found.delta_exact, rel=1e-9)

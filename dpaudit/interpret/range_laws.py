@@ -1,4 +1,4 @@
-"""Laws whose outcomes are runs of whole numbers with one probability for each of their members."""
+"""Laws whose outcomes are ranges of whole numbers, with equally likely members."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import plain
-from dpaudit.outputs.spans import Span, Spread, mixed, wholes
+from dpaudit.outputs.ranges import IntegerRange, Spread, mixed, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 Outcomes: TypeAlias = tuple[Hashable, ...] | IntArray
 
 LISTED_MEMBERS = 1_000_000
-"""Spans with more members than this are not taken apart for a draw on which the text goes on."""
+"""Ranges with more members than this are not expanded for a draw that the program continues from."""
 _AT_ONCE = 256
-"""So many laws wait for their common refinement."""
+"""Number of laws collected before computing their common refinement."""
 
 
-def has_spans(values: Any) -> bool:
-    """Whether some outcome of a law is a span."""
-    return isinstance(values, tuple) and any(type(value) is Span for value in values)
+def has_ranges(values: Any) -> bool:
+    """Whether some outcome of a law is a range."""
+    return isinstance(values, tuple) and any(type(value) is IntegerRange for value in values)
 
 
-class SpanMixture:
+class RangeMixture:
     """Sums weighted spreads."""
 
     def __init__(self) -> None:
@@ -35,21 +35,21 @@ class SpanMixture:
         return bool(self._parts)
 
     def add(self, spread: Spread, mass: float) -> None:
-        """One more, that has `mass` of the whole."""
+        """Add a spread with weight `mass`."""
         self._parts.append((spread, mass))
         if len(self._parts) == _AT_ONCE:
             self._parts = [(mixed(self._parts), 1.0)]
 
     def add_all(self, values: Iterable[Any], probs: FloatArray, mass: float) -> list[tuple[Hashable, float]]:
-        """The whole numbers and spans of a law; its other outcomes, with their share of `mass`, are handed back."""
-        found, others = _parted(values, probs)
-        self.add(found, mass)
+        """Add the whole numbers and ranges of a law; return its other outcomes with their share of `mass`."""
+        spread, others = _parted(values, probs)
+        self.add(spread, mass)
         return [(value, mass * p) for value, p in others]
 
     def law(self, values: Iterable[Any], probs: FloatArray) -> tuple[Outcomes, FloatArray]:
-        """What was added together with a law of single outcomes: outcomes and probabilities."""
-        found, others = _parted(values, probs)
-        total = mixed([*self._parts, (found, 1.0)])
+        """The sum of everything added and a law of single outcomes: outcomes and probabilities."""
+        spread, others = _parted(values, probs)
+        total = mixed([*self._parts, (spread, 1.0)])
         return (
             (*_outcomes(total), *(value for value, _ in others)),
             np.concatenate([total.masses, [p for _, p in others]]),
@@ -57,9 +57,9 @@ class SpanMixture:
 
 
 def aligned(left: Outcomes, p: FloatArray, right: Outcomes, q: FloatArray) -> tuple[Outcomes, FloatArray, FloatArray]:
-    """Two laws over the common refinement of their spans and the union of their other outcomes.
+    """Two laws over the common refinement of their ranges and the union of their other outcomes.
 
-    Within a span of the refinement both laws are uniform, so that a divergence of the masses is one of the laws.
+    Within a range of the refinement both laws are uniform, so a divergence of the masses equals that of the laws.
     """
     (a, others_a), (b, others_b) = _parted(plain(left), p), _parted(plain(right), q)
     onto_left, onto_right = mixed([(a, 1.0), (b, 0.0)]), mixed([(a, 0.0), (b, 1.0)])
@@ -73,23 +73,23 @@ def aligned(left: Outcomes, p: FloatArray, right: Outcomes, q: FloatArray) -> tu
 
 
 def members(values: Outcomes, probs: FloatArray, where: str) -> tuple[Outcomes, FloatArray]:
-    """The law with its spans taken apart.
+    """The law with its ranges expanded into members.
 
     Raises:
-        NotEnumerableError: they have too many members.
+        NotEnumerableError: the ranges have too many members.
     """
-    if not has_spans(values):
+    if not has_ranges(values):
         return values, probs
-    sizes = [value.size if isinstance(value, Span) else 1 for value in values]
+    sizes = [value.size if isinstance(value, IntegerRange) else 1 for value in values]
     if sum(sizes) > LISTED_MEMBERS:
         raise NotEnumerableError(
-            f"The {where} has {sum(sizes):,} values, on each of which the text may go on; at most {LISTED_MEMBERS:,} "
-            "are told apart: make it the last draw, or choose a smaller range."
+            f"The {where} has {sum(sizes):,} values, and the program may branch on each; at most {LISTED_MEMBERS:,} "
+            "are enumerated: make it the last draw, or choose a smaller range."
         )
     single: list[Hashable] = []
     for value in values:
-        single += range(value.start, value.stop) if isinstance(value, Span) else [value]
-    # one by one: they may be balls
+        single += range(value.start, value.stop) if isinstance(value, IntegerRange) else [value]
+    # one by one: they may be intervals
     each = np.array([p / size for p, size in zip(probs, sizes, strict=True)])
     return tuple(single), np.repeat(each, sizes)
 
@@ -99,7 +99,7 @@ def _parted(values: Iterable[Any], probs: FloatArray) -> tuple[Spread, list[tupl
     on: list[tuple[int, int, float]] = []
     others: list[tuple[Hashable, float]] = []
     for value, p in zip(values, probs.tolist(), strict=True):
-        if isinstance(value, Span):
+        if isinstance(value, IntegerRange):
             on.append((value.start, value.stop, p))
         elif isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
             on.append((int(value), int(value) + 1, p))
@@ -111,8 +111,8 @@ def _parted(values: Iterable[Any], probs: FloatArray) -> tuple[Spread, list[tupl
 
 
 def _outcomes(spread: Spread) -> Sequence[Hashable]:
-    """A span of one member is that number."""
+    """The outcomes of a spread; a range of one member becomes that number."""
     return [
-        start if stop == start + 1 else Span(start, stop)
+        start if stop == start + 1 else IntegerRange(start, stop)
         for start, stop in zip(spread.starts.tolist(), spread.stops.tolist(), strict=True)
     ]

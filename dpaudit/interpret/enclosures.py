@@ -1,8 +1,8 @@
-"""The probabilities of a finite draw as balls: intervals that contain them, whatever was rounded on the way.
+"""Enclosures of the probabilities of a finite draw: intervals that contain them despite all rounding.
 
-The numbers that a program hands to its draws (scores, scales, thresholds) are whole numbers, fractions or enclosed
-numbers (`language.enclosed`); a double of many digits, which may have been rounded, is noted. From them on every number
-is an interval of Arb (F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", IEEE
+The numbers that a program passes to its draws (scores, scales, thresholds) are whole numbers, fractions or enclosed
+numbers (`stats.enclosed`); a double with many digits, which may have been rounded, is recorded. From there on every
+number is an Arb interval (F. Johansson, "Arb: efficient arbitrary-precision midpoint-radius interval arithmetic", IEEE
 Transactions on Computers 2017).
 """
 
@@ -41,69 +41,69 @@ from dpaudit.language.distributions import (
 )
 from dpaudit.language.distributions.base import Tail, plain
 from dpaudit.outputs.canonical import canonical
-from dpaudit.stats.arb import HALF, Ball, ball
+from dpaudit.stats.arb import HALF, ArbInterval, to_interval
 from dpaudit.stats.enclosed import keying
 
 
 @singledispatch
-def probabilities(draw: Finite) -> list[Ball]:
-    """The probabilities of a draw's values, in their order.
+def probabilities(draw: Finite) -> list[ArbInterval]:
+    """The probabilities of a draw's values, in order.
 
-    A draw of a kind that is not known here counts as a table of doubles, which is scaled to sum to 1.
+    A draw of unknown type counts as a table of doubles, which is scaled to sum to 1.
 
     Raises:
-        NotEnumerableError: a part of it cannot be enumerated.
+        NotEnumerableError: a part of the draw cannot be enumerated.
     """
-    return _scaled([ball(p) for p in draw.probs.tolist()])
+    return _scaled([to_interval(p) for p in draw.probs.tolist()])
 
 
 @probabilities.register
-def _(draw: Categorical) -> list[Ball]:
-    return _scaled([ball(p) for p in draw.probabilities])
+def _(draw: Categorical) -> list[ArbInterval]:
+    return _scaled([to_interval(p) for p in draw.probabilities])
 
 
 @probabilities.register
-def _(draw: Bernoulli) -> list[Ball]:
+def _(draw: Bernoulli) -> list[ArbInterval]:
     if draw.event is not None:
         return [_tail(draw.event), _tail(draw.event.opposite)]
     if draw.complement is None or draw.p < draw.complement:
-        return [ball(draw.p), 1 - ball(draw.p)]
-    return [1 - ball(draw.complement), ball(draw.complement)]
+        return [to_interval(draw.p), 1 - to_interval(draw.p)]
+    return [1 - to_interval(draw.complement), to_interval(draw.complement)]
 
 
 @probabilities.register
-def _(draw: Uniform) -> list[Ball]:
+def _(draw: Uniform) -> list[ArbInterval]:
     return [1 / arb(len(draw.outcomes))] * len(draw.outcomes)
 
 
 @probabilities.register
-def _(draw: RandomOrder) -> list[Ball]:
+def _(draw: RandomOrder) -> list[ArbInterval]:
     return [1 / arb(draw.orders)] * len(draw.values)
 
 
 @probabilities.register
-def _(draw: Softmax) -> list[Ball]:
-    coefficient = ball(draw.coefficient)
+def _(draw: Softmax) -> list[ArbInterval]:
+    coefficient = to_interval(draw.coefficient)
     scores = draw.scores.tolist()
-    top = ball(max(scores) if draw.coefficient > 0 else min(scores))
+    top = to_interval(max(scores) if draw.coefficient > 0 else min(scores))
     with keying():
-        weights = {score: ((ball(score) - top) * coefficient).exp() for score in set(scores)}
+        weights = {score: ((to_interval(score) - top) * coefficient).exp() for score in set(scores)}
         return _scaled([weights[score] for score in scores])
 
 
 @probabilities.register
-def _(draw: LevelSoftmax) -> list[Ball]:
-    coefficient, levels = ball(draw.coefficient), draw.each.tolist()
+def _(draw: LevelSoftmax) -> list[ArbInterval]:
+    coefficient, levels = to_interval(draw.coefficient), draw.each.tolist()
     top = max(levels) if draw.coefficient > 0 else min(levels)
     weights = {level: (coefficient * (level - top)).exp() for level in set(levels)}
     return _scaled([weights[level] for level in levels])
 
 
 @probabilities.register
-def _(draw: Mapped) -> list[Ball]:
+def _(draw: Mapped) -> list[ArbInterval]:
     if not isinstance(draw.base, Finite):
-        raise NotEnumerableError(f"{draw.base!r} cannot be enumerated: {draw.base.remedy}.")
-    merged: dict[Hashable, Ball] = {}
+        raise NotEnumerableError(f"{draw.base!r} cannot be enumerated; {draw.base.remedy}.")
+    merged: dict[Hashable, ArbInterval] = {}
     for value, p in zip(plain(draw.base.values), probabilities(draw.base), strict=True):
         image = canonical(draw.function(value))
         merged[image] = merged[image] + p if image in merged else p
@@ -111,30 +111,30 @@ def _(draw: Mapped) -> list[Ball]:
 
 
 @probabilities.register
-def _(draw: Product | NoisyCopies | Repeated) -> list[Ball]:
+def _(draw: Product | NoisyCopies | Repeated) -> list[ArbInterval]:
     joint = [arb(1)]
     for part in draw.parts:
         if not isinstance(part, Finite):
-            raise NotEnumerableError(f"{part!r} cannot be enumerated: {part.remedy}.")
+            raise NotEnumerableError(f"{part!r} cannot be enumerated; {part.remedy}.")
         each = probabilities(part)
         joint = [p * q for p in joint for q in each]
     return joint
 
 
 @probabilities.register
-def _(draw: RandomPairing | Multinomial) -> list[Ball]:
-    return [ball(p) for p in draw.fractions().values()]
+def _(draw: RandomPairing | Multinomial) -> list[ArbInterval]:
+    return [to_interval(p) for p in draw.fractions().values()]
 
 
 @probabilities.register
-def _(draw: CutGeometric) -> list[Ball]:
-    rate = ball(draw.rate)
+def _(draw: CutGeometric) -> list[ArbInterval]:
+    rate = to_interval(draw.rate)
     tails = [(-k * rate).exp() for k in range(draw.most + 1)]  # Pr[G ≥ k]
     return [*(high - low for high, low in pairwise(tails)), tails[-1]]
 
 
 @probabilities.register
-def _(draw: ClippedInteger) -> list[Ball]:
+def _(draw: ClippedInteger) -> list[ArbInterval]:
     cuts = [c + (0 if draw.up else 1) for c in range(draw.low, draw.high)]
     if not cuts:
         return [arb(1)]
@@ -144,68 +144,70 @@ def _(draw: ClippedInteger) -> list[Ball]:
     return [tails[0], *inner, _above(noise, cuts[-1]) + (0 if draw.up else _at(noise, cuts[-1]))]
 
 
-def _scaled(weights: list[Ball]) -> list[Ball]:
+def _scaled(weights: list[ArbInterval]) -> list[ArbInterval]:
     total = arb(0)
     for weight in weights:
         total += weight
     return [weight / total for weight in weights]
 
 
-def _tail(event: Tail) -> Ball:
+def _tail(event: Tail) -> ArbInterval:
     side = _below(event.noise, event.t) if event.low else _above(event.noise, event.t)
     return side + _at(event.noise, event.t) if event.closed else side
 
 
 @singledispatch
-def _below(noise: Any, t: float) -> Ball:
+def _below(noise: Any, t: float) -> ArbInterval:
     """Pr[noise < t]."""
-    raise NotEnumerableError(f"{noise!r} has no probabilities to any precision; use Laplace or Gaussian noise.")
+    raise NotEnumerableError(
+        f"The probabilities of {noise!r} are not known to arbitrary precision; use Laplace or Gaussian noise."
+    )
 
 
 @singledispatch
-def _above(noise: Any, t: float) -> Ball:
-    """Pr[noise > t]; of a symmetric noise by its mirror image."""
+def _above(noise: Any, t: float) -> ArbInterval:
+    """Pr[noise > t]; by reflection for symmetric noise."""
     return 1 - _below(noise, t) - _at(noise, t)
 
 
 @singledispatch
-def _at(noise: Any, t: float) -> Ball:
+def _at(noise: Any, t: float) -> ArbInterval:
     """Pr[noise = t]."""
     return arb(0)
 
 
 @_below.register
-def _(noise: Laplace, t: float) -> Ball:
-    return _laplace_below((ball(t) - ball(noise.loc)) / ball(noise.scale), left=t < noise.loc)
+def _(noise: Laplace, t: float) -> ArbInterval:
+    return _laplace_below((to_interval(t) - to_interval(noise.loc)) / to_interval(noise.scale), left=t < noise.loc)
 
 
 @_above.register
-def _(noise: Laplace, t: float) -> Ball:
-    return _laplace_below((ball(noise.loc) - ball(t)) / ball(noise.scale), left=t > noise.loc)
+def _(noise: Laplace, t: float) -> ArbInterval:
+    return _laplace_below((to_interval(noise.loc) - to_interval(t)) / to_interval(noise.scale), left=t > noise.loc)
 
 
 @_below.register
-def _(noise: Gaussian, t: float) -> Ball:
-    return ((ball(noise.mean) - ball(t)) / (ball(noise.sigma) * arb(2).sqrt())).erfc() * HALF
+def _(noise: Gaussian, t: float) -> ArbInterval:
+    return ((to_interval(noise.mean) - to_interval(t)) / (to_interval(noise.sigma) * arb(2).sqrt())).erfc() * HALF
 
 
 @_above.register
-def _(noise: Gaussian, t: float) -> Ball:
-    return ((ball(t) - ball(noise.mean)) / (ball(noise.sigma) * arb(2).sqrt())).erfc() * HALF
+def _(noise: Gaussian, t: float) -> ArbInterval:
+    return ((to_interval(t) - to_interval(noise.mean)) / (to_interval(noise.sigma) * arb(2).sqrt())).erfc() * HALF
 
 
 @_below.register
-def _(noise: Clipped, t: float) -> Ball:
+def _(noise: Clipped, t: float) -> ArbInterval:
     return arb(0) if t <= noise.low else arb(1) if t > noise.high else _below(noise.base, t)
 
 
 @_above.register
-def _(noise: Clipped, t: float) -> Ball:
+def _(noise: Clipped, t: float) -> ArbInterval:
     return arb(0) if t >= noise.high else arb(1) if t < noise.low else _above(noise.base, t)
 
 
 @_at.register
-def _(noise: Clipped, t: float) -> Ball:
+def _(noise: Clipped, t: float) -> ArbInterval:
     if noise.low == noise.high == t:
         return arb(1)
     if t == noise.low:
@@ -216,39 +218,39 @@ def _(noise: Clipped, t: float) -> Ball:
 
 
 @_below.register
-def _(noise: DiscreteLaplace, t: float) -> Ball:
+def _(noise: DiscreteLaplace, t: float) -> ArbInterval:
     return _geometric_from(noise, noise.loc - (math.ceil(t) - 1)) if abs(t) < math.inf else arb(float(t > 0))
 
 
 @_above.register
-def _(noise: DiscreteLaplace, t: float) -> Ball:
+def _(noise: DiscreteLaplace, t: float) -> ArbInterval:
     return _geometric_from(noise, math.floor(t) + 1 - noise.loc) if abs(t) < math.inf else arb(float(t < 0))
 
 
 @_at.register
-def _(noise: DiscreteLaplace, t: float) -> Ball:
+def _(noise: DiscreteLaplace, t: float) -> ArbInterval:
     if not abs(t) < math.inf or t != math.floor(t):
         return arb(0)
-    a = (-1 / ball(noise.scale)).exp()
-    return (1 - a) / (1 + a) * (-abs(int(t) - noise.loc) / ball(noise.scale)).exp()
+    a = (-1 / to_interval(noise.scale)).exp()
+    return (1 - a) / (1 + a) * (-abs(int(t) - noise.loc) / to_interval(noise.scale)).exp()
 
 
 @_below.register
-def _(noise: Snapping, t: float) -> Ball:
+def _(noise: Snapping, t: float) -> ArbInterval:
     if t <= -noise.bound:
         return arb(0)
     return arb(1) if t > noise.bound else _snapped_below(noise, math.ceil(t / noise.step))
 
 
 @_above.register
-def _(noise: Snapping, t: float) -> Ball:
+def _(noise: Snapping, t: float) -> ArbInterval:
     if t >= noise.bound:
         return arb(0)
     return arb(1) if t < -noise.bound else 1 - _snapped_below(noise, math.floor(t / noise.step) + 1)
 
 
 @_at.register
-def _(noise: Snapping, t: float) -> Ball:
+def _(noise: Snapping, t: float) -> ArbInterval:
     if t == -noise.bound:
         return _snapped_below(noise, math.floor(t / noise.step) + 1)
     if t == noise.bound:
@@ -259,20 +261,20 @@ def _(noise: Snapping, t: float) -> Ball:
     return _snapped_below(noise, k + 1) - _snapped_below(noise, k)
 
 
-def _laplace_below(z: Ball, *, left: bool) -> Ball:
+def _laplace_below(z: ArbInterval, *, left: bool) -> ArbInterval:
     """Pr[X < z] for Laplace noise of scale 1; `left`: z < 0."""
     return z.exp() * HALF if left else 1 - (-z).exp() * HALF
 
 
-def _geometric_from(noise: DiscreteLaplace, steps: int) -> Ball:
-    """Pr[X ≥ loc + steps], and by symmetry Pr[X ≤ loc − steps]."""
-    scale = ball(noise.scale)
+def _geometric_from(noise: DiscreteLaplace, steps: int) -> ArbInterval:
+    """Pr[X ≥ loc + steps], which by symmetry is Pr[X ≤ loc − steps]."""
+    scale = to_interval(noise.scale)
     over = 1 + (-1 / scale).exp()
     return (-steps / scale).exp() / over if steps > 0 else 1 - (-(1 - steps) / scale).exp() / over
 
 
-def _snapped_below(noise: Snapping, k: int) -> Ball:
+def _snapped_below(noise: Snapping, k: int) -> ArbInterval:
     """Pr[snapped noise < k·Λ], in real arithmetic."""
     cut = (k - HALF) * arb(noise.step)  # a power of two
     centre = min(max(noise.value, -noise.bound), noise.bound)
-    return _laplace_below((cut - ball(centre)) / ball(noise.scale), left=(k - 0.5) * noise.step < centre)
+    return _laplace_below((cut - to_interval(centre)) / to_interval(noise.scale), left=(k - 0.5) * noise.step < centre)

@@ -22,13 +22,13 @@ _PAGE_ROWS = 40
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table, and what is drawn beside it; positions in percent of the picture's width.
+    """One line of the table and its bar chart; positions in percent of the chart's width.
 
     Args:
         level: from 0, for the indent.
-        exceeds: whether it spends more than it claims.
-        outline, bar, tick: where claim, exact ε and loss lie; None where they are not drawn, as a gain of privacy.
-        beyond: whether the bar goes on past the right edge.
+        exceeds: whether its exact ε exceeds its claim.
+        outline, bar, tick: positions of claim, exact ε and loss; None if they are not drawn, e.g. a negative loss.
+        beyond: whether the bar extends past the right edge.
     """
 
     level: int
@@ -47,7 +47,7 @@ class Line:
 
 
 def lines(audit: Audit) -> list[Line]:
-    """The lines of the table, depth first, as many as a page holds; the data has them all."""
+    """The first lines of the table, depth first, as many as fit on a page; the data has all of them."""
     rows = audit.ledger[:_PAGE_ROWS]
     sizes = [x for row in rows for x in (row.epsilon, row.exact_epsilon, row.loss) if x is not None]
     end = max([*sizes, 1e-9]) * 1.06
@@ -81,39 +81,41 @@ def left_out(audit: Audit) -> int:
 
 
 def sentence(audit: Audit) -> str | None:
-    """Where the budget went, in one sentence; None where no course was followed.
+    """The privacy loss by part, in one sentence; None without a breakdown.
 
-    E.g. "of (4.5, 9e-09) claimed the parts compose to (4.5, 8e-09) and the worst pair spends ε = 4.911503; on the
-    likeliest course to 2048 the loss is 4.93: ADist 4 (4 times, 2 claimed), Softmax 0.926 (3 times, 1.5 claimed)".
+    E.g. "claimed (4.5, 9e-09), the parts compose to (4.5, 8e-09), and the worst pair has ε = 4.911503; on the most
+    likely execution path to 2048 the loss is 4.93: ADist 4 (4 times, 2 claimed), Softmax 0.926 (3 times, 1.5 claimed)".
     """
-    if audit.spending is None or not audit.ledger:
+    if audit.loss_breakdown is None or not audit.ledger:
         return None
     root = audit.ledger[0]
     claim = f"({nearest(audit.claim.epsilon)}, {small(audit.claim.delta)})"
-    parts = f" the parts compose to {_composed(root)} and" if _composed(root) else ""
-    text = f"of {claim} claimed{parts} the worst pair spends ε = {exact_epsilon(audit)}"
-    return f"{text}; on the likeliest course to {root.value} the loss is {_loss(root)}: {_kinds(audit.ledger)}"
+    parts = f" the parts compose to {_composed(root)}, and" if _composed(root) else ""
+    text = f"claimed {claim},{parts} the worst pair has ε = {exact_epsilon(audit)}"
+    path = f"on the most likely execution path to {root.value} the loss is {_loss(root)}"
+    return f"{text}; {path}: {_kinds(audit.ledger)}"
 
 
-def course(audit: Audit) -> str | None:
-    """Which course of draws the table is of; None where none was followed."""
-    if audit.spending is None or not audit.ledger:
+def path_sentence(audit: Audit) -> str | None:
+    """The execution path of the table; None without a breakdown."""
+    if audit.loss_breakdown is None or not audit.ledger:
         return None
-    side = audit.spending.direction.partition("/")[0]
+    dataset = "D" if audit.loss_breakdown.direction.startswith("left/") else "D′"
     root = audit.ledger[0]
     return (
-        f"The draws that lead to {root.value}, the likeliest outcome of the worst event, on the {side} dataset of "
-        f"“{audit.spending.pair.label}”, by the likeliest course ({_share(audit.spending.share)} of its probability). "
-        "Every part is compared on the two inputs that it has there: exact ε is the least at its own δ, in both "
-        "directions; the loss is the logarithm of how much likelier its draw was, and losses add up along the tree."
+        f"The draws that lead to {root.value}, the most likely outcome in the worst event, under {dataset} of "
+        f"“{audit.loss_breakdown.pair.label}”, on the most likely execution path "
+        f"({_share(audit.loss_breakdown.share)} of its probability). "
+        "Each part is compared on its two inputs on this path: exact ε is the smallest ε at its own δ, in both "
+        "directions; the loss is the log-likelihood ratio of its draw, and losses add up along the tree."
     )
 
 
 def terminal_table(audit: Audit) -> list[str]:
-    """The table for a terminal of 80 columns; empty where no course was followed."""
-    if audit.spending is None:
+    """The table for a terminal of 80 columns; empty without a breakdown."""
+    if audit.loss_breakdown is None:
         return []
-    cells = [("part → what it drew", "claimed", "parts", "exact", "loss")]
+    cells = [("part → draw", "claimed", "parts", "exact", "loss")]
     for row in audit.ledger[:_TERMINAL_ROWS]:
         name = f"{' ' * min(row.depth, _DEEPEST)}{_kind(row)} → {row.value}"
         short = name if len(name) <= _TERMINAL_NAME else f"{name[: _TERMINAL_NAME - 1]}…"
@@ -123,23 +125,23 @@ def terminal_table(audit: Audit) -> list[str]:
     hidden = len(audit.ledger) - _TERMINAL_ROWS
     more = [f"… {hidden} more in the HTML report and the JSON"] if hidden > 0 else []
     broken = any(_exceeds(row) for row in audit.ledger[:_TERMINAL_ROWS])
-    return [*columns(cells), *more, *(["! more than it claims, at its own δ"] if broken else [])]
+    return [*columns(cells), *more, *(["! exceeds its claim, at its own δ"] if broken else [])]
 
 
 def _kinds(rows: list[LedgerRow]) -> str:
-    """The leaves by kind, those that lose most first."""
-    found: dict[str, list[LedgerRow]] = {}
+    """The leaves by kind, largest loss first."""
+    by_kind: dict[str, list[LedgerRow]] = {}
     for row, below in zip(rows, [*rows[1:], None], strict=True):
         if below is None or below.depth <= row.depth:
-            found.setdefault(_kind(row), []).append(row)
+            by_kind.setdefault(_kind(row), []).append(row)
     losses = {
-        kind: math.fsum(math.inf if row.impossible else row.loss or 0.0 for row in of) for kind, of in found.items()
+        kind: math.fsum(math.inf if row.impossible else row.loss or 0.0 for row in of) for kind, of in by_kind.items()
     }
-    order = sorted(found, key=lambda kind: -losses[kind])
+    order = sorted(by_kind, key=lambda kind: -losses[kind])
     texts = []
     for kind in order[:_GROUPS]:
-        claims = [row.epsilon for row in found[kind] if row.claimed or row.composed_epsilon is not None]
-        times = f"{len(found[kind])} times, " if len(found[kind]) > 1 else ""
+        claims = [row.epsilon for row in by_kind[kind] if row.claimed or row.composed_epsilon is not None]
+        times = f"{len(by_kind[kind])} times, " if len(by_kind[kind]) > 1 else ""
         claim = f"{nearest(math.fsum(claims))} claimed" if claims else "not accounted for"
         texts.append(f"{kind} {_number(losses[kind])} ({times}{claim})")
     rest = order[_GROUPS:]
@@ -193,7 +195,7 @@ def _loss(row: LedgerRow) -> str:
 
 
 def _number(x: float, against: float | None = None) -> str:
-    """Three digits; what is 0, or `against`, but for the rounding of doubles is shown as that."""
+    """Three digits; a number that equals 0 or `against` up to rounding is shown as that."""
     if abs(x) < _ROUNDING:
         return "0"
     if against is not None and math.isclose(x, against, rel_tol=_ROUNDING):

@@ -1,4 +1,4 @@
-"""Runs of whole numbers, and laws that are uniform on each of a few of them: what solutions of 2^64 are held by."""
+"""Ranges of whole numbers, and laws that are uniform on each of a few ranges: for up to 2^64 solutions and more."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 Wholes: TypeAlias = NDArray[Any]
-"""Whole numbers: int64, or Python's own (an array of objects) where one of them does not fit."""
+"""Whole numbers: int64, or Python integers (an object array) if one does not fit."""
 
 _FITS = 1 << 62
-"""Sums and differences of two numbers below it fit into 64 bits."""
+"""Sums and differences of two numbers below this fit into 64 bits."""
 
 
 @dataclass(frozen=True, order=True)
-class Span:
-    """The whole numbers start, …, stop − 1; at least one. In a law it stands for them, so it is no output itself."""
+class IntegerRange:
+    """The whole numbers start, …, stop − 1; at least one. In a law it represents its members; it is not an output."""
 
     start: int
     stop: int
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of members."""
         return self.stop - self.start
 
     def __contains__(self, value: object) -> bool:
@@ -41,11 +41,11 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """A law, or a part of one, on whole numbers: uniform on each of a few spans.
+    """A law, or a part of one, on whole numbers: uniform on each of a few ranges.
 
     Args:
-        starts, stops: shape (k,); the spans start, …, stop − 1, disjoint and ascending, none of them empty.
-        masses: shape (k,), the probability of each span as a whole.
+        starts, stops: shape (k,); the ranges start, …, stop − 1 are nonempty, disjoint and ascending.
+        masses: shape (k,), the total probability of each range.
     """
 
     starts: Wholes
@@ -53,8 +53,8 @@ class Spread:
     masses: FloatArray
 
     def draw(self, rng: Generator, size: int) -> IntArray | list[int]:
-        """`size` independent values; a list where they do not all fit into 64 bits."""
-        # only what can happen: a multinomial draw gives its last entry what rounding has left over
+        """`size` independent values; a list if they do not all fit into 64 bits."""
+        # only ranges of positive probability: numpy's multinomial gives its last entry the rounding error
         possible = np.flatnonzero(self.masses)
         masses = self.masses[possible]
         times = rng.multinomial(size, masses / masses.sum())
@@ -71,35 +71,35 @@ class Spread:
 
 
 def wholes(values: Iterable[int]) -> Wholes:
-    """As an array on which sums and differences are exact, shape (k,)."""
-    found = [index(value) for value in values]
-    if all(-_FITS < value < _FITS for value in found):
-        return np.array(found, dtype=np.int64)
-    big = np.empty(len(found), dtype=object)
-    big[:] = found
+    """An array on which sums and differences are exact, shape (k,)."""
+    integers = [index(value) for value in values]
+    if all(-_FITS < value < _FITS for value in integers):
+        return np.array(integers, dtype=np.int64)
+    big = np.empty(len(integers), dtype=object)
+    big[:] = integers
     return big
 
 
-def together(spans: Iterable[Span]) -> list[Span]:
-    """Disjoint ascending spans, with neighbours that touch made one."""
-    found: list[Span] = []
-    for span in spans:
-        if found and found[-1].stop == span.start:
-            found[-1] = Span(found[-1].start, span.stop)
+def together(ranges: Iterable[IntegerRange]) -> list[IntegerRange]:
+    """Disjoint ascending ranges, with adjacent ones merged."""
+    merged: list[IntegerRange] = []
+    for one in ranges:
+        if merged and merged[-1].stop == one.start:
+            merged[-1] = IntegerRange(merged[-1].start, one.stop)
         else:
-            found.append(span)
-    return found
+            merged.append(one)
+    return merged
 
 
 def below(rng: Generator, bound: int, size: int) -> list[int]:
-    """`size` independent uniform values of 0, …, bound − 1, whatever the bound."""
+    """`size` independent uniform values of 0, …, bound − 1, for any bound."""
     if bound <= 1 << 64:
-        found: list[int] = rng.integers(0, bound, size, dtype=np.uint64).tolist()
-        return found
+        values: list[int] = rng.integers(0, bound, size, dtype=np.uint64).tolist()
+        return values
     bits = (bound - 1).bit_length()
     words = -(-bits // 64)
     kept: list[int] = []
-    # a number of as many bits is below the bound with probability ½ at least; the others are drawn again
+    # a number with as many bits is below the bound with probability at least ½; redraw the others
     while len(kept) < size:
         rows = rng.integers(0, 1 << 64, (size - len(kept), words), dtype=np.uint64)
         numbers = (int.from_bytes(row.tobytes(), "little") >> 64 * words - bits for row in rows.astype("<u8"))
@@ -108,9 +108,9 @@ def below(rng: Generator, bound: int, size: int) -> list[int]:
 
 
 def mixed(parts: Sequence[tuple[Spread, float]]) -> Spread:
-    """Σ weight · part, on the common refinement of their spans.
+    """Σ weight · part, on the common refinement of their ranges.
 
-    Every mass is a sum of positive terms: differences of running sums would lose what is rare beside what is not.
+    Every mass is a sum of positive terms: differences of running sums would lose small masses next to large ones.
     """
     cuts = sorted({cut for part, _ in parts for ends in (part.starts, part.stops) for cut in ends.tolist()})
     if not cuts:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from flint import arb, ctx
 
-from dpaudit.interpret import LawCache, ball_law, law
-from dpaudit.interpret.balls import probabilities
+from dpaudit.interpret import LawCache, interval_law, law
+from dpaudit.interpret.enclosures import probabilities
 from dpaudit.language import (
     Categorical,
     Claim,
@@ -25,7 +25,7 @@ from dpaudit.language import (
     Uniform,
 )
 from dpaudit.language.distributions import Bernoulli, Mapped, Product, RandomPairing, Snapping
-from dpaudit.stats.arb import PRECISION, ball
+from dpaudit.stats.arb import PRECISION, to_interval
 from dpaudit_algorithms.foundations.a_dist import ADist
 from dpaudit_algorithms.interior_points.rec_prefix import RecPrefixLevel
 from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
@@ -33,8 +33,8 @@ from dpaudit_algorithms.pac.learn_thresholds import LearnThresholds
 DIGITS = Context(prec=60)
 
 
-def widest(balls: list[Any]) -> float:
-    return max(float(p.rad()) for p in balls)
+def widest(enclosures: list[Any]) -> float:
+    return max(float(p.rad()) for p in enclosures)
 
 
 DRAWS: list[Any] = [
@@ -88,7 +88,7 @@ def test_laplace_tails_contain_sixty_digits(loc: float, scale: float, t: float) 
     with ctx.workprec(PRECISION):
         inside, outside = probabilities(Laplace(loc, scale) < t)
         for found, value in ((inside, below), (outside, DIGITS.subtract(Decimal(1), below))):
-            exact = ball(Fraction(value))
+            exact = to_interval(Fraction(value))
             assert found.overlaps(exact)
             assert float(found.rad()) < 1e-35
 
@@ -99,7 +99,9 @@ def test_a_random_pairing_is_exact() -> None:
     # 15 pairings; a 0 and a 1 together three times: 6; once: 9
     assert sorted(exact.values()) == [Fraction(6, 15), Fraction(9, 15)]
     with ctx.workprec(PRECISION):
-        assert all(p.contains(arb(ball(value))) for p, value in zip(probabilities(draw), exact.values(), strict=True))
+        assert all(
+            p.contains(arb(to_interval(value))) for p, value in zip(probabilities(draw), exact.values(), strict=True)
+        )
 
 
 CASES: list[tuple[Mechanism, Any]] = [
@@ -110,19 +112,19 @@ CASES: list[tuple[Mechanism, Any]] = [
 
 @pytest.mark.parametrize(("mechanism", "dataset"), CASES, ids=["LearnThresholds", "RecPrefixLevel"])
 def test_the_law_in_balls_is_the_law(mechanism: Mechanism, dataset: Any) -> None:
-    doubles, balls = law(mechanism, dataset).as_dict(), ball_law(mechanism, dataset).as_dict()
-    assert set(doubles) <= set(balls)
-    for value, p in balls.items():
+    doubles, enclosures = law(mechanism, dataset).as_dict(), interval_law(mechanism, dataset).as_dict()
+    assert set(doubles) <= set(enclosures)
+    for value, p in enclosures.items():
         assert float(p.mid()) == pytest.approx(doubles.get(value, 0.0), rel=1e-11, abs=1e-300)
     with ctx.workprec(PRECISION):
-        total = sum(balls.values(), arb(0))
+        total = sum(enclosures.values(), arb(0))
     assert total.contains(1)
     assert float(total.rad()) < 1e-30
 
 
 def test_what_underflows_in_doubles_stays_possible() -> None:
     """A gap of 3,000 standard units: ⊥ has the probability e^-3000/2."""
-    found = ball_law(ADist(1.0, 0.05, Multiplicity((0, 1))), (0,) * 3_010).as_dict()
+    found = interval_law(ADist(1.0, 0.05, Multiplicity((0, 1))), (0,) * 3_010).as_dict()
     assert len(found) == 2
     least = min(found.values(), key=lambda p: float(p.mid()))
     assert not least.is_zero()
@@ -144,8 +146,8 @@ class NoParameter(Mechanism):
 @pytest.mark.parametrize("mechanism", [NoParameter(), ADist(1.0, 0.01, Multiplicity((0, 1)))])
 def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls(mechanism: Mechanism) -> None:
     cache = LawCache()
-    alone = ball_law(mechanism, Multiset.of((0, 0, 1))).as_dict()
+    alone = interval_law(mechanism, Multiset.of((0, 0, 1))).as_dict()
     law(mechanism, Multiset.of((0, 0, 1)), cache=cache)
-    after = ball_law(mechanism, Multiset.of((0, 0, 1)), cache=cache).as_dict()
+    after = interval_law(mechanism, Multiset.of((0, 0, 1)), cache=cache).as_dict()
     assert widest(list(after.values())) < 1e-30
     assert all(after[outcome].overlaps(p) for outcome, p in alone.items())
