@@ -87,7 +87,7 @@ def test_claim_by_parts_goes_before(made: Any) -> None:
 
 
 def test_pairs_are_asked_for(made: Any, library: str) -> None:
-    with pytest.raises(UsageError, match=f"Which datasets should {LIBRARIES[library][1]} be tried"):
+    with pytest.raises(UsageError, match=f"Which datasets should {LIBRARIES[library][1]} be tested on"):
         dpaudit.audit(made)
 
 
