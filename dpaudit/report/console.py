@@ -233,7 +233,7 @@ def _add_event(block: Rows, audit: Audit) -> None:
         if (evidence := wording.deciding(audit)) is not None:
             if exact is not None and (evidence.event, evidence.pair) != (exact.event, exact.pair):
                 where = "" if evidence.pair == exact.pair else f" ({evidence.pair.label})"
-                dataset = f"{wording.likelier_dataset(evidence)}{where}"
+                dataset = f"{wording.more_likely_dataset(evidence)}{where}"
                 block.labelled("samples", wording.event_phrase(evidence.event, dataset, evidence))
             block.labelled("", wording.counts_sentence(evidence))
 

@@ -328,11 +328,11 @@ def deciding(audit: Audit) -> SampledEvidence | None:
 def counts(evidence: SampledEvidence) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
     """(dataset, samples in the event, samples) for D, then for D′."""
     numerator, denominator = (evidence.x, evidence.n), (evidence.y, evidence.m)
-    left, right = (numerator, denominator) if likelier_dataset(evidence) == "D" else (denominator, numerator)
+    left, right = (numerator, denominator) if more_likely_dataset(evidence) == "D" else (denominator, numerator)
     return ("D", *left), ("D′", *right)
 
 
-def likelier_dataset(evidence: SampledEvidence | ExactEvidence) -> str:
+def more_likely_dataset(evidence: SampledEvidence | ExactEvidence) -> str:
     """The dataset under which the event is more likely, "D" or "D′"."""
     return "D" if evidence.direction.startswith("left/") else "D′"
 
@@ -345,7 +345,7 @@ def reported_exact(audit: Audit) -> ExactEvidence | None:
 def more_likely_under(audit: Audit) -> str | None:
     """The dataset under which the reported event is more likely, "D" or "D′"; None without evidence."""
     evidence = reported_exact(audit) or deciding(audit)
-    return None if evidence is None else likelier_dataset(evidence)
+    return None if evidence is None else more_likely_dataset(evidence)
 
 
 def event_phrase(event: EventRecord | None, dataset: str | None, evidence: SampledEvidence | None = None) -> str:
@@ -367,7 +367,7 @@ def probabilities_sentence(evidence: ExactEvidence) -> str:
     """E.g. "probability 0.5 under D, 0.0677 under D′"."""
     if evidence.p is None or evidence.q is None:
         return ""
-    sides = (evidence.p, evidence.q) if likelier_dataset(evidence) == "D" else (evidence.q, evidence.p)
+    sides = (evidence.p, evidence.q) if more_likely_dataset(evidence) == "D" else (evidence.q, evidence.p)
     return f"probability {small(sides[0])} under D, {small(sides[1])} under D′"
 
 

@@ -256,7 +256,7 @@ class LedgerRow:
     value: str = ""
     """What it gave."""
     loss: float | None = None
-    """ln of how much likelier that was on the dataset that the course is of; the losses of its parts add up to it."""
+    """Log of the ratio of its probabilities on the two datasets; the losses of the parts add up to it."""
     impossible: bool = False
     """Whether it is infinite: what was drawn is impossible on the other dataset."""
     remark: str = ""

@@ -11,7 +11,7 @@ from dpaudit_algorithms.interior_points.interior_point_rec_concave import Interi
 
 
 def cases() -> tuple[Case, ...]:
-    """Hand-made pairs at two calls, exhaustive finite domains, the printed A_dist where it does no harm, and groups."""
+    """Specified pairs at two calls, exhaustive finite domains, the printed A_dist where it does no harm, and groups."""
     default, group = InteriorPointByRecConcave(), small(64, 2.0, delta=1e-6)
     scope = Scope((0, 3, 4, 7), 5)
     return (
