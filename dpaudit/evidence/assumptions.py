@@ -42,6 +42,7 @@ from dpaudit.outputs.form import Form, Forms
 from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.arrays import FloatArray, IntArray
+from dpaudit.subjects import by_value
 from dpaudit.subjects.call_time import BY_THE_CLOCK
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
@@ -668,7 +669,7 @@ def copies(target: _Target) -> Callable[[], _Target] | None:
     modules = [module for module in _project_modules(target.subject) if _registered(module)]
     try:
         with _classes_of_their_own():
-            payload = cloudpickle.dumps(target)
+            payload = by_value.dumps(target)
     except Exception:
         return None
     finally:

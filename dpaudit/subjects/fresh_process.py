@@ -25,6 +25,7 @@ from typing import Any
 import cloudpickle
 
 from dpaudit.interpret import Outputs
+from dpaudit.subjects import by_value
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.target import USER_MODULE, Target, module_of_file
 
@@ -93,7 +94,7 @@ def fresh_process(target: Target) -> FreshProcess | None:
         return None
     try:
         with _by_reference():
-            subject = cloudpickle.dumps(target)
+            subject = by_value.dumps(target)
         files = [
             str(Path(module.__file__).resolve()) for name, module in list(sys.modules.items())
             if name.startswith(USER_MODULE) and name.encode() in subject and module.__file__
@@ -153,7 +154,7 @@ class _Server:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def send(self, kind: str, number: int, what: Any) -> None:
-        self.line.send_bytes(cloudpickle.dumps((kind, (number, what))))
+        self.line.send_bytes(by_value.dumps((kind, (number, what))))
 
     def begin(self, payload: bytes) -> int:
         if self.child is not None:
@@ -220,7 +221,7 @@ def _be_child(line: Connection, number: int, payload: bytes) -> None:
         with suppress(BaseException):
             if target is not None:
                 answer = [target.runs(unit.dataset, unit.runs, unit.seed) for unit in units]
-        line.send_bytes(cloudpickle.dumps((number, answer)))
+        line.send_bytes(by_value.dumps((number, answer)))
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from multiprocessing import TimeoutError as PoolTimeoutError
 from typing import Any
 
-import cloudpickle
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -21,6 +20,7 @@ from numpy.random import SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
+from dpaudit.subjects import by_value
 from dpaudit.subjects.target import Target
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
 from dpaudit.supervision import until
@@ -183,14 +183,14 @@ def packed(value: Any) -> bytes:
     It is pickled by value, so that a user's file, a lambda or a notebook's function reaches the worker, and with
     `sys.path`: the worker may have been started by other code before a folder was added.
     """
-    return pickle.dumps((list(sys.path), cloudpickle.dumps(value)))
+    return pickle.dumps((list(sys.path), by_value.dumps(value)))
 
 
 def unpacked(payload: bytes) -> Any:
     """The value of `packed`, in a worker process."""
     path, value = pickle.loads(payload)
     sys.path[:] = path
-    return cloudpickle.loads(value)
+    return pickle.loads(value)
 
 
 def _run_pickled(payload: bytes, unit: Unit) -> Outputs:

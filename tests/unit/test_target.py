@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 import re
 import sys
 from collections.abc import Callable
@@ -10,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import numpy as np
 import pytest
 from audit_toys import Breaks, Response
@@ -20,7 +20,7 @@ from dpaudit.errors import DatasetError, MechanismError, OutputError, ParameterE
 from dpaudit.interpret import Outputs
 from dpaudit.language import BOTTOM, Mechanism
 from dpaudit.outputs.canonical import Raised
-from dpaudit.subjects import user_errors
+from dpaudit.subjects import by_value, user_errors
 from dpaudit.subjects.target import MechanismTarget, function_target, instantiate, load_object, with_parameters
 
 SEED = SeedSequence(5)
@@ -284,9 +284,20 @@ def test_two_files_of_one_name(folder: Path) -> None:
 
 def test_a_function_of_a_file_travels_by_value(folder: Path) -> None:
     found, _ = load_object("user_file.py:g")
-    payload = cloudpickle.dumps(function_target(found, "g", "here"))
+    payload = by_value.dumps(function_target(found, "g", "here"))
     del sys.modules["_dpaudit_user_user_file"]
-    assert cloudpickle.loads(payload).runs((0,), 3, SEED).counts == {1: 3}
+    assert pickle.loads(payload).runs((0,), 3, SEED).counts == {1: 3}
+
+
+def test_code_that_travels_keeps_the_name_of_its_file() -> None:
+    def outer() -> tuple[Callable[[], int], Callable[[], int]]:
+        def inner() -> int:
+            return 1
+
+        return inner, lambda: 2
+
+    for function in (outer, *pickle.loads(by_value.dumps(outer))()):
+        assert pickle.loads(by_value.dumps(function)).__code__.co_filename == __file__
 
 
 # --- parameters -------------------------------------------------------------------------------------------------
