@@ -108,12 +108,12 @@ def on_found_pairs(
 
     if in_catalogue(target):
         first = jobs_of(request)[0]
-        subject, claim = first.target.subject, first.claim
+        value, claim = first.target.subject, first.claim
     else:
-        subject, name, _ = resolved(request, target)
-        claim = tested_claim(request, own_claim(subject), name)
+        own = resolved(request, target)
+        value, claim = own.value, tested_claim(request, own_claim(own.value), own.name)
     found = find_pairs(
-        subject,
+        value,
         data,
         claim.relation,
         claim,

@@ -8,7 +8,6 @@ from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records, SampledFrom
-from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.pair import as_multisets
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import DatasetError, UsageError
@@ -46,7 +45,7 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
     same = [job for job in jobs if not isinstance(subject, Mechanism) or job.target.subject == subject]
     pairs = [pair for job in same for pair in job.pairs]
     scopes = [scope for job in same if (scope := _scope(job)) is not None]
-    records = parse_records(request.data) if request.data is not None else _records(pairs, scopes)
+    records = request.records or _records(pairs, scopes)
     counted = bool(scopes) and not scopes[0].ordered
     counted = isinstance(pairs[0].left, Multiset) if pairs else counted
     sizes = [len(side) for pair in pairs for side in (pair.left, pair.right)]

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from numpy.random import default_rng
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.describe import Records, SampledFrom
-from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.adversary.pairs.starting_pairs import starting_pairs
 from dpaudit.errors import PairError, UnknownNameError, UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset, PiecewiseConstantScore, Quality
@@ -37,7 +36,7 @@ from dpaudit.plans.job import ExhaustiveDomain, GivenPairs, PairSearch, PrivacyJ
 from dpaudit.plans.plan import Case, Plan, Scope, refuse_twins
 from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMode, WorstCaseMode
-from dpaudit.plans.subject import in_catalogue, own_claim, resolved, tested_claim
+from dpaudit.plans.subject import CatalogueSubject, OwnSubject, Subject, own_claim, subject_of, tested_claim
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.call_time import refuse_without_timer
 from dpaudit.subjects.stated import stated_notes
@@ -60,25 +59,38 @@ def jobs_of(request: Request) -> list[PrivacyJob]:
     """
     if request.comparison is not None:
         return _comparison_jobs(request, request.comparison)
-    jobs: list[PrivacyJob] = []
-    changed = set[str]()
-    for target in request.targets:
-        if request.verify is not None:
-            jobs += _scope_jobs(request, request.verify, target, changed)
-        elif request.worst_case is not None:
-            jobs.append(_worst_case_job(request, request.worst_case, target, changed))
-        elif in_catalogue(target):
-            jobs += _catalogue_jobs(request, registry.canonical_name(target), changed)
-        else:
-            jobs.append(_own_job(request, target, changed))
-    unknown = set(request.parameters) - changed
-    if unknown:
-        key = min(unknown)
-        mechanisms = [job.target.subject for job in jobs if isinstance(job.target, MechanismTarget)]
+    subjects = [subject_of(request, target) for target in request.targets]
+    jobs = [job for subject in subjects for job in _jobs(request, subject)]
+    _refuse_ignored_parameters(request, subjects, jobs)
+    return with_own_ids(jobs)
+
+
+def _jobs(request: Request, subject: Subject) -> Iterable[PrivacyJob]:
+    if request.verify is not None:
+        return _scope_jobs(request, request.verify, subject)
+    if request.worst_case is not None:
+        return [_worst_case_job(request, request.worst_case, subject)]
+    if request.game is not None:
+        return [_played(request, Play.parse(request.game), subject)]
+    return _catalogue_jobs(request, subject) if isinstance(subject, CatalogueSubject) else [_own_job(request, subject)]
+
+
+def _refuse_ignored_parameters(request: Request, subjects: Iterable[Subject], jobs: Iterable[PrivacyJob]) -> None:
+    """Reject parameters that none of the subjects has; single mechanisms reject unknown ones when they are made."""
+    if request.game is not None or any(
+        isinstance(subject, OwnSubject) and isinstance(subject.value, Mechanism) for subject in subjects
+    ):
+        return
+    mechanisms = [job.target.subject for job in jobs if isinstance(job.target, MechanismTarget)]
+    for key in sorted(request.parameters):
         if not mechanisms:
             raise UsageError("{} {}=… is for mechanisms; a function has no parameters to set.", PARAMETERS, key)
-        with_parameters(mechanisms[0], {key: request.parameters[key]})
-    return with_own_ids(jobs)
+        if not any(key in _fields(mechanism) for mechanism in mechanisms):
+            with_parameters(mechanisms[0], {key: request.parameters[key]})
+
+
+def _fields(mechanism: Mechanism) -> Collection[str]:
+    return getattr(mechanism, "__dataclass_fields__", ())
 
 
 def comparison_of(spec: ComparisonSpec) -> Comparison:
@@ -98,25 +110,17 @@ def _comparison_jobs(request: Request, spec: ComparisonSpec) -> list[PrivacyJob]
         if entry.privacy is None or entry.privacy.tested is None:
             continue
         case = replace(entry.privacy, runs=_runs(request, entry.privacy))
-        target = MechanismTarget(entry.method, _source(case.mechanism, ""), case.mechanism)
-        jobs.append(_of_case(request, target, case, entry.privacy.tested, None))
+        jobs.append(_of_case(request, _target(entry.method, case.mechanism), case, entry.privacy.tested, None))
     return jobs
 
 
-def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[PrivacyJob]:
-    cases = registry.plan(name).cases()
-    if not cases:
-        raise UsageError(f"The plan of {name} has no cases, so there is nothing to check.")
+def _catalogue_jobs(request: Request, subject: CatalogueSubject) -> Iterable[PrivacyJob]:
+    name, cases = subject.name, _cases(subject)
     refuse_twins(name, cases)
     if pairs := _pairs_wanted(request, cases[0].tested):
         cases = (replace(cases[0], pairs=pairs, scope=None, label=_label(request)),)
-    if request.game is not None:
-        yield _played(request, Play.parse(request.game), cases[0].mechanism, name, changed)
-        return
     for case in cases:
-        fields = set(getattr(case.mechanism, "__dataclass_fields__", {}))
-        wanted = {key: value for key, value in request.parameters.items() if key in fields}
-        changed |= set(wanted)
+        wanted = {key: value for key, value in request.parameters.items() if key in _fields(case.mechanism)}
         mechanism, claim = case.mechanism, case.tested
         if wanted:
             mechanism = with_parameters(case.mechanism, wanted)
@@ -128,120 +132,145 @@ def _catalogue_jobs(request: Request, name: str, changed: set[str]) -> Iterable[
         claim = tested_claim(request, claim, name)
         expected = case.expected if not wanted and claim == case.tested and not pairs else None
         made = replace(case, mechanism=mechanism, claim=claim, runs=_runs(request, case))
-        target = MechanismTarget(name, _source(mechanism, type(mechanism).__module__), mechanism)
-        yield _of_case(request, target, made, claim, expected)
+        yield _of_case(request, _target(name, mechanism, type(mechanism).__module__), made, claim, expected)
 
 
-def _scope_jobs(
-    request: Request, verify: VerifyMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
-) -> Iterable[PrivacyJob]:
+def _scope_jobs(request: Request, verify: VerifyMode, subject: Subject) -> Iterable[PrivacyJob]:
     """The claim on every pair of a scope, and group privacy on every group."""
-    mechanism: Any
-    if in_catalogue(target):
-        name = registry.canonical_name(target)
-        mechanism, scope = _small(request, verify, name)
-        source = _source(mechanism, type(mechanism).__module__)
-        if request.parameters:
-            mechanism = with_parameters(mechanism, request.parameters)
-            changed |= set(request.parameters)
+    if isinstance(subject, CatalogueSubject):
+        mechanism, scope = _small(request, verify, subject)
+        mechanism = _with_parameters(request, mechanism)
+        target = _target(subject.name, mechanism, type(mechanism).__module__)
     else:
-        mechanism, name, source = resolved(request, target)
-        changed |= _fitting(request, mechanism)
-        if not isinstance(mechanism, Mechanism):
-            raise UsageError(
-                f"{name} is a function, which can only be sampled; `dpaudit verify` needs a Mechanism, whose output "
-                "distributions can be computed."
-            )
-        scope = Scope(_domain(request, verify), verify.records, ordered=verify.ordered)
+        target = _enumerable(subject, "verify", "")
+        mechanism, scope = target.subject, _described_scope(request, verify)
     scope = replace(scope, reduced=verify.symmetries)
-    claim = tested_claim(request, mechanism.claim, name)
+    claim = tested_claim(request, mechanism.claim, subject.name)
     for k in range(1, verify.groups + 1):
         # an algorithm may take more records than requested: a multiple, or a minimum
         if k > scope.records:
             break
         label = f"every pair of {scope.records} records" if k == 1 else f"every group of {k} of {scope.records} records"
         stated = claim_of_group(mechanism, claim, k)
-        of_group = MechanismTarget(name, source, mechanism)
-        _refuse_divergence(name, stated)
+        _refuse_divergence(subject.name, stated)
         yield ExhaustiveDomain(
-            target=of_group, label=label, claim=stated, replay=replay_id(request, of_group, label),
+            target=target, label=label, claim=stated, replay=replay_id(request, target, label),
             black_box=request.black_box, scope=scope,
         )
 
 
-def _worst_case_job(
-    request: Request, worst_case: WorstCaseMode, target: str | Callable[..., Any] | Mechanism, changed: set[str]
-) -> PrivacyJob:
+def _worst_case_job(request: Request, worst_case: WorstCaseMode, subject: Subject) -> PrivacyJob:
     """One search for the worst pair."""
-    mechanism: Any
     starts: tuple[Pair, ...] = ()
     natural = None
-    if in_catalogue(target):
-        name = registry.canonical_name(target)
-        plan = registry.plan(name)
+    if isinstance(subject, CatalogueSubject):
+        natural = subject.plan.natural
         if worst_case.case is not None:
-            cases = {case.label: case for case in plan.cases()}
-            if worst_case.case not in cases:
-                close = difflib.get_close_matches(worst_case.case, cases, n=2) or [
-                    f"one that `dpaudit show {name}` lists"
-                ]
-                raise UnknownNameError(f"case of {name}", worst_case.case, tuple(close))
-            mechanism, starts = cases[worst_case.case].mechanism, cases[worst_case.case].pairs
-            sides = [side for pair in starts for side in (pair.left, pair.right)]
-            values = tuple(sorted({value for side in sides for value in Multiset.of(side).values})) or (0, 1)
-        elif request.data is not None:
+            case = _case(subject, worst_case.case)
+            mechanism, starts = case.mechanism, case.pairs
+            datasets = [dataset for pair in starts for dataset in (pair.left, pair.right)]
+            values = tuple(sorted({value for dataset in datasets for value in Multiset.of(dataset).values})) or (0, 1)
+        elif request.records is not None:
             # nothing is enumerated, so the description may be of any size
-            mechanism, values = _first(plan.cases(), name), ()
+            mechanism, values = _cases(subject)[0].mechanism, ()
         else:
-            mechanism, scope = _small(request, worst_case, name)
+            mechanism, scope = _small(request, worst_case, subject)
             values = scope.domain
-        records: Records = SampledFrom(values) if request.data is None else parse_records(request.data)
-        natural, source = plan.natural, _source(mechanism, "")
-        if request.parameters:
-            mechanism = with_parameters(mechanism, request.parameters)
-            changed |= set(request.parameters)
+        records = request.records or SampledFrom(values)
+        target = _target(subject.name, _with_parameters(request, mechanism))
     else:
-        if request.data is None:
+        if request.records is None:
             raise UsageError("Describe the records with {}, such as 'integers(0, 7)'.", DATA)
-        mechanism, name, source = resolved(request, target)
-        changed |= _fitting(request, mechanism)
-        records = parse_records(request.data)
-    if not isinstance(mechanism, Mechanism):
-        raise UsageError(
-            f"{name} is a function, which can only be sampled; `dpaudit worst` needs a Mechanism, whose output "
-            "distributions can be computed. `dpaudit check` searches for pairs by sampling."
-        )
-    if worst_case.scores and not isinstance(getattr(mechanism, "quality", None), Quality):
+        records = request.records
+        target = _enumerable(subject, "worst", " `dpaudit check` searches for pairs by sampling.")
+    name, mechanism = target.name, target.subject
+    quality = getattr(mechanism, "quality", None) if worst_case.scores else None
+    if worst_case.scores and not isinstance(quality, Quality):
         raise UsageError("{} has no quality function to vary; leave {} out.", name, SCORES)
     claim = tested_claim(request, mechanism.claim, name)
-    quality = getattr(mechanism, "quality", None) if worst_case.scores else None
     if isinstance(quality, PiecewiseConstantScore):
         quality = natural(quality.stop) if natural is not None else None
     if worst_case.realised and (quality is None or type(quality).realised is Quality.realised):
         raise UsageError("It is not known which scores datasets attain for {}; leave {} out.", name, REALISED)
-    searched = MechanismTarget(name, source, mechanism)
     return WorstCaseSearch(
-        target=searched, label=WORST_PAIR, claim=claim, replay=replay_id(request, searched, WORST_PAIR),
+        target=target, label=WORST_PAIR, claim=claim, replay=replay_id(request, target, WORST_PAIR),
         black_box=request.black_box, mode=worst_case, records=records, starts=starts, natural=quality,
     )
 
 
-def _source(mechanism: Mechanism, other: str) -> str:
-    """The paper and theorem of a mechanism's card; `other` without a card."""
-    return other if mechanism.card is None else mechanism.card.source
+def _target(name: str, mechanism: Mechanism, other: str = "") -> MechanismTarget:
+    """A mechanism to audit; its source is the paper and theorem of its card, and `other` without a card."""
+    return MechanismTarget(name, other if mechanism.card is None else mechanism.card.source, mechanism)
 
 
-def _small(request: Request, verify: VerifyMode | WorstCaseMode, name: str) -> tuple[Mechanism, Scope]:
-    """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
-    plan = registry.plan(name)
-    if request.data is not None:
-        return _first(plan.cases(), name), Scope(_domain(request, verify), verify.records, ordered=verify.ordered)
-    if plan.small is None:
+def _enumerable(subject: OwnSubject, command: str, alternative: str) -> MechanismTarget:
+    """A mechanism of the user's own, for a command that compares output distributions.
+
+    Raises:
+        UsageError: it is a function.
+    """
+    if not isinstance(subject.value, Mechanism):
         raise UsageError(
-            f"The output distributions of {name} cannot be computed on a small domain; `dpaudit check {name}` samples "
-            "it, and uses densities if its noise has them."
+            f"{subject.name} is a function, which can only be sampled; `dpaudit {command}` needs a Mechanism, whose "
+            f"output distributions can be computed.{alternative}"
         )
-    return plan.small(verify.domain or DEFAULT_DOMAIN, verify.records)
+    return MechanismTarget(subject.name, subject.source, subject.value)
+
+
+def _with_parameters(request: Request, mechanism: Mechanism) -> Mechanism:
+    return with_parameters(mechanism, request.parameters) if request.parameters else mechanism
+
+
+def _small(
+    request: Request, mode: VerifyMode | WorstCaseMode, subject: CatalogueSubject
+) -> tuple[Mechanism, Scope]:
+    """An algorithm of the catalogue on a small domain, or its first case's on the records of a description."""
+    if request.records is not None:
+        return _cases(subject)[0].mechanism, _described_scope(request, mode)
+    if subject.plan.small is None:
+        raise UsageError(
+            f"The output distributions of {subject.name} cannot be computed on a small domain; `dpaudit check "
+            f"{subject.name}` samples it, and uses densities if its noise has them."
+        )
+    return subject.plan.small(mode.domain or DEFAULT_DOMAIN, mode.records)
+
+
+def _described_scope(request: Request, mode: VerifyMode | WorstCaseMode) -> Scope:
+    """All datasets of the described records, or of the whole numbers below --domain."""
+    if request.records is None:
+        domain: tuple[Any, ...] | None = tuple(range(mode.domain or DEFAULT_DOMAIN))
+    else:
+        domain = request.records.every(MOST_DOMAIN)
+    if domain is None:
+        raise UsageError(
+            "{} {!r} has more than {:,} records, or infinitely many, too many to verify every pair.",
+            DATA, request.data, MOST_DOMAIN,
+        )
+    return Scope(domain, mode.records, ordered=mode.ordered)
+
+
+def _cases(subject: CatalogueSubject) -> tuple[Case, ...]:
+    """The cases of its plan.
+
+    Raises:
+        UsageError: there are none.
+    """
+    if not (cases := subject.plan.cases()):
+        raise UsageError(f"The plan of {subject.name} has no cases, so there is nothing to check.")
+    return cases
+
+
+def _case(subject: CatalogueSubject, label: str) -> Case:
+    """The case of this label.
+
+    Raises:
+        UnknownNameError: there is none; it carries the closest ones.
+    """
+    cases = {case.label: case for case in subject.plan.cases()}
+    if label not in cases:
+        close = difflib.get_close_matches(label, cases, n=2) or [f"one that `dpaudit show {subject.name}` lists"]
+        raise UnknownNameError(f"case of {subject.name}", label, tuple(close))
+    return cases[label]
 
 
 def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
@@ -256,39 +285,16 @@ def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
     return found
 
 
-def _first(cases: tuple[Case, ...], name: str) -> Mechanism:
-    """The mechanism of the first case."""
-    if not cases:
-        raise UsageError(f"The plan of {name} has no cases, so there is nothing to verify.")
-    return cases[0].mechanism
-
-
-def _domain(request: Request, verify: VerifyMode | WorstCaseMode) -> tuple[Any, ...]:
-    """All records of the description, or the whole numbers below --domain."""
-    if request.data is None:
-        return tuple(range(verify.domain or DEFAULT_DOMAIN))
-    domain = parse_records(request.data).every(MOST_DOMAIN)
-    if domain is None:
-        raise UsageError(
-            "{} {!r} has more than {:,} records, or infinitely many, too many to verify every pair.",
-            DATA, request.data, MOST_DOMAIN,
-        )
-    return domain
-
-
-def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, changed: set[str]) -> PrivacyJob:
-    subject, name, source = resolved(request, given)
+def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
+    name, value = subject.name, subject.value
     target: Target
-    changed |= _fitting(request, subject)
-    if isinstance(subject, Mechanism):
-        target = MechanismTarget(name, source, subject)
+    if isinstance(value, Mechanism):
+        target = MechanismTarget(name, subject.source, value)
     else:
         if request.call_seconds is not None:
             refuse_without_timer()
-        target = function_target(subject, name, getattr(subject, "source", source), request.call_seconds)
-    claim = tested_claim(request, own_claim(subject), name)
-    if request.game is not None:
-        return _played(request, Play.parse(request.game), subject, name, changed)
+        target = function_target(value, name, getattr(value, "source", subject.source), request.call_seconds)
+    claim = tested_claim(request, own_claim(value), name)
     pairs = _pairs_wanted(request, claim)
     if not pairs:
         raise UsageError(
@@ -301,49 +307,46 @@ def _own_job(request: Request, given: str | Callable[..., Any] | Mechanism, chan
     job = GivenPairs(
         target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
         pairs=pairs, black_box=request.black_box,
-        note="" if isinstance(subject, Mechanism) else stated_notes(subject),
+        note="" if isinstance(value, Mechanism) else stated_notes(value),
     )
-    if request.data is None:
+    if request.records is None:
         return job
-    small = _small_scope(request, claim, request.data) if isinstance(subject, Mechanism) else None
-    return PairSearch(**vars(job), records=parse_records(request.data), small=small)
+    small = _small_scope(request, claim, request.records) if isinstance(value, Mechanism) else None
+    return PairSearch(**vars(job), records=request.records, small=small)
 
 
 def _label(request: Request) -> str:
     return "found pairs" if request.data is not None or request.pairs else "given pairs"
 
 
-def _played(
-    request: Request, play: Play, subject: Mechanism | Callable[..., Any], name: str, changed: set[str]
-) -> PrivacyJob:
+def _played(request: Request, play: Play, subject: Subject) -> PrivacyJob:
     """A game against a subject, which claims what it claims or is said to."""
-    if isinstance(subject, Mechanism) and request.parameters:
-        subject = with_parameters(subject, request.parameters)
-        changed |= set(request.parameters)
-    game = play.against(subject, name)
-    claim = tested_claim(request, game.claim, name)
-    label, target = f"game {play.name}:{play.n}", MechanismTarget(name, _source(game, ""), game)
-    _refuse_unrelated(name, (play.pair,), claim)
+    value = _cases(subject)[0].mechanism if isinstance(subject, CatalogueSubject) else subject.value
+    if isinstance(value, Mechanism):
+        value = _with_parameters(request, value)
+    elif request.parameters:
+        raise UsageError(
+            "{} {}=… is for mechanisms; a function has no parameters to set.", PARAMETERS, min(request.parameters)
+        )
+    game = play.against(value, subject.name)
+    claim = tested_claim(request, game.claim, subject.name)
+    label, target = f"game {play.name}:{play.n}", _target(subject.name, game)
+    _refuse_unrelated(subject.name, (play.pair,), claim)
     return GivenPairs(
         target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
-        pairs=(play.pair,), exact=isinstance(subject, Mechanism), black_box=request.black_box,
+        pairs=(play.pair,), exact=isinstance(value, Mechanism), black_box=request.black_box,
     )
 
 
-def _small_scope(request: Request, claim: Claim, data: str) -> Scope | None:
+def _small_scope(request: Request, claim: Claim, records: Records) -> Scope | None:
     """All sequences of the described records, where these are few: then they are enumerated besides."""
     if request.black_box or claim.rho is not None or not claim.relation.of_records:
         return None
     size = request.size or DEFAULT_SIZE
-    domain = parse_records(data).every(MOST_UNASKED)
+    domain = records.every(MOST_UNASKED)
     if domain is None or len(domain) < 2 or len(domain) ** size > MOST_UNASKED:
         return None
     return Scope(domain, size, ordered=True)
-
-
-def _fitting(request: Request, subject: Any) -> set[str]:
-    """The parameters that a subject has taken."""
-    return set(request.parameters) if isinstance(subject, Mechanism) else set()
 
 
 def _runs(request: Request, case: Case | None) -> int:
@@ -358,9 +361,9 @@ def _pairs_wanted(request: Request, claim: Claim | None) -> tuple[Pair, ...]:
     if request.given_pairs:
         origin = "found" if request.pairs else "given"
         return tuple(Pair(*pair, origin, origin) for pair in request.given_pairs)
-    if request.data is None:
+    records = request.records
+    if records is None:
         return ()
-    records = parse_records(request.data)
     size = request.size or DEFAULT_SIZE
     relation = request.stated_relation or (claim.relation if claim is not None else REPLACE_ONE)
     if relation.size > size and relation.kind == "replace-one":
@@ -392,7 +395,7 @@ def _of_case(
     if case.scope is not None:
         _refuse_divergence(target.name, claim)
         return ExhaustiveDomain(**vars(given), scope=case.scope)
-    return given if request.data is None else PairSearch(**vars(given), records=parse_records(request.data))
+    return given if request.records is None else PairSearch(**vars(given), records=request.records)
 
 
 def _refuse_unrelated(name: str, pairs: Iterable[Pair], claim: Claim) -> None:

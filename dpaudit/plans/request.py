@@ -6,8 +6,11 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field, fields
+from functools import cached_property
 from typing import Any, Self
 
+from dpaudit.adversary.pairs.describe import Records
+from dpaudit.adversary.pairs.description import parse_records
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim, Dataset, Mechanism, Relation, relation_named
 from dpaudit.language.checks import at_least, positive, probability, whole
@@ -276,6 +279,15 @@ class Request:
         """The pairs to test on, where they are given."""
         return self.pairs if self.pair is None else (self.pair,)
 
+    @cached_property
+    def records(self) -> Records | None:
+        """The records that `data` describes; None without a description.
+
+        Raises:
+            DatasetError: it describes none.
+        """
+        return None if self.data is None else parse_records(self.data)
+
     @property
     def stated_relation(self) -> Relation | None:
         """The relation of --relation, or of the claim."""
@@ -313,7 +325,6 @@ class Request:
             **({} if self.claim is None else {"claim": repr(self.claim)}),
             **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
         }
-
 
     def to_json(self) -> str:
         """The request as JSON, which `from_json` reads.

@@ -3,15 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeGuard
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
 from dpaudit.options import DELTA, EPSILON, RELATION
+from dpaudit.plans import registry
+from dpaudit.plans.plan import Plan
 from dpaudit.plans.request import Request
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.stated import stated_claim
 from dpaudit.subjects.target import instantiate, load_object, with_parameters
+
+
+@dataclass(frozen=True)
+class CatalogueSubject:
+    """An algorithm of the catalogue.
+
+    Args:
+        name: as it is registered.
+        plan: its instances, and what to try against them.
+    """
+
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class OwnSubject:
+    """A mechanism or function of the user's own.
+
+    Args:
+        value: with the parameters of the request.
+        name: in messages and reports.
+        source: the file or module that it is from, or "python".
+    """
+
+    value: Mechanism | Callable[..., Any]
+    name: str
+    source: str
+
+
+Subject: TypeAlias = CatalogueSubject | OwnSubject
+
+
+def subject_of(request: Request, target: str | Callable[..., Any] | Mechanism) -> Subject:
+    """What one target of a request stands for.
+
+    Raises:
+        UsageError and its kinds: as `resolved`; UnknownNameError: the catalogue has no such name.
+    """
+    if in_catalogue(target):
+        return CatalogueSubject(target, registry.plan(target))
+    return resolved(request, target)
 
 
 def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> TypeGuard[str]:
@@ -19,8 +64,8 @@ def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> TypeGuard[str]
     return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
-def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> tuple[Any, str, str]:
-    """A mechanism or function of the user's own with the parameters that are asked for, its name, and where it is from.
+def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> OwnSubject:
+    """A mechanism or function of the user's own, with the parameters of the request.
 
     Raises:
         UsageError and its kinds: there is no such thing, it cannot be audited, or it refuses its parameters.
@@ -34,7 +79,7 @@ def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> 
         subject = with_parameters(subject, request.parameters)
     if not isinstance(subject, Mechanism) and not callable(subject):
         raise UsageError(f"{name} is a {type(subject).__name__}; dpaudit checks functions and mechanisms.")
-    return subject, name, source
+    return OwnSubject(subject, name, source)
 
 
 def name_of(subject: Any) -> str:

@@ -382,10 +382,10 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
 def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None = None) -> Target:
     if isinstance(f, str) and in_catalogue(f):
         f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
-    subject, name, source = resolved(Request((f,)), f)
-    if isinstance(subject, Mechanism):
-        return MechanismTarget(subject.name, source, subject)
-    return function_target(subject, name, source, call_seconds)
+    own = resolved(Request((f,)), f)
+    if isinstance(own.value, Mechanism):
+        return MechanismTarget(own.value.name, own.source, own.value)
+    return function_target(own.value, own.name, own.source, call_seconds)
 
 
 def _named(f: Callable[..., Any]) -> str:
