@@ -1,7 +1,7 @@
 """Every error that dpaudit raises on purpose, in one tree.
 
 Each message is one sentence that says what was wrong, where, and what to do; each class knows the exit
-code of the command line (DESIGN: 0 no FAIL, 1 some FAIL, 2 usage or configuration, 3 some INCONCLUSIVE,
+code of the command line (0 no FAIL, 1 some FAIL, 2 usage or configuration, 3 some INCONCLUSIVE,
 4 a mechanism or dpaudit itself crashed, 130 interrupted).
 """
 

@@ -54,7 +54,7 @@ def pages() -> dict[str, str]:
     reports = report_pages(verdicts)
     listed = systems.systems()
     made = {}
-    for document, title in TITLES.items():
+    for document, title in _titles(listed).items():
         made[f"catalogue/{document}.md"] = _document(title, [s for s in listed if s.document == document], verdicts)
     for system in listed:
         for name in system.algorithms:
@@ -80,14 +80,20 @@ def report_pages(verdicts: Verdicts) -> dict[str, str]:
     return found
 
 
+def _titles(listed: Sequence[systems.System]) -> dict[str, str]:
+    """Page → title, of the documents, and of the other algorithms if there are any."""
+    others = any(system.document == systems.OTHERS for system in listed)
+    return TITLES | ({systems.OTHERS: "Other algorithms"} if others else {})
+
+
 def _index(listed: Sequence[systems.System]) -> str:
     rows = []
-    for document, title in TITLES.items():
+    for document, title in _titles(listed).items():
         here = [system for system in listed if system.document == document]
         built = [name for system in here for name in system.algorithms]
         findings = {n for system in here for numbers in system.findings.values() for n in numbers}
         rows.append([f"{{doc}}`{title} <{document}>`", str(len(here)), str(len(built)), str(len(findings))])
-    entries = [*TITLES, "corpus", "findings"]
+    entries = [*_titles(listed), "corpus", "findings"]
     return (
         _INTRO
         + table(["document", "systems", "algorithms here", "findings"], rows)

@@ -19,12 +19,14 @@ DOCUMENTS = {
     "notes": "lecture notes", "overview": "overview", "half-spaces": "half-spaces paper", "thesis": "thesis",
     "mixtures": "mixtures paper",
 }
+OTHERS = "others"
+"""In place of a document, for algorithms whose cards name no system of the list."""
 RELATIONS = {"RO": "replace-one", "AR": "add-remove-one", "PRIV": "private rows", "": "–"}
 
 
 @dataclass(frozen=True)
 class System:
-    """One entry of the list."""
+    """One entry of the list, or an algorithm that belongs to none of them, `only`."""
 
     id: str
     name: str
@@ -33,16 +35,17 @@ class System:
     claim: str
     relation: str
     findings: dict[str, list[int]] = field(default_factory=dict)
+    only: str = ""
 
     @property
     def algorithms(self) -> list[str]:
         """The registered names whose cards say that they belong to it; none: not built yet."""
-        return _algorithms().get(self.id, [])
+        return [self.only] if self.only else _algorithms().get(self.id, [])
 
     @property
     def source(self) -> str:
         """Document and place."""
-        return f"{DOCUMENTS[self.document]}, {self.place}"
+        return self.place if self.document == OTHERS else f"{DOCUMENTS[self.document]}, {self.place}"
 
 
 @cache
@@ -57,13 +60,17 @@ def _algorithms() -> dict[str, list[str]]:
 
 
 def systems() -> list[System]:
-    """The list, in its order."""
+    """The list, in its order, and then the algorithms that belong to none of it."""
     with LIST.open("rb") as file:
-        return [System(**entry) for entry in tomllib.load(file)["system"]]
+        listed = [System(**entry) for entry in tomllib.load(file)["system"]]
+    cards = [card for name in _algorithms().get("", []) if (card := registry.algorithm(name).card) is not None]
+    return listed + [
+        System("–", card.title, OTHERS, card.source, card.claim, "", only=card.name) for card in cards
+    ]
 
 
 def table(verdicts: Verdicts, link: str) -> str:
-    """Every system with its algorithms, their verdicts and findings.
+    """Every system with its algorithms that were audited, their verdicts and findings.
 
     Cases that run something wrong on purpose are left out, but of what is always wrong.
 
@@ -76,12 +83,13 @@ def table(verdicts: Verdicts, link: str) -> str:
         *("ε, worst case of its audits", "utility", "finding"),
     )
     lines = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
+    audited = {row.algorithm for row in verdicts.every}
     for system in systems():
         head = [system.id, system.name, system.source, system.claim, RELATIONS[system.relation]]
-        for name in system.algorithms or [""]:
+        for name in [name for name in system.algorithms if name in audited] or [""] * (not system.only):
             numbers = system.findings.get(name, [])
             findings = ", ".join(f"[{number}]({link}FINDINGS.md)" for number in numbers)
-            found = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*not built yet*", "", "", "", ""]
+            found = [f"`{name}`", *cells(name, verdicts), findings] if name else ["*none*", "", "", "", ""]
             lines.append("| " + " | ".join(_plain(cell) for cell in (*head, *found)) + " |")
             head = [""] * len(head)
     return "\n".join(lines) + "\n"

@@ -41,18 +41,11 @@ def relations(incomplete: str) -> list[str]:
     return [name for name in relation_names() if name.startswith(incomplete)]
 
 
-def _path(option: str, metavar: str, text: str) -> Any:
-    return Annotated[str | None, typer.Option(option, metavar=metavar, help=text)]
-
-
 _OUTPUTS: dict[str, Any] = {
-    "html": _path("--html", "FILE", "Write an HTML report as a single file."),
-    "json": _path("--json", "FILE", "Write JSON; - for stdout."),
-    "junit": _path("--junit", "FILE", "Write JUnit XML: a test case for each claim; - for stdout."),
-    "sarif": _path("--sarif", "FILE", "Write SARIF, for code scanning; - for stdout."),
-    "markdown": _path("--markdown", "FILE", "Write Markdown, for a pull request; - for stdout."),
-    "events": _path("--events", "FILE", "Write events as lines of JSON as they happen; - for stdout."),
-    "report": _path("--report", options.REPORT.metavar, options.REPORT.about),
+    field.name: Annotated[
+        str | None, typer.Option(f"--{field.name}", metavar=field.metadata["metavar"], help=field.metadata["about"])
+    ]
+    for field in fields(Outputs)
 }
 """The options of `Outputs`, by field."""
 
@@ -64,7 +57,6 @@ def with_options(command: _Command) -> _Command:
     The parser reads options off a function's signature, so this puts them there. The name of the function before
     "_command" says which part of the table it has.
     """
-    assert set(_OUTPUTS) == {field.name for field in fields(Outputs)}
     table = options.OPTIONS.get(command.__name__.removesuffix("_command"), ())
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []

@@ -51,13 +51,14 @@ class Card:
 
     Args:
         name: the paper's name without decoration; also the name on the command line.
-        system: the catalogue's id ("F3").
         title: one line.
         paper: author, title, year.
         place: section and theorem of the claim.
         claim: the claim as printed.
         inputs: the dataset and parameters, with shapes.
         output: what the algorithm returns.
+        system: the id ("F3") of its system in `algorithms/systems.toml`, which lists what the documents contain; empty
+            for an algorithm from anywhere else.
         deviations: deviations from the paper: each interpretation of an unclear step and each change, one sentence
             each.
         variants: names of other versions of the same algorithm.
@@ -69,20 +70,20 @@ class Card:
     """
 
     name: str
-    system: str
     title: str
     paper: str
     place: str
     claim: str
     inputs: str
     output: str
+    system: str = ""
     deviations: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     private: bool = True
     known_bug: KnownBug | None = None
 
     def __post_init__(self) -> None:
-        for part in ("name", "system", "title", "paper", "place", "claim", "inputs", "output"):
+        for part in ("name", "title", "paper", "place", "claim", "inputs", "output"):
             if not getattr(self, part).strip():
                 raise ParameterError(f"The card of {self.name or 'an algorithm'} lacks its {part}.")
 

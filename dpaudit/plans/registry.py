@@ -97,9 +97,9 @@ def _files(package: ModuleType) -> Iterator[tuple[Path, str]]:
 
 
 def _place(system: str) -> tuple[str, int]:
-    """F2 comes before F10."""
+    """F2 comes before F10, and what is of no system last."""
     letters = system.rstrip("0123456789")
-    return letters, int(system[len(letters) :] or 0)
+    return letters or "~", int(system[len(letters) :] or 0)
 
 
 def algorithm(name: str) -> type[Mechanism]:

@@ -6,14 +6,14 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import TextIO
 
 from rich.console import Console
 
 from dpaudit.errors import ReportError, WriterError
+from dpaudit.options import REPORT
 from dpaudit.report.figures import figures_of_pages
 from dpaudit.report.html import to_html
 from dpaudit.report.junit import to_junit
@@ -29,9 +29,22 @@ from dpaudit.whole_files import encoded, read_file, refuse_unwritable_file, writ
 STDOUT = "-"
 
 
+def _output(about: str, render: Callable[[Result, bool], str] | None = None, metavar: str = "FILE") -> str | None:
+    """A field of `Outputs`.
+
+    Args:
+        about: the help of its option.
+        render: result, and whether expected verdicts are in order → the file's text; None for what `write` and the
+            command line make themselves.
+        metavar: what the help calls the path.
+    """
+    made: str | None = field(default=None, metadata={"about": about, "render": render, "metavar": metavar})
+    return made
+
+
 @dataclass(frozen=True)
 class Outputs:
-    """Where a run's result goes besides the terminal; None for nowhere, "-" for stdout.
+    """Where a run's result goes besides the terminal; None for nowhere, "-" for stdout. Every field is an option.
 
     Args:
         html: one HTML file; never stdout.
@@ -43,13 +56,20 @@ class Outputs:
         report: a folder of HTML pages; never stdout.
     """
 
-    html: str | None = None
-    json: str | None = None
-    junit: str | None = None
-    sarif: str | None = None
-    markdown: str | None = None
-    events: str | None = None
-    report: str | None = None
+    html: str | None = _output("Write an HTML report as a single file.")
+    json: str | None = _output("Write JSON; - for stdout.", lambda result, _expect: json_form.to_json(result))
+    junit: str | None = _output(
+        "Write JUnit XML: a test case for each claim; - for stdout.",
+        lambda result, expect: to_junit(result, expect=expect),
+    )
+    sarif: str | None = _output(
+        "Write SARIF, for code scanning; - for stdout.", lambda result, expect: to_sarif(result, expect=expect)
+    )
+    markdown: str | None = _output(
+        "Write Markdown, for a pull request; - for stdout.", lambda result, expect: to_markdown(result, expect=expect)
+    )
+    events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.")
+    report: str | None = _output(REPORT.about, metavar=REPORT.metavar)
 
     @property
     def named(self) -> dict[str, str]:
@@ -61,16 +81,6 @@ class Outputs:
     def take_stdout(self) -> bool:
         """Whether one of them is written to stdout, which then holds nothing else."""
         return STDOUT in self.named.values()
-
-
-_RENDER: Mapping[str, Callable[[Result, bool], str]] = MappingProxyType(
-    {
-        "--json": lambda result, _expect: json_form.to_json(result),
-        "--junit": lambda result, expect: to_junit(result, expect=expect),
-        "--sarif": lambda result, expect: to_sarif(result, expect=expect),
-        "--markdown": lambda result, expect: to_markdown(result, expect=expect),
-    }
-)
 
 
 def read(path: str) -> Result:
@@ -178,6 +188,7 @@ def write(
             does not is kept (`dpaudit.results.earlier`), as it is at that moment.
     """
     failures: list[ReportError] = []
+    renderers = {f"--{field.name}": field.metadata["render"] for field in fields(Outputs)}
     times = sum(option in outputs.named for option in ("--html", "--report"))
     with Writing(progress, times * len(result.audits)) as writing:
         for option, path in sorted(outputs.named.items(), key=lambda item: (item[1] == STDOUT, item[0] != "--json")):
@@ -189,8 +200,8 @@ def write(
                     _save(path, to_html(result, drawn=drawn, step=writing.step))
                 elif option == "--json" and same_file(path, evidence) and Path(path).exists():
                     _save(path, json_form.to_json(with_earlier(result, read(path))))
-                elif option in _RENDER:
-                    _save(path, _RENDER[option](result, expect))
+                elif (render := renderers.get(option)) is not None:
+                    _save(path, render(result, expect))
             except ReportError as error:
                 failures.append(error)
             except Exception as error:

@@ -184,7 +184,6 @@ def check_card(subject: Subject) -> None:
     assert card.name == subject.name, f"its card says {card.name}"
     assert card.paper.strip(), "its card has no paper"
     assert card.place.strip(), "its card has no place in the paper"
-    assert card.system.strip(), "its card has no number in the catalogue"
     assert subject.name not in card.variants, "its card lists itself as a variant"
     assert all(text.strip().endswith(".") for text in card.deviations), "a reading note is no sentence"
     assert subject.kind.__doc__, "it has no docstring"

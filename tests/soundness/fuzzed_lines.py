@@ -15,7 +15,7 @@ import random
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,6 +23,7 @@ from unittest import mock
 import typer
 
 from dpaudit.cli import commands
+from dpaudit.report.files import Outputs
 
 SECONDS = 20
 """After which a line is interrupted, as by Ctrl-C."""
@@ -39,7 +40,7 @@ def zero(): return 0
 number = 3
 """,
     "m.py": """
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from dpaudit.language import Categorical, Claim, Mechanism
 @dataclass(frozen=True)
 class Flip(Mechanism):
@@ -197,7 +198,7 @@ class _Maker:
             elif kind < 0.7:
                 words += ["--param", self.any_of(PARAMETERS)]
             elif kind < 0.9:
-                form = self.rng.choice(["json", "html", "junit", "sarif", "markdown", "events", "report"])
+                form = self.rng.choice([field.name for field in fields(Outputs)])
                 words += [f"--{form}", self.any_of(PLACES)]
             elif kind < 0.93:
                 words.append(self.wrong(["--no-such-option", "--epsilonn", "-z", "--all=3"]))
