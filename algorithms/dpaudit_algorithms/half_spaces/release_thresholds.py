@@ -155,7 +155,7 @@ class PieceEnd(Quality):
     tau: float
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.size - self.start
 
     def __call__(self, dataset: Any) -> AnyScores:
@@ -173,8 +173,8 @@ def _ends(Q: PieceEnd, S: Multiset) -> AnyScores:
         inside += count
         if value + 1 < Q.size:
             scores[value + 1 - a] = min(inside - tau / 2, 1.5 * tau - inside)
-    make = step_scores if Q.how_many <= LISTED else StepScores
-    return make(list(scores), list(scores.values()), Q.how_many)
+    make = step_scores if Q.n_solutions <= LISTED else StepScores
+    return make(list(scores), list(scores.values()), Q.n_solutions)
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def _places(learner: Mechanism) -> int | None:
     """The number of positions that a learner of the catalogue is for; None if unknown."""
     quality = getattr(learner, "quality", None)
     if isinstance(quality, Quality):
-        return quality.how_many
+        return quality.n_solutions
     size = getattr(learner, "size", None)
     return size if isinstance(size, int) else None
 
@@ -195,12 +195,12 @@ class AgreeingOnHalf(Quality):
     half: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return len(directions(self.k)) // 2
 
     def normal(self, j: int) -> Plane:
         """The j-th normal."""
-        return directions(self.k)[self.half * self.how_many + j]
+        return directions(self.k)[self.half * self.n_solutions + j]
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _agreeing_on_half(self.k, self.half, examples(dataset))
@@ -304,7 +304,7 @@ class ASimpleHCorrected(Mechanism):
     @property
     def solutions(self) -> int:
         """m, normals of a half-circle."""
-        return AgreeingOnHalf(self.k, 0).how_many
+        return AgreeingOnHalf(self.k, 0).n_solutions
 
     def optimiser(self, half: int) -> ExponentialMechanism | RecConcaveCorrected:
         """Step 2."""

@@ -43,7 +43,7 @@ class MedianUtility(Quality):
     domain: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
@@ -69,7 +69,7 @@ class Depth(Quality):
     domain: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
