@@ -38,7 +38,7 @@ from dpaudit_algorithms.half_spaces.release_thresholds import (
     up_to,
 )
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.lower_bounds.query_release import share
+from dpaudit_algorithms.lower_bounds.query_release_theory import share
 from dpaudit_algorithms.pac.concepts import Thresholds
 
 

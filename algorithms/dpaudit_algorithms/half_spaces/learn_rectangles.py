@@ -26,7 +26,7 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, equal_parts, least_records
-from dpaudit_algorithms.lower_bounds.query_release import exactly
+from dpaudit_algorithms.lower_bounds.query_release_theory import exactly
 from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError
 from dpaudit_algorithms.pac.grid_concepts import Rectangles
 

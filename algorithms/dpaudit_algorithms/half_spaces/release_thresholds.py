@@ -40,7 +40,7 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.lower_bounds.query_release import exactly
+from dpaudit_algorithms.lower_bounds.query_release_theory import exactly
 
 LISTED = 4096
 """Above this number of solutions, scores are stored as pieces."""
