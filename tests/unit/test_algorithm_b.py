@@ -14,7 +14,8 @@ from dpaudit.interpret import law
 from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Trial
 from dpaudit_algorithms.foundations.composition import Concatenation
 from dpaudit_algorithms.foundations.dominating import DominatingMechanism
-from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB
+from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, Thresholded, Witnesses
 from dpaudit_algorithms.generalization.interaction import Population
 from dpaudit_algorithms.generalization.predicates import (
     AllBut,
