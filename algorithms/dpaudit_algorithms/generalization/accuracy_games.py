@@ -80,13 +80,16 @@ class AccuracyGame(Mechanism):
 
     def run(self, dataset: Any) -> Program:
         analyst = self.answers.analyst
+        # A chooses D; S ~ D^n is given to M
         D = analyst.population
         assert D is not None
         S = yield Samples(D, self.records).on(())
+        # for j = 1, …, k: A outputs q_j, M(S, q_j) outputs a_j
         transcript = yield self.answers.on(S.dataset)
         answers = transcript if analyst.coins() is None else transcript[1]
         if BOTTOM in answers:
             return BOTTOM
+        # max_j |a_j − q_j(D)|
         queries = queries_of(analyst, transcript)
         return float(max(abs(Fraction(a) - D.mass(q)) for a, q in zip(answers, queries, strict=True)))
 

@@ -116,8 +116,10 @@ class GeneralizationTightnessCorrected(TightnessCorrectedTheory, _Tightness):
     def run(self, S: Any) -> Program:
         records = in_order(S)
         n = len(records)
+        # nothing, but with probability δ·n/⌈αn⌉
         if not n or not (yield Bernoulli(to_float(self.chance(n)))):
             return ()
+        # ⌈αn⌉ records in cyclic order, from a uniform position on
         start = yield Uniform(range(n))
         return tuple(sorted({records[(start + i) % n] for i in range(self.block_size(n))}))
 

@@ -183,6 +183,7 @@ class SignificantCells(Mechanism):
 
     def run(self, S: Any) -> Program:
         counts = _positives(Multiset.of(S), self.axis, self.cells)
+        # from the left, the first significant cell
         first = None
         for i, count in enumerate(counts):
             if (yield DiscreteLaplace(count, self.scale) >= self.threshold):
@@ -190,6 +191,7 @@ class SignificantCells(Mechanism):
                 break
         if first is None:
             return None
+        # from the right, the last one
         for i in range(len(counts) - 1, first, -1):
             if (yield DiscreteLaplace(counts[i], self.scale) >= self.threshold):
                 return first, i
