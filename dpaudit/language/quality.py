@@ -32,7 +32,7 @@ class Quality(Checked, ABC):
     """k if the quality is of k-bounded growth (thesis §7.3.1)."""
 
     @property
-    def how_many(self) -> int | None:
+    def n_solutions(self) -> int | None:
         """|H|, the number of solutions, if it is the same for every dataset and all are listed; else None."""
         return None
 
@@ -72,7 +72,7 @@ class Multiplicity(Quality):
     growth = 1
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         listed = self.solutions
         return max(0, listed.stop - listed.start) if isinstance(listed, range) and listed.step == 1 else len(listed)
 
@@ -145,7 +145,7 @@ class PiecewiseConstantScore(Quality):
         return _piecewise_constant(self, sum(dataset))
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.stop
 
     @property

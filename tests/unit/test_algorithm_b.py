@@ -14,7 +14,8 @@ from dpaudit.interpret import law
 from dpaudit.language import Claim, Instance, Mechanism, ParameterError, Trial
 from dpaudit_algorithms.foundations.composition import Concatenation
 from dpaudit_algorithms.foundations.dominating import DominatingMechanism
-from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB
+from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, Thresholded, Witnesses
 from dpaudit_algorithms.generalization.interaction import Population
 from dpaudit_algorithms.generalization.predicates import (
     AllBut,
@@ -73,7 +74,7 @@ def test_b_is_what_is_printed(S: tuple[int, ...], delta: float) -> None:
     assert law(mechanism, S).as_dict() == pytest.approx(by_hand(mechanism, S, delta))
 
 
-def test_how_many_sub_databases() -> None:
+def test_number_of_sub_databases() -> None:
     # as written: 0.3/0.1 is 3, though the doubles' quotient is below
     assert revealing(0.3, 0.1, FAIR).parts == 3
     assert revealing(0.3, 0.07, FAIR).parts == 4

@@ -16,7 +16,8 @@ from dpaudit.interpret import law, ledger, sample
 from dpaudit.language import Applied, Claim, DatasetError, DiscreteLaplace, Instance, Multiset, ParameterError
 from dpaudit.plans.plan import Seen
 from dpaudit_algorithms.half_spaces.learn_rectangles import LearnRectangles, SignificantCells, cells
-from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, between, distance
+from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds
+from dpaudit_algorithms.half_spaces.release_thresholds_theory import between, distance
 from dpaudit_algorithms.pac.concepts import Examples, Truth
 from dpaudit_algorithms.pac.grid_concepts import Rectangles
 from dpaudit_audits.half_spaces.release_figures import BoxFigure, ReleaseFigure, shares

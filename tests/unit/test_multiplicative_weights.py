@@ -23,10 +23,10 @@ from dpaudit_algorithms.generalization.multiplicative_weights import (
     Weights,
     mean,
     mw,
-    potential,
     uniform,
     values,
 )
+from dpaudit_algorithms.generalization.multiplicative_weights_theory import potential
 from dpaudit_algorithms.generalization.predicates import Among
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.generalization.weights_analysts import Hovering, WorstFor, followed, subsets

@@ -16,12 +16,8 @@ from dpaudit.testing import WithoutBulk
 from dpaudit_algorithms.foundations.above_threshold import CountAtMost
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, Histogram
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW
-from dpaudit_algorithms.generalization.numeric_sparse import (
-    AccurateNumbers,
-    NumericSparse,
-    NumericSparseCorrected,
-    SparseNoise,
-)
+from dpaudit_algorithms.generalization.numeric_sparse import NumericSparse, NumericSparseCorrected, SparseNoise
+from dpaudit_algorithms.generalization.numeric_sparse_theory import AccurateNumbers
 from dpaudit_audits.corpus.sparse_vector_laws import Pattern, ReusedNoise, pattern_law
 from dpaudit_audits.generalization.wrong_sparse import Respun
 

@@ -23,14 +23,8 @@ from dpaudit.language import (
     Trial,
     UtilityClaim,
 )
-from dpaudit_algorithms.lower_bounds.query_release import (
-    PRINTED,
-    CloseAnswers,
-    LearnerFromRelease,
-    RefinedRelease,
-    ThresholdRelease,
-    share,
-)
+from dpaudit_algorithms.lower_bounds.query_release import LearnerFromRelease, RefinedRelease, ThresholdRelease
+from dpaudit_algorithms.lower_bounds.query_release_theory import PRINTED, CloseAnswers, share
 from dpaudit_algorithms.pac.concepts import Points, Thresholds
 
 

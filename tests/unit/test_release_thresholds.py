@@ -27,18 +27,10 @@ from dpaudit.language import (
     ParameterError,
     advanced_composition,
 )
-from dpaudit_algorithms.half_spaces.release_thresholds import (
-    CloseData,
-    PieceEnd,
-    ReleaseThresholds,
-    between,
-    distance,
-    equal_parts,
-    synthetic,
-    up_to,
-)
+from dpaudit_algorithms.half_spaces.release_thresholds import PieceEnd, ReleaseThresholds, equal_parts, synthetic
+from dpaudit_algorithms.half_spaces.release_thresholds_theory import CloseData, between, distance, up_to
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.lower_bounds.query_release import share
+from dpaudit_algorithms.lower_bounds.query_release_theory import share
 from dpaudit_algorithms.pac.concepts import Thresholds
 
 

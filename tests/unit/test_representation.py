@@ -28,11 +28,10 @@ from dpaudit_algorithms.representations.representation import (
 )
 from dpaudit_algorithms.representations.representation_learner import (
     Agreement,
-    NoneLooksGood,
     RepresentationLearner,
     RepresentationLearnerCorrected,
-    SomeFewErrors,
 )
+from dpaudit_algorithms.representations.representation_learner_theory import NoneLooksGood, SomeFewErrors
 from dpaudit_audits.representations.point_representation import HUGE, just_above, spread
 from dpaudit_audits.representations.representation_learner import TWO, WRONG
 

@@ -13,16 +13,10 @@ from dpaudit.interpret import law
 from dpaudit.language import Fixed, ParameterError, Trial
 from dpaudit_algorithms.pac.concepts import Truth
 from dpaudit_algorithms.pac.non_private import ListedConcepts
-from dpaudit_algorithms.representations.majorities import (
-    Majorities,
-    Majority,
-    ThoughtExperiment,
-    error_bound,
-    growth,
-    last_errors,
-)
+from dpaudit_algorithms.representations.majorities import Majorities, Majority, ThoughtExperiment
 from dpaudit_algorithms.representations.representation import Hypotheses, OnesAt, error
 from dpaudit_algorithms.representations.representation_boosting import AlphaBoosted, BetaBoosted
+from dpaudit_algorithms.representations.representation_boosting_theory import error_bound, growth, last_errors
 from dpaudit_audits.representations.representation_boosting import QUARTER, WEAK, WEAK_BETA, errors_at_will
 
 FIRST = Truth((0,), (1,), 1)

@@ -18,12 +18,8 @@ from dpaudit.language import Claim, Fixed, Instance, Mechanism, Multiset, Progra
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import MakeThrData, Ties, best_quality, directions, qualities
-from dpaudit_algorithms.half_spaces.simple_half_spaces import (
-    AgreeingOnHalf,
-    ASimpleH,
-    ASimpleHCorrected,
-    HalfspaceError,
-)
+from dpaudit_algorithms.half_spaces.simple_half_spaces import AgreeingOnHalf, ASimpleH, ASimpleHCorrected
+from dpaudit_algorithms.half_spaces.simple_half_spaces_theory import HalfspaceError
 from dpaudit_algorithms.pac.learn_thresholds import Consistency, LearnThresholds
 from dpaudit_audits.half_spaces.half_spaces import COARSE, DOMAIN, UNIT, borderline
 from dpaudit_audits.half_spaces.simple_half_spaces import (

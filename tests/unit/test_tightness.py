@@ -11,12 +11,8 @@ import pytest
 from dpaudit.errors import DatasetError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Fixed, Instance, Mechanism, Multiset, ParameterError, Trial
-from dpaudit_algorithms.generalization.tightness import (
-    GeneralizationTightness,
-    GeneralizationTightnessCorrected,
-    HoldsAShare,
-    UnitInterval,
-)
+from dpaudit_algorithms.generalization.tightness import GeneralizationTightness, GeneralizationTightnessCorrected
+from dpaudit_algorithms.generalization.tightness_theory import HoldsAShare, UnitInterval
 
 KINDS = [GeneralizationTightness, GeneralizationTightnessCorrected]
 Kind = type[GeneralizationTightness] | type[GeneralizationTightnessCorrected]

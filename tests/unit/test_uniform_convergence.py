@@ -11,11 +11,8 @@ from dpaudit.errors import DpauditError
 from dpaudit.interpret import law, sample
 from dpaudit.language import Instance, ParameterError, Trial
 from dpaudit_algorithms.generalization import bounds
-from dpaudit_algorithms.generalization.uniform_convergence import (
-    NoBadConcept,
-    UniformConvergence,
-    UniformConvergenceCorrected,
-)
+from dpaudit_algorithms.generalization.uniform_convergence import UniformConvergence, UniformConvergenceCorrected
+from dpaudit_algorithms.generalization.uniform_convergence_theory import NoBadConcept
 from dpaudit_algorithms.pac.concepts import AgnosticExamples, AnyLabels, Examples, Points, Thresholds, Truth
 from dpaudit_audits.generalization.uniform_convergence import utility
 

@@ -28,46 +28,6 @@ from dpaudit_algorithms.foundations.sparse_vector_outputs import ABOVE, BELOW, O
 
 
 @dataclass(frozen=True)
-class CountAtMost(Query):
-    """How many records are ≤ `value`: one answer, of sensitivity 1."""
-
-    value: Any
-
-    @property
-    def sensitivity(self) -> float:
-        return 1.0
-
-    def __call__(self, dataset: Any) -> tuple[float, ...]:
-        return (float(Multiset.of(dataset).at_most(self.value)),)
-
-
-@dataclass(frozen=True)
-class AccurateAbove(Goal):
-    """It does not halt before the last query; answers ⊤ have f(D) ≥ T − α, answers ⊥ have f(D) ≤ T + α.
-
-    Reached at once where a query before the last is at least T − α, for then nothing is promised.
-
-    Source: Dwork and Roth, Definition 3.9 and Theorem 3.24.
-    """
-
-    queries: tuple[Query, ...]
-    threshold: float
-    alpha: float
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        answers = [answer for query in self.queries for answer in query(instance.dataset)]
-        low, high = self.threshold - self.alpha, self.threshold + self.alpha
-        if any(answer >= low for answer in answers[:-1]):
-            return True
-        return len(output) == len(answers) and all(
-            answer >= low if said == ABOVE else answer <= high for said, answer in zip(output, answers, strict=True)
-        )
-
-    def __str__(self) -> str:
-        return f"no answer off by more than {self.alpha:.6g} and no early halt"
-
-
-@dataclass(frozen=True)
 class AboveThreshold(Mechanism):
     """Compares noisy answers with a noisy threshold, one after the other, and halts at the first above.
 
@@ -134,6 +94,46 @@ class AboveThreshold(Mechanism):
         halts = np.where(above.any(axis=1), above.argmax(axis=1), k)
         possible: Outputs = [(*[BELOW] * i, ABOVE) for i in range(k)] + [(BELOW,) * k]
         return [possible[i] for i in halts.tolist()]
+
+
+@dataclass(frozen=True)
+class CountAtMost(Query):
+    """How many records are ≤ `value`: one answer, of sensitivity 1."""
+
+    value: Any
+
+    @property
+    def sensitivity(self) -> float:
+        return 1.0
+
+    def __call__(self, dataset: Any) -> tuple[float, ...]:
+        return (float(Multiset.of(dataset).at_most(self.value)),)
+
+
+@dataclass(frozen=True)
+class AccurateAbove(Goal):
+    """It does not halt before the last query; answers ⊤ have f(D) ≥ T − α, answers ⊥ have f(D) ≤ T + α.
+
+    Reached at once where a query before the last is at least T − α, for then nothing is promised.
+
+    Source: Dwork and Roth, Definition 3.9 and Theorem 3.24.
+    """
+
+    queries: tuple[Query, ...]
+    threshold: float
+    alpha: float
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        answers = [answer for query in self.queries for answer in query(instance.dataset)]
+        low, high = self.threshold - self.alpha, self.threshold + self.alpha
+        if any(answer >= low for answer in answers[:-1]):
+            return True
+        return len(output) == len(answers) and all(
+            answer >= low if said == ABOVE else answer <= high for said, answer in zip(output, answers, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return f"no answer off by more than {self.alpha:.6g} and no early halt"
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---

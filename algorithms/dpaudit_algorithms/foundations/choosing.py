@@ -96,10 +96,11 @@ class ChoosingMechanism(Mechanism):
     def run(self, S: Any) -> Program:
         scores = self.quality(S)
         optimum = scores.best().score if scores.size else 0.0
-        # step 1: OPT~(S) = OPT(S) + Lap(4/ε)
+        # 1. OPT~(S) = OPT(S) + Lap(4/ε); if OPT~(S) < (8/ε)·ln(4k/(βεδ)), return ⊥
         if (yield Laplace(optimum, 4 / self.epsilon) < self.threshold):
             return BOTTOM
-        supported = _supported(scores)  # step 2: G(S)
+        # 2. G(S) = {f : q(S, f) ≥ 1}; f ∈ G(S) by the exponential mechanism
+        supported = _supported(scores)
         if not supported.size:
             return BOTTOM
         # "the exponential mechanism with parameter ε/2": probability ∝ exp((ε/2)·q/2)

@@ -62,7 +62,7 @@ class ExponentialMechanism(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Proposition 3.27(ii) with the Δm at which its bound is 0.05; () where the quality does not tell |H|."""
-        solutions = self.quality.how_many
+        solutions = self.quality.n_solutions
         if solutions is None:
             return ()
         return (self.promise(solutions, 2 / self.epsilon * log(solutions / BETA)),)

@@ -127,29 +127,6 @@ class _Swap:
 
 
 @dataclass(frozen=True)
-class AnswersWithin(Goal):
-    """Every coordinate of the output is at most `off_by` from that of f(S).
-
-    Args:
-        query: f.
-        off_by: Δ > 0, in units of the answers.
-
-    Source: thesis, Theorem 3.25.
-    """
-
-    query: Query
-    off_by: checks.Positive
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        answers = self.query(instance.dataset)
-        seen = (output,) if len(answers) == 1 else output
-        return all(abs(a - b) <= self.off_by for a, b in zip(seen, answers, strict=True))
-
-    def __str__(self) -> str:
-        return f"answers off by at most {self.off_by:.6g}"
-
-
-@dataclass(frozen=True)
 class LaplaceMechanism(Mechanism):
     """f(S) with independent noise Lap(k/ε) on each of its ℓ coordinates.
 
@@ -243,6 +220,29 @@ class LaplaceMechanismRounded(Mechanism):
 def tail_bound(epsilon: float, sensitivity: float, coordinates: int, off_by: float) -> float:
     """ℓ·exp(−εΔ/k): bounds the probability that some coordinate is off by more than Δ.  Source: Theorem 3.25."""
     return min(1.0, coordinates * exp(-epsilon * off_by / sensitivity))
+
+
+@dataclass(frozen=True)
+class AnswersWithin(Goal):
+    """Every coordinate of the output is at most `off_by` from that of f(S).
+
+    Args:
+        query: f.
+        off_by: Δ > 0, in units of the answers.
+
+    Source: thesis, Theorem 3.25.
+    """
+
+    query: Query
+    off_by: checks.Positive
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        answers = self.query(instance.dataset)
+        seen = (output,) if len(answers) == 1 else output
+        return all(abs(a - b) <= self.off_by for a, b in zip(seen, answers, strict=True))
+
+    def __str__(self) -> str:
+        return f"answers off by at most {self.off_by:.6g}"
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---

@@ -36,25 +36,6 @@ NEVER = 1e-30
 
 
 @dataclass(frozen=True)
-class WithinError(Goal):
-    """The largest error of a game is at most α, and no answer is ⊥.
-
-    Args:
-        alpha: > 0, in units of q(D).
-
-    Source: Stemmer's thesis, Definition 4.8.
-    """
-
-    alpha: checks.Positive
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return output is not BOTTOM and output <= self.alpha
-
-    def __str__(self) -> str:
-        return f"all answers within {self.alpha:.4g} of the distribution"
-
-
-@dataclass(frozen=True)
 class AccuracyGame(Mechanism):
     """Acc_{n,k}[M, A]: A chooses D; M gets S ~ D^n; for j = 1, …, k A outputs q_j and M answers a_j.
 
@@ -80,13 +61,16 @@ class AccuracyGame(Mechanism):
 
     def run(self, dataset: Any) -> Program:
         analyst = self.answers.analyst
+        # A chooses D; S ~ D^n is given to M
         D = analyst.population
         assert D is not None
         S = yield Samples(D, self.records).on(())
+        # for j = 1, …, k: A outputs q_j, M(S, q_j) outputs a_j
         transcript = yield self.answers.on(S.dataset)
         answers = transcript if analyst.coins() is None else transcript[1]
         if BOTTOM in answers:
             return BOTTOM
+        # max_j |a_j − q_j(D)|
         queries = queries_of(analyst, transcript)
         return float(max(abs(Fraction(a) - D.mass(q)) for a, q in zip(answers, queries, strict=True)))
 
@@ -148,6 +132,25 @@ class OverfittingGame(AccuracyGame):
         least = np.where(held > above, off + scale * noise.ppf(q * low), 0.0)
         last = float((above * off).sum()) + float(self.answers.noisy(0.0).draw(rng, 1)[0])
         return max(float(largest.max()), -float(least.min()), abs(last))
+
+
+@dataclass(frozen=True)
+class WithinError(Goal):
+    """The largest error of a game is at most α, and no answer is ⊥.
+
+    Args:
+        alpha: > 0, in units of q(D).
+
+    Source: Stemmer's thesis, Definition 4.8.
+    """
+
+    alpha: checks.Positive
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        return output is not BOTTOM and output <= self.alpha
+
+    def __str__(self) -> str:
+        return f"all answers within {self.alpha:.4g} of the distribution"
 
 
 def occupancies(cells: int, records: int, size: int, rng: Generator) -> list[IntArray]:

@@ -158,6 +158,7 @@ class Interactive(Mechanism):
         coins = None if drawn is None else (yield drawn)
         state = yield from self.begin(S)
         answers: tuple[Any, ...] = ()
+        # for j = 1, …, k: the analyst outputs q_j, the mechanism a_j
         while len(answers) < self.analyst.rounds and (query := self.analyst.query(coins, answers)) is not None:
             answer, state = yield from self.answer(S, state, query)
             answers = (*answers, answer)

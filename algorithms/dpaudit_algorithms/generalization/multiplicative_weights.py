@@ -20,43 +20,22 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Program,
-    SampleSize,
-    UtilityClaim,
     cached,
     checks,
     exp,
     fsum,
     log,
-    log2,
     sqrt,
     to_float,
 )
-from dpaudit_algorithms.foundations.goals import all_but
-from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Analyst, Answering, Interactive, Predicate
-from dpaudit_algorithms.generalization.numeric_sparse import ROOT_512, SparseNoise
+from dpaudit_algorithms.generalization.interaction import Analyst, Answering, Predicate
+from dpaudit_algorithms.generalization.multiplicative_weights_theory import MultiplicativeWeightsTheory
+from dpaudit_algorithms.generalization.numeric_sparse import SparseNoise
+from dpaudit_algorithms.generalization.numeric_sparse_theory import ROOT_512
 
 Weights: TypeAlias = tuple[float, ...]
 """x^t, one weight for every point, in order."""
 Points: TypeAlias = tuple[Any, ...] | range
-
-COROLLARIES = "thesis, §4.5.2, Corollaries 4.10 and 4.12"
-
-
-@lru_cache(maxsize=4096)
-def values(query: Predicate, points: Points) -> tuple[int, ...]:
-    """f(x) for every point, in order."""
-    return tuple(query(x) for x in points)
-
-
-@cached(maxsize=4096)
-def shared(query: Predicate, held: Multiset) -> float:
-    """f(S)."""
-    return to_float(query.share(held))
-
-
-def mean(f: tuple[int, ...], x: Weights) -> float:
-    """f(x^t), the weight of the points with f = 1."""
-    return fsum(weight for weight, inside in zip(x, f, strict=True) if inside)
 
 
 def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
@@ -70,20 +49,8 @@ def mw(x: Weights, f: tuple[int, ...], v: float, eta: float) -> Weights:
     return tuple(weight / total for weight in moved)
 
 
-def uniform(points: Points) -> Weights:
-    """x^0."""
-    return (1 / len(points),) * len(points)
-
-
-def potential(records: Multiset, points: Points, x: Weights) -> float:
-    """Ψ = KL(records ‖ x), in nats.  Source: Dwork and Roth, proof of Theorem 4.10."""
-    n = len(records)
-    at = dict(zip(points, x, strict=True))
-    return fsum(times / n * log(times / n / at[record]) for record, times in records.items)
-
-
 @dataclass(frozen=True)
-class PrivateMultiplicativeWeights(Interactive):
+class PrivateMultiplicativeWeights(MultiplicativeWeightsTheory):
     """Answers f(x^t) while the synthetic x^t is near f(S); otherwise, by NumericSparse, answers from S and updates x^t.
 
     Only NumericSparse reads the data, with queries f − f(x^t) and f(x^t) − f of sensitivity 1/n. So the privacy is that
@@ -159,69 +126,32 @@ class PrivateMultiplicativeWeights(Interactive):
         root = sqrt(c * log(2 / self.delta))
         return 2 * (1 + ROOT_512) * root * logs / (self.epsilon * self.records)
 
-    def printed_records(self) -> int:
-        """The least n with α ≥ 32·ln|X|·Λ/(εα²n), or with δ > 0 (2 + 32√2)·√(ln|X|·ln(2/δ))·Λ/(εα²n).
-
-        Λ = ln|Q| + ln(32·ln|X|/(α²β)). By its c and T the printed α² of the second would be α; it requires more.
-        """
-        size = log(len(self.points))
-        logs = log(self.analyst.rounds) + log(32 * size / (self.alpha**2 * self.beta))
-        factor = 2 * (1 + ROOT_512) * sqrt(size * log(2 / self.delta)) if self.delta else 32 * size
-        return math.ceil(factor * logs / (self.epsilon * self.alpha**3))
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Theorem 4.14, or 4.15 if δ > 0."""
-        formula = (
-            "(2 + 32√2)·√(ln|X|·ln(2/δ))·(ln k + ln(32·ln|X|/(α²β)))/(εα³)"
-            if self.delta
-            else "32·ln|X|·(ln k + ln(32·ln|X|/(α²β)))/(εα³)"
-        )
-        return (SampleSize(self.printed_records(), formula, "all answers within 3α of the sample", self._theorem),)
-
-    @property
-    def _theorem(self) -> str:
-        return f"§4.2.2, Theorem 4.{15 if self.delta else 14}"
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(3α, β)-accurate on the sample, and (3α + 10ε, 2β)-accurate on D, at the printed n, c and T.
-
-        An ε-DP mechanism is (ε, δ′)-DP: Corollary 4.10 with δ′ = εβ, from n ≥ (1/ε²)·log(2k/β) on.
-        """
-        as_printed = self.c is None and self.threshold is None
-        if not as_printed or self.records < self.printed_records():
-            return ()
-        goal = AccurateAnswers(self.analyst, 3 * self.alpha, "sample")
-        sample = UtilityClaim(goal, all_but(self.beta), self._theorem)
-        enough = self.records >= log2(2 * self.analyst.rounds / self.beta) / self.epsilon**2
-        if self.delta or not enough or self.epsilon >= 1 / 3 or self.beta >= 1 / 4 or self.analyst.population is None:
-            return (sample,)
-        on_D = AccurateAnswers(self.analyst, 3 * self.alpha + 10 * self.epsilon)
-        return (sample, UtilityClaim(on_D, 1 - 2 * self.beta, COROLLARIES))
-
     def begin(self, S: Any) -> Program:
         self._held(S)
-        noisy = self.T + (yield Laplace(0, self.noise.threshold))  # NumericSparse begins: T̂_0
-        return (uniform(self.points), noisy, 0)
+        noisy = self.T + (yield Laplace(0, self.noise.threshold))  # initialise NumericSparse, with T̂_0
+        return (uniform(self.points), noisy, 0)  # t ← 0, x^0 uniform
 
     def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
         x, noisy, count = state
         noise, f = self.noise, values(query, self.points)
         if count >= self.updates:  # NumericSparse has halted
             return BOTTOM, state
-        here, there = mean(f, x), to_float(query.share(S))
-        releases: list[float | None] = [None, None]
+        here, there = mean(f, x), to_float(query.share(S))  # f_i(x^t), f_i(S)
+        said: list[float | None] = [None, None]  # a'_{2i−1}, a'_{2i}, None for ⊥
         # f'_{2i−1} = f_i − f_i(x^t), f'_{2i} = f_i(x^t) − f_i
         for which, gap in enumerate((there - here, here - there)):
             if count < self.updates and (yield Laplace(gap, noise.compared) >= noisy):
-                releases[which] = yield Laplace(gap, noise.released)  # a'_{2i−1}, a'_{2i}
+                said[which] = yield Laplace(gap, noise.released)
                 count += 1
                 noisy = self.T + (yield Laplace(0, noise.threshold))
-        first, second = releases
-        if first is None and second is None:
-            return here, (x, noisy, count)
-        a = here + first if first is not None else here - second  # type: ignore[operator]
-        return a, (mw(x, f, a, self.alpha / 2), noisy, count)
+        first, second = said
+        if first is not None:
+            a = here + first  # a_i = f_i(x^t) + a'_{2i−1}
+        elif second is not None:
+            a = here - second  # a_i = f_i(x^t) − a'_{2i}
+        else:
+            return here, (x, noisy, count)  # both are ⊥: a_i = f_i(x^t)
+        return a, (mw(x, f, a, self.alpha / 2), noisy, count)  # x^{t+1} = MW(x^t, f_i, a_i), t ← t + 1
 
     def _held(self, S: Any) -> Multiset:
         held = Multiset.of(S)
@@ -288,6 +218,28 @@ class PrivateMultiplicativeWeights(Interactive):
                 x = mw(x, f, a, self.alpha / 2)
             said = (*said, here if a is None else a)
         return said
+
+
+def mean(f: tuple[int, ...], x: Weights) -> float:
+    """f(x^t), the weight of the points with f = 1."""
+    return fsum(weight for weight, inside in zip(x, f, strict=True) if inside)
+
+
+def uniform(points: Points) -> Weights:
+    """x^0."""
+    return (1 / len(points),) * len(points)
+
+
+@lru_cache(maxsize=4096)
+def values(query: Predicate, points: Points) -> tuple[int, ...]:
+    """f(x) for every point, in order."""
+    return tuple(query(x) for x in points)
+
+
+@cached(maxsize=4096)
+def shared(query: Predicate, held: Multiset) -> float:
+    """f(S)."""
+    return to_float(query.share(held))
 
 
 # --- cards: claims, sources and deviations from the papers ---

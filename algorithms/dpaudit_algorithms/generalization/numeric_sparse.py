@@ -16,27 +16,143 @@ from dpaudit.language import (
     Card,
     Claim,
     FloatArray,
-    Goal,
-    Instance,
     Laplace,
-    Mechanism,
     ParameterError,
     Program,
-    UtilityClaim,
     checks,
-    expm1,
     log,
     sqrt,
 )
 from dpaudit_algorithms.foundations.laplace_mechanism import Query
 from dpaudit_algorithms.foundations.sparse_vector_outputs import BELOW, Outputs
+from dpaudit_algorithms.generalization.numeric_sparse_theory import (
+    ROOT_512,
+    NumericSparseCorrectedTheory,
+    NumericSparseTheory,
+    SparseNoiseTheory,
+)
 
 Floats = FloatArray
-ROOT_512 = sqrt(512)
 
 
 @dataclass(frozen=True)
-class SparseNoise(checks.Checked):
+class NumericSparse(NumericSparseTheory):
+    """Compare noisy answers with a noisy threshold, release those above with fresh noise, halt after c of them.
+
+    Privacy: the composition of c AboveThresholds and c Laplace mechanisms, with (ε, δ) divided as in `SparseNoise`.
+    With δ = 0, c = 1, nine answers that one record lowers and a last one that it raises, all far above T, the loss
+    comes arbitrarily close to ε.
+
+    Theorem 3.28 has two errors. If δ > 0, releases have noise Lap(√8·α/Λ), Λ = ln k + ln(4c/β), so a release is off by
+    more than α with probability (β/(4ck))^{1/√8}: 0.21 for c = k = 1 and β = 0.05. (With δ = 0 the noise is Lap(α/Λ)
+    and the probability is β/(4ck).) And the theorem guarantees no halt before f_k if up to c queries are at least
+    T − α; but if exactly c are, without f_k, it halts with the last of them. `NumericSparseCorrected` corrects both.
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1).
+        threshold: T.
+        c: number of answers above after which it halts, ≥ 1.
+        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
+        beta: in (0, 1); only for the utility claim.
+
+    Raises:
+        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
+
+    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28; Stemmer's thesis, Corollary 4.12.
+    """
+
+    epsilon: float
+    delta: float
+    threshold: checks.Number
+    c: int
+    queries: tuple[Query, ...]
+    beta: checks.OpenUnit = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.noise
+        if not self.queries:
+            raise ParameterError("queries must hold at least one query.")
+        if any(query.sensitivity > 1 for query in self.queries):
+            raise ParameterError("queries must have sensitivity at most 1.")
+
+    @property
+    def claim(self) -> Claim:
+        """(ε, δ), Theorem 3.27."""
+        return Claim(self.epsilon, self.delta)
+
+    @cached_property
+    def noise(self) -> SparseNoise:
+        """The scales, as printed."""
+        return SparseNoise(self.epsilon, self.delta, self.c)
+
+    def answers(self, D: Any) -> tuple[float, ...]:
+        """f_1(D), …, f_k(D)."""
+        return tuple(answer for query in self.queries for answer in query(D))
+
+    def run(self, D: Any) -> Program:
+        noise, T = self.noise, self.threshold
+        noisy = T + (yield Laplace(0, noise.threshold))  # T̂_0 = T + Lap(σ(ε₁))
+        count, said = 0, list[Hashable]()
+        for answer in self.answers(D):  # for each query i do
+            if (yield Laplace(answer, noise.compared) >= noisy):  # ν_i = Lap(2σ(ε₁)); f_i(D) + ν_i ≥ T̂_count
+                said.append((yield Laplace(answer, noise.released)))  # υ_i = Lap(σ(ε₂)); output f_i(D) + υ_i
+                count += 1
+                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count = T + Lap(σ(ε₁))
+            else:
+                said.append(BELOW)  # output a_i = ⊥
+            if count >= self.c:
+                break  # halt
+        return tuple(said)
+
+    def bulk(self, D: Any, size: int, rng: Generator) -> Outputs:
+        noise, answers = self.noise, self.answers(D)
+        noisy = self.threshold + _laplace(rng, noise.threshold, size)
+        count, length = np.zeros(size, dtype=np.int64), np.full(size, len(answers))
+        said = np.full((size, len(answers)), BELOW, dtype=object)
+        for i, answer in enumerate(answers):
+            above = np.flatnonzero((answer + _laplace(rng, noise.compared, size) >= noisy) & (count < self.c))
+            said[above, i] = answer + _laplace(rng, noise.released, len(above))
+            count[above] += 1
+            noisy[above] = self.threshold + _laplace(rng, noise.threshold, len(above))
+            length[above[count[above] >= self.c]] = i + 1
+        return [tuple(row[:end]) for row, end in zip(said.tolist(), length.tolist(), strict=True)]
+
+
+@dataclass(frozen=True)
+class NumericSparseCorrected(NumericSparseCorrectedTheory, NumericSparse):
+    """`NumericSparse` with shares of ε and a condition for which Theorem 3.28 holds.
+
+    ε₁ = 8ε/9 and ε₂ = 2ε/9 also if δ > 0, so both parts of the error have the same scale: with Λ = ln k + ln(4c/β) and
+    s = √(c·ln(2/δ))/ε the comparisons err by α = √512·(9/8)·Λ·s (Theorem 3.26 at β/2), and the releases have
+    σ(ε₂) = √32·(9/2)·s = α/Λ, so each is off by more than α with probability β/(4ck). The printed shares √512 : 1 fit
+    single releases with Lap(1/ε); √512 : √8 = 8 : 1 fits c of them. α grows by a factor 9√512/(8(√512 + 1)) = 1.077.
+
+    There is no halt before f_k if fewer than c of f_1, …, f_{k−1} are at least T − α: no other query is above if the
+    comparisons err by less than α.
+
+    Args:
+        epsilon: > 0.
+        delta: in [0, 1).
+        threshold: T.
+        c: number of answers above after which it halts, ≥ 1.
+        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
+        beta: in (0, 1); only for the utility claim.
+
+    Raises:
+        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
+
+    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, corrected.
+    """
+
+    @cached_property
+    def noise(self) -> SparseNoise:
+        return SparseNoise(self.epsilon, self.delta, self.c, printed=False)
+
+
+@dataclass(frozen=True)
+class SparseNoise(SparseNoiseTheory):
     """The scales of NumericSparse's noise, for answers of sensitivity `unit`.
 
     T̂ has noise Lap(σ(ε₁)), the compared answers Lap(2σ(ε₁)), the released answers Lap(σ(ε₂)). So the queries up to an
@@ -94,208 +210,6 @@ class SparseNoise(checks.Checked):
     def released(self) -> float:
         """The scale of υ."""
         return self.unit * self.sigma(self.shares[1])
-
-    def accuracy(self, k: int, beta: float) -> float:
-        """α of Theorem 3.28 for k queries, in the unit of the answers.
-
-        The comparisons err by less with probability 1 − β/2 (Theorem 3.26): 9c(ln k + ln(4c/β))/ε with δ = 0, else
-        √(c·ln(2/δ))·(ln k + ln(4c/β))·√512·ε/ε₁, divided by ε; the last factor is √512 + 1 as printed, and corrected
-        √512·9/8. The printed α is too small for the releases if δ > 0, the corrected one is not (`NumericSparse`).
-        """
-        logs = log(k) + log(4 * self.c / beta)
-        if not self.delta:
-            return self.unit * 9 * self.c * logs / self.epsilon
-        factor = ROOT_512 + 1 if self.printed else 9 * ROOT_512 / 8
-        return self.unit * logs * sqrt(self.c * log(2 / self.delta)) * factor / self.epsilon
-
-    @property
-    def composed(self) -> float:
-        """The composed ε of all parts at δ, each half by basic composition or by Theorem 3.20 with δ/2.
-
-        It is at most ε if δ = 0, or for every c if δ > 0 and ε ≤ 3.2·ln(2/δ) (Corollary 3.21 requires ε < 1). For a
-        half with ε' and ε₀ = ε'/√(8cL), L = ln(2/δ): if c ≤ 8L, then cε₀ ≤ ε'. Otherwise √(2cL)·ε₀ = ε'/2, and
-        cε₀(e^{ε₀} − 1) ≤ ε'/2 iff s·(e^{ε'/(8Ls)} − 1) ≤ 1/2 with s = √(c/(8L)) ≥ 1. The left side decreases in s, and
-        at s = 1 the condition is ε' ≤ 8L·ln(3/2) = 3.24·L.
-        """
-        return self._half(2 * self.unit / self.threshold) + self._half(self.unit / self.released)
-
-    def _half(self, each: float) -> float:
-        basic = self.c * each
-        if not self.delta:
-            return basic
-        advanced = sqrt(2 * self.c * log(2 / self.delta)) * each + basic * expm1(min(each, 700.0))
-        return min(basic, advanced)
-
-
-@dataclass(frozen=True)
-class AccurateNumbers(Goal):
-    """No halt before the last query; |a_i − f_i(D)| ≤ α for numbers, and f_i(D) ≤ T + α for answers ⊥.
-
-    The goal is reached trivially if too many queries are at least T − α, because the guarantee does not apply.
-
-    Args:
-        queries: f_1, …, f_k.
-        threshold: T.
-        alpha: > 0.
-        c: as printed, at most c queries may be at least T − α.
-        before_last: instead, fewer than c queries before the last may be at least T − α.
-
-    Source: Dwork and Roth, Definition 3.10 and Theorem 3.28.
-    """
-
-    queries: tuple[Query, ...]
-    threshold: float
-    alpha: float
-    c: int
-    before_last: bool = False
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        answers = [answer for query in self.queries for answer in query(instance.dataset)]
-        near = [answer >= self.threshold - self.alpha for answer in answers]
-        if sum(near[:-1]) >= self.c if self.before_last else sum(near) > self.c:
-            return True
-        return len(output) == len(answers) and all(
-            answer <= self.threshold + self.alpha if said == BELOW else abs(said - answer) <= self.alpha
-            for said, answer in zip(output, answers, strict=True)
-        )
-
-    def __str__(self) -> str:
-        return f"no answer off by more than {self.alpha:.6g} and no early halt"
-
-
-@dataclass(frozen=True)
-class NumericSparse(Mechanism):
-    """Compare noisy answers with a noisy threshold, release those above with fresh noise, halt after c of them.
-
-    Privacy: the composition of c AboveThresholds and c Laplace mechanisms, with (ε, δ) divided as in `SparseNoise`.
-    With δ = 0, c = 1, nine answers that one record lowers and a last one that it raises, all far above T, the loss
-    comes arbitrarily close to ε.
-
-    Theorem 3.28 has two errors. If δ > 0, releases have noise Lap(√8·α/Λ), Λ = ln k + ln(4c/β), so a release is off by
-    more than α with probability (β/(4ck))^{1/√8}: 0.21 for c = k = 1 and β = 0.05. (With δ = 0 the noise is Lap(α/Λ)
-    and the probability is β/(4ck).) And the theorem guarantees no halt before f_k if up to c queries are at least
-    T − α; but if exactly c are, without f_k, it halts with the last of them. `NumericSparseCorrected` corrects both.
-
-    Args:
-        epsilon: > 0.
-        delta: in [0, 1).
-        threshold: T.
-        c: number of answers above after which it halts, ≥ 1.
-        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
-        beta: in (0, 1); only for the utility claim.
-
-    Raises:
-        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
-
-    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28; Stemmer's thesis, Corollary 4.12.
-    """
-
-    epsilon: float
-    delta: float
-    threshold: checks.Number
-    c: int
-    queries: tuple[Query, ...]
-    beta: checks.OpenUnit = 0.05
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.noise
-        if not self.queries:
-            raise ParameterError("queries must hold at least one query.")
-        if any(query.sensitivity > 1 for query in self.queries):
-            raise ParameterError("queries must have sensitivity at most 1.")
-
-    @property
-    def claim(self) -> Claim:
-        """(ε, δ), Theorem 3.27."""
-        return Claim(self.epsilon, self.delta)
-
-    @cached_property
-    def noise(self) -> SparseNoise:
-        """The scales, as printed."""
-        return SparseNoise(self.epsilon, self.delta, self.c)
-
-    @property
-    def alpha(self) -> float:
-        """α of Theorem 3.28."""
-        return self.noise.accuracy(len(self.queries), self.beta)
-
-    @property
-    def goal(self) -> AccurateNumbers:
-        """Definition 3.10 under the condition of Theorem 3.28."""
-        return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c)
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(α, β)-accurate if at most c queries are at least T − α, for any number of records."""
-        return (UtilityClaim(self.goal, 1 - self.beta, "§3.6, Theorem 3.28"),)
-
-    def answers(self, D: Any) -> tuple[float, ...]:
-        """f_1(D), …, f_k(D)."""
-        return tuple(answer for query in self.queries for answer in query(D))
-
-    def run(self, D: Any) -> Program:
-        noise, T = self.noise, self.threshold
-        noisy = T + (yield Laplace(0, noise.threshold))  # T̂_0 = T + Lap(σ(ε₁))
-        count, said = 0, list[Hashable]()
-        for answer in self.answers(D):  # for each query i do
-            if (yield Laplace(answer, noise.compared) >= noisy):  # ν_i = Lap(2σ(ε₁)); f_i(D) + ν_i ≥ T̂_count
-                said.append((yield Laplace(answer, noise.released)))  # υ_i = Lap(σ(ε₂)); output f_i(D) + υ_i
-                count += 1
-                noisy = T + (yield Laplace(0, noise.threshold))  # T̂_count = T + Lap(σ(ε₁))
-            else:
-                said.append(BELOW)  # output a_i = ⊥
-            if count >= self.c:
-                break  # halt
-        return tuple(said)
-
-    def bulk(self, D: Any, size: int, rng: Generator) -> Outputs:
-        noise, answers = self.noise, self.answers(D)
-        noisy = self.threshold + _laplace(rng, noise.threshold, size)
-        count, length = np.zeros(size, dtype=np.int64), np.full(size, len(answers))
-        said = np.full((size, len(answers)), BELOW, dtype=object)
-        for i, answer in enumerate(answers):
-            above = np.flatnonzero((answer + _laplace(rng, noise.compared, size) >= noisy) & (count < self.c))
-            said[above, i] = answer + _laplace(rng, noise.released, len(above))
-            count[above] += 1
-            noisy[above] = self.threshold + _laplace(rng, noise.threshold, len(above))
-            length[above[count[above] >= self.c]] = i + 1
-        return [tuple(row[:end]) for row, end in zip(said.tolist(), length.tolist(), strict=True)]
-
-
-@dataclass(frozen=True)
-class NumericSparseCorrected(NumericSparse):
-    """`NumericSparse` with shares of ε and a condition for which Theorem 3.28 holds.
-
-    ε₁ = 8ε/9 and ε₂ = 2ε/9 also if δ > 0, so both parts of the error have the same scale: with Λ = ln k + ln(4c/β) and
-    s = √(c·ln(2/δ))/ε the comparisons err by α = √512·(9/8)·Λ·s (Theorem 3.26 at β/2), and the releases have
-    σ(ε₂) = √32·(9/2)·s = α/Λ, so each is off by more than α with probability β/(4ck). The printed shares √512 : 1 fit
-    single releases with Lap(1/ε); √512 : √8 = 8 : 1 fits c of them. α grows by a factor 9√512/(8(√512 + 1)) = 1.077.
-
-    There is no halt before f_k if fewer than c of f_1, …, f_{k−1} are at least T − α: no other query is above if the
-    comparisons err by less than α.
-
-    Args:
-        epsilon: > 0.
-        delta: in [0, 1).
-        threshold: T.
-        c: number of answers above after which it halts, ≥ 1.
-        queries: f_1, …, f_k, k ≥ 1, each with one answer of sensitivity at most 1.
-        beta: in (0, 1); only for the utility claim.
-
-    Raises:
-        ParameterError: a parameter outside its range, no queries, or a query of sensitivity above 1.
-
-    Source: Dwork and Roth, section 3.6, Algorithm 3, Theorems 3.27 and 3.28, corrected.
-    """
-
-    @cached_property
-    def noise(self) -> SparseNoise:
-        return SparseNoise(self.epsilon, self.delta, self.c, printed=False)
-
-    @property
-    def goal(self) -> AccurateNumbers:
-        """Definition 3.10 if fewer than c queries before the last are at least T − α."""
-        return AccurateNumbers(self.queries, self.threshold, self.alpha, self.c, before_last=True)
 
 
 def _laplace(rng: Generator, scale: float, size: int) -> Floats:

@@ -26,7 +26,6 @@ from dpaudit.language import (
     Multiset,
     ParameterError,
     Program,
-    SampleSize,
     UtilityClaim,
     advanced_share,
     checks,
@@ -35,7 +34,6 @@ from dpaudit.language import (
     to_float,
     zcdp_budget,
 )
-from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.generalization.analysts import AskingAll
 from dpaudit_algorithms.generalization.interaction import (
     AccurateAnswers,
@@ -45,6 +43,7 @@ from dpaudit_algorithms.generalization.interaction import (
     Predicate,
     queries_of,
 )
+from dpaudit_algorithms.generalization.statistical_queries_theory import NoisyAnswersTheory
 
 Floats = FloatArray
 Calibration: TypeAlias = Literal["advanced", "zcdp"]
@@ -81,7 +80,7 @@ class NaiveAnswers(Interactive):
 
 
 @dataclass(frozen=True)
-class NoisyAnswers(Interactive):
+class NoisyAnswers(NoisyAnswersTheory):
     """Answers each of k adaptively chosen queries with q(S) plus fresh noise, (ε, δ)-DP in total.
 
     One record changes q(S) by at most 1/n. With `calibration` "advanced" Theorem 3.6 divides (ε, δ); with "zcdp" every
@@ -126,58 +125,13 @@ class NoisyAnswers(Interactive):
     def each(self) -> Claim:
         """The claim of one answer."""
 
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """Scale of the noise of one answer, in units of q(S)."""
-
     @abstractmethod
     def noisy(self, centre: float) -> Laplace | Gaussian:
         """An answer whose noiseless value is `centre`."""
 
     @abstractmethod
-    def quantile(self, p: float) -> float:
-        """t with Pr[|noise| > t] = p, in units of `scale`."""
-
-    @abstractmethod
     def log_noise(self, z: Floats) -> Floats:
         """Log density of the noise in units of `scale`, any shape, up to a constant."""
-
-    def sample_accuracy(self, beta: float) -> float:
-        """α such that the answers are (α, β)-accurate with respect to the sample: k tails of β/k each.
-
-        It is also the least α from a union bound over k answers, because the tails are exact.
-        """
-        return self.scale * self.quantile(checks.probability("beta", beta, open_ends=True) / self.k)
-
-    def records_for(self, alpha: float, beta: float) -> int:
-        """The least n ≥ 1 for which the answers are (α, β)-accurate with respect to the sample, by the same tails."""
-        return max(1, math.ceil(self.sample_accuracy(beta) * self.records / checks.positive("alpha", alpha)))
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(α, 0.05)-accurate on the sample; from Corollary 4.10's n on (α + 10ε, 0.05 + δ/ε)-accurate on D."""
-        alpha = self.sample_accuracy(BETA)
-        sample = UtilityClaim(AccurateAnswers(self.analyst, alpha, "sample"), all_but(BETA), "§4.5.1, Definition 4.9")
-        if records < self.sample_sizes[0].records:
-            return (sample,)
-        goal = AccurateAnswers(self.analyst, alpha + 10 * self.epsilon)
-        return (sample, UtilityClaim(goal, self.confidence(BETA), "§4.5.2, Corollary 4.10"))
-
-    def confidence(self, beta: float) -> float:
-        """1 − β − δ/ε."""
-        return all_but(beta + self.delta / self.epsilon)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        least = log(2 * self.epsilon * self.k / self.delta) / self.epsilon**2
-        return (
-            SampleSize(
-                max(1, math.ceil(least)),
-                "n ≥ (1/ε²)·ln(2εk/δ)",
-                "(α, β)-accuracy on the sample implies (α + 10ε, β + δ/ε)-accuracy on the distribution",
-                "§4.5.2, Corollary 4.10",
-            ),
-        )
 
     def begin(self, S: Any) -> Program:
         self._held(S)
@@ -185,7 +139,7 @@ class NoisyAnswers(Interactive):
         yield
 
     def answer(self, S: Any, state: Any, query: Predicate) -> Answering:
-        a = yield self.noisy(to_float(query.share(S)))
+        a = yield self.noisy(to_float(query.share(S)))  # q(S) plus fresh noise
         return a, None
 
     def _held(self, S: Any) -> Multiset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,68 +13,21 @@ from dpaudit.language import (
     Card,
     Claim,
     DatasetError,
-    Goal,
-    Instance,
-    Mechanism,
     Multiset,
     ParameterError,
     Program,
-    SampleSize,
     Uniform,
-    UtilityClaim,
     as_written,
     checks,
     expm1,
-    independent,
     log1p,
     to_float,
 )
-from dpaudit_algorithms.foundations.goals import all_but
-
-FINEST = 1 << 53
-"""Records are drawn as whole numbers below this number, and divided by it."""
+from dpaudit_algorithms.generalization.tightness_theory import TightnessCorrectedTheory, TightnessTheory
 
 
 @dataclass(frozen=True)
-class UnitInterval(Mechanism):
-    """Instances of n records drawn from U[0, 1], in order; `Instance.truth` is "U".
-
-    Args:
-        records: n ≥ 1.
-    """
-
-    records: checks.Count
-
-    def run(self, dataset: Any) -> Program:
-        wholes = yield independent(Uniform(range(FINEST)), self.records)
-        return Instance(tuple(x / FINEST for x in wholes), "U")
-
-    def __str__(self) -> str:
-        return f"{self.records:,} records from U[0, 1]"
-
-
-@dataclass(frozen=True)
-class HoldsAShare(Goal):
-    """h(S) ≥ α, where the output lists the points on which h is 1; h(U) = 0, because they are finitely many.
-
-    Args:
-        alpha: exactly as written in decimals, > 0.
-
-    Source: Stemmer's thesis, Theorem 4.5.
-    """
-
-    alpha: checks.Positive
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        held = frozenset(output)
-        return sum(x in held for x in instance.dataset) >= as_written(self.alpha) * len(instance.dataset)
-
-    def __str__(self) -> str:
-        return f"h(S) ≥ h(U) + {self.alpha:.6g}"
-
-
-@dataclass(frozen=True)
-class _Tightness(Mechanism):
+class _Tightness(TightnessTheory):
     """Base class of both versions, which differ only in the published records."""
 
     alpha: checks.Positive
@@ -90,18 +42,6 @@ class _Tightness(Mechanism):
     def claim(self) -> Claim:
         """(0, δ), Theorem 4.5."""
         return Claim(0.0, self.delta)
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """h(S) ≥ h(U) + α with probability at least δ/(2α), for n ≥ 1/α records from U[0, 1]."""
-        if records * as_written(self.alpha) < 1:
-            return ()
-        return (UtilityClaim(HoldsAShare(self.alpha), self.delta / (2 * self.alpha), "§4.3, Theorem 4.5"),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """n ≥ 1/α."""
-        least = math.ceil(1 / as_written(self.alpha))
-        return (SampleSize(least, "1/α", "h(S) ≥ h(U) + α with probability at least δ/(2α)", "§4.3, Theorem 4.5"),)
 
     def block_size(self, records: int) -> int:
         """⌈αn⌉ for n records; with fewer than αn, h(S) < α."""
@@ -136,20 +76,18 @@ class GeneralizationTightness(_Tightness):
         return -expm1(self.blocks(records) * log1p(-self.delta))
 
     def run(self, S: Any) -> Program:
-        h: frozenset[Any] = frozenset()
-        for block in self._split(in_order(S)):  # for 1 ≤ i ≤ 1/α
-            if (yield Bernoulli(self.delta)):  # Ŝ_i = B(S_i): S_i with probability δ, else the empty database
-                h = h.union(block)
-        return tuple(sorted(h))  # h(x) = 1 iff x is in some Ŝ_i
-
-    def _split(self, records: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        records, h = in_order(S), frozenset[Any]()
         size = self.block_size(len(records))
+        # 1. for 1 ≤ i ≤ 1/α let Ŝ_i = B(S_i): S_i with probability δ, and otherwise the empty database
         for i in range(self.blocks(len(records))):
-            yield records[i * size : (i + 1) * size]
+            if (yield Bernoulli(self.delta)):
+                h = h.union(records[i * size : (i + 1) * size])
+        # 2. h(x) = 1 iff there is an i with x ∈ Ŝ_i
+        return tuple(sorted(h))
 
 
 @dataclass(frozen=True)
-class GeneralizationTightnessCorrected(_Tightness):
+class GeneralizationTightnessCorrected(TightnessCorrectedTheory, _Tightness):
     """Publishes ⌈αn⌉ of the n records with probability δ·n/⌈αn⌉: a cyclic window at a uniform position.
 
     Privacy: a record is in ⌈αn⌉ of the n windows, so it is published with probability (δ·n/⌈αn⌉)·⌈αn⌉/n = δ. With the
@@ -175,19 +113,13 @@ class GeneralizationTightnessCorrected(_Tightness):
         """δ·n/⌈αn⌉, the probability that a window of n ≥ 1 records is published."""
         return as_written(self.delta) * records / self.block_size(records)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The printed bound, and the exact δ·n/⌈αn⌉, which is δ/α if αn is whole."""
-        printed = super().utility(records)
-        if not printed:
-            return ()
-        corrected = all_but(1 - float(self.chance(records)))
-        return (*printed, UtilityClaim(HoldsAShare(self.alpha), corrected, "§4.3, Theorem 4.5, corrected"))
-
     def run(self, S: Any) -> Program:
         records = in_order(S)
         n = len(records)
+        # nothing, but with probability δ·n/⌈αn⌉
         if not n or not (yield Bernoulli(to_float(self.chance(n)))):
             return ()
+        # ⌈αn⌉ records in cyclic order, from a uniform position on
         start = yield Uniform(range(n))
         return tuple(sorted({records[(start + i) % n] for i in range(self.block_size(n))}))
 

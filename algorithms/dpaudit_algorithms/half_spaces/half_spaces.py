@@ -34,18 +34,9 @@ from dpaudit_algorithms.half_spaces.angles import AngleGrid
 Plane: TypeAlias = tuple[int, int]
 """A point of the integer grid in the plane, or a direction."""
 Angle: TypeAlias = Literal["point", "border", "borders"]
-"""The definition of the angle φ(x): see `READ_AS`."""
+"""The definition of the angle φ(x): see the card."""
 Ties: TypeAlias = Literal["last", "least", "last turned", "least turned"]
 """Which of the best angles is φ*: the last or the least, before or after the rotation."""
-RELATION = "Neighbours have one example more or less, as in the paper (Lemma 16, Algorithm 7)."
-READ_AS = (
-    'angle = "point" is the literal reading of "the angle corresponding to x": the paper writes a vector as (r, φ), '
-    'and section 3.2 has "the i-th angle corresponding to x"; "border" (φ + π/2, where x is on the border of h_φ) and '
-    '"borders" (φ ± π/2) are the angles at which h_φ "passes through" x.',
-    "wrap = False: |φ(x) − φ| is the difference of two numbers in [0, 2π); wrap = True: the distance on the circle.",
-    "The origin has no angle and does not count.",
-)
-CAPPED = "cap: a public bound on the copies of an angle, which makes the output distribution finite; None as printed."
 
 
 @dataclass(frozen=True)
@@ -194,11 +185,10 @@ class MakeThrData(Mechanism):
 
     def run(self, data: tuple[tuple[int, ...], Any]) -> Program:
         S_H, S = data
-        q = qualities(self.sine, examples(S))  # q(S, φ) for every φ
-        kept, others = largest(q, tuple(S_H), self.C)  # max_C(S_H), S_H ∖ max_C(S_H)
-        anchor = 0  # no rotation if no elements are left
-        if others is not None:
-            anchor = yield others  # φ′
+        q = qualities(self.sine, examples(S))  # calculate q(S, φ) for every φ
+        kept, others = largest(q, tuple(S_H), self.C)  # max_C(S_H), the C largest by (q(S, φ), φ); S_H ∖ max_C(S_H)
+        anchor: int = 0 if others is None else (yield others)  # randomly select φ′ ∈ S_H ∖ max_C(S_H), if there is one
+        # rotate so that φ′ = 0; φ* := argmax q(S, φ); add (φ, y) to S_Thr, y ← 1 if φ ≤ φ*, for φ ∈ max_C(S_H)
         return anchor, labelled(q, kept, anchor, self.ties)
 
 
@@ -358,6 +348,15 @@ def _counts(sine: Fraction, angle: Angle, wrap: bool, S: Multiset) -> tuple[int,
 
 # --- cards: claims, sources and deviations from the papers ---
 
+RELATION = "Neighbours have one example more or less, as in the paper (Lemma 16, Algorithm 7)."
+READ_AS = (
+    'angle = "point" is the literal reading of "the angle corresponding to x": the paper writes a vector as (r, φ), '
+    'and section 3.2 has "the i-th angle corresponding to x"; "border" (φ + π/2, where x is on the border of h_φ) and '
+    '"borders" (φ ± π/2) are the angles at which h_φ "passes through" x.',
+    "wrap = False: |φ(x) − φ| is the difference of two numbers in [0, 2π); wrap = True: the distance on the circle.",
+    "The origin has no angle and does not count.",
+)
+CAPPED = "cap: a public bound on the copies of an angle, which makes the output distribution finite; None as printed."
 _DATA = "examples ((x1, x2), y), whole coordinates, y in {-1, 1}"
 
 MakeData.card = Card(

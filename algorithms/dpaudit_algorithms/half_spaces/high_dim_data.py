@@ -33,19 +33,9 @@ from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION
 Point: TypeAlias = tuple[int, ...]
 """A point of the integer grid, shape (d,)."""
 Angle: TypeAlias = Literal["point", "border"]
-"""The definition of the angle φ_i(x): see `READ_AS`."""
+"""The definition of the angle φ_i(x): see the card."""
 Meant: TypeAlias = Literal["plane", "prefix"]
-"""The half-space h_φ for a single given angle: see `READ_AS`."""
-DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
-READ_AS = (
-    'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
-    "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
-    "An x without that angle (all coordinates from the i-th on are 0) does not count.",
-    'meant = "plane": h_φ with one angle is the half-space whose normal lies in the plane of coordinates i and i + 1 '
-    '(earlier angles π/2, later ones 0), because Algorithm 4 is given only i; "prefix": the earlier angles are those '
-    "chosen before, the later ones 0.",
-    "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True: the distance on the circle.",
-)
+"""The half-space h_φ for a single given angle: see the card."""
 
 
 @dataclass(frozen=True)
@@ -308,6 +298,17 @@ def is_meant(sine: Fraction | None, dimension: int, S: Multiset) -> bool:
 
 
 # --- cards: claims, sources and deviations from the papers ---
+
+DATA = "examples (x, y), x of d whole coordinates, y in {-1, 1}"
+READ_AS = (
+    'angle = "point": φ_i(x), "the i-th angle corresponding to x", is the i-th spherical angle of x itself; "border" '
+    "is the angle φ at which (cos φ, sin φ) is perpendicular to (x_i, x_{i+1}), a quarter of a turn further.",
+    "An x without that angle (all coordinates from the i-th on are 0) does not count.",
+    'meant = "plane": h_φ with one angle is the half-space whose normal lies in the plane of coordinates i and i + 1 '
+    '(earlier angles π/2, later ones 0), because Algorithm 4 is given only i; "prefix": the earlier angles are those '
+    "chosen before, the later ones 0.",
+    "wrap = False: |φ_i(x) − φ| is the difference of two numbers; wrap = True: the distance on the circle.",
+)
 
 MakeHighDimData.card = Card(
     name="MakeHighDimData",

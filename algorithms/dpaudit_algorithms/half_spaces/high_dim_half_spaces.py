@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,24 +15,17 @@ from dpaudit.language import (
     Card,
     Claim,
     CutGeometric,
-    Goal,
-    Instance,
     IntArray,
     Mechanism,
     Multiset,
     ParameterError,
     Program,
-    SampleSize,
     Softmax,
-    UtilityClaim,
-    as_written,
     checks,
-    exp,
-    log,
     log2,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
-from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.foundations.goals import BETA
 from dpaudit_algorithms.half_spaces.half_spaces import CAPPED, RELATION, Ties, labelled, largest
 from dpaudit_algorithms.half_spaces.high_dim_data import (
     DATA,
@@ -41,51 +33,17 @@ from dpaudit_algorithms.half_spaces.high_dim_data import (
     Angle,
     MakeHighDimData,
     Meant,
-    agreements,
     box_agreements,
     coordinate_quality,
     examples,
-    is_meant,
     near,
     reach,
 )
+from dpaudit_algorithms.half_spaces.high_dim_half_spaces_theory import AHighHCorrectedTheory, AHighHTheory
 
 
 @dataclass(frozen=True)
-class HighDimError(Goal):
-    """A half-space that labels at most αn of the n examples wrongly.
-
-    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
-
-    Args:
-        alpha: > 0.
-        dimension: d.
-        sine: sin γ, if the output is the indices of d − 1 angles; None if it is a normal vector.
-
-    Source: half-spaces paper, Definitions 7 and 8.
-    """
-
-    alpha: checks.Positive
-    dimension: int
-    sine: Fraction | None = None
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        S = examples(instance.dataset, self.dimension)
-        if not is_meant(self.sine, self.dimension, S):
-            return True
-        if self.sine is None:
-            sides = ((sum(a * b for a, b in zip(output, x, strict=True)) >= 0, y == 1, n) for (x, y), n in S.items)
-            right = sum(n for positive, meant, n in sides if positive == meant)
-        else:
-            right = int(agreements(self.sine, self.dimension, S)[tuple(output)])
-        return len(S) - right <= as_written(self.alpha) * len(S)
-
-    def __str__(self) -> str:
-        return f"a half-space of empirical error ≤ {self.alpha:.4g}"
-
-
-@dataclass(frozen=True)
-class AHighH(Mechanism):
+class AHighH(AHighHTheory):
     """Algorithm 6: for each angle, learn a threshold from the best elements of a noisy dataset of angles.
 
     Its claims fail for every reading. The elements that MakeHighDimThrData keeps, and φ*_i, depend on Q(S, ·) without
@@ -159,13 +117,6 @@ class AHighH(Mechanism):
         """(ε, δ), Theorem 21."""
         return Claim(self.epsilon, self.delta, ADD_REMOVE_ONE)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 21 from n_Thr examples on: the printed n = O(n_Thr) with the constant 1."""
-        if records < self.C:
-            return ()
-        goal = HighDimError(self.alpha, self.dimension, self.sine)
-        return (UtilityClaim(goal, all_but(self.beta), "§3.2, Theorem 21"),)
-
     def data(self, i: int, prefix: tuple[int, ...]) -> MakeHighDimData:
         """Algorithm 4 with this reading."""
         given = prefix if self.meant == "prefix" else ()
@@ -221,7 +172,7 @@ class _Coordinate(Mechanism):
 
 
 @dataclass(frozen=True)
-class AHighHCorrected(Mechanism):
+class AHighHCorrected(AHighHCorrectedTheory):
     """Choose the coordinates of a normal vector one by one, each by the exponential mechanism with ε/d on Q.
 
     Candidates are the w ≠ 0 in {−B, …, B}^d, B = `reach`(k, d), which give all labellings of {−k, …, k}^d by
@@ -272,31 +223,10 @@ class AHighHCorrected(Mechanism):
         """ε, the proof above."""
         return Claim(self.epsilon, relation=ADD_REMOVE_ONE)
 
-    def failure(self, records: int) -> float:
-        """β for this number of examples; above 1 if there is no guarantee."""
-        d = self.dimension
-        return d * (2 * self.reach + 1) * exp(-self.epsilon * self.alpha * records / (2 * d * d))
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The bound above."""
-        if self.failure(records) >= 1:
-            return ()
-        goal = HighDimError(self.alpha, self.dimension)
-        return (UtilityClaim(goal, all_but(self.failure(records)), "§3.2, Theorem 21, corrected"),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The sample size from which β is at most 0.05."""
-        d = self.dimension
-        least = 2 * d * d / (self.alpha * self.epsilon) * log(d * (2 * self.reach + 1) / BETA)
-        formula = f"(2d²/(αε))·ln(d(2B + 1)/β), B = {self.reach}, α = {self.alpha:g}, β = {BETA:g}"
-        guarantee = f"empirical error ≤ α with probability at least {1 - BETA:g}"
-        return (SampleSize(math.ceil(least), formula, guarantee, "§3.2, Theorem 21, corrected"),)
-
     def run(self, S: Any) -> Program:
         data, B = examples(S, self.dimension), self.reach
         w: tuple[int, ...] = ()
-        for _ in range(self.dimension):
+        for _ in range(self.dimension):  # w_i, for i = 1, …, d, by the exponential mechanism with ε/d on Q(S, w_i)
             Q = best_completions(self.k, self.dimension, data, w)
             labels = tuple(c for c in range(-B, B + 1) if Q[c + B] >= 0)  # w = 0 is not a half-space
             scores = Q[[c + B for c in labels]].astype(np.float64)

@@ -16,114 +16,21 @@ from dpaudit.language import (
     DiscreteLaplace,
     Mechanism,
     Multiset,
-    ParameterError,
     Program,
-    SampleSize,
-    UtilityClaim,
     checks,
-    exp,
     to_float,
 )
-from dpaudit_algorithms.foundations.goals import BETA, all_but
-from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, equal_parts, least_records
-from dpaudit_algorithms.lower_bounds.query_release import exactly
-from dpaudit_algorithms.pac.concepts import EmpiricalError, GeneralisationError
+from dpaudit_algorithms.half_spaces.learn_rectangles_theory import LearnRectanglesTheory
+from dpaudit_algorithms.half_spaces.release_thresholds import ReleaseThresholds, equal_parts
+from dpaudit_algorithms.lower_bounds.query_release_theory import exactly
 from dpaudit_algorithms.pac.grid_concepts import Rectangles
 
 Cell: TypeAlias = tuple[int, int]
 """[low, high], inclusive."""
 
 
-def cells(data: Multiset, most: Fraction, size: int) -> tuple[Cell, ...]:
-    """Divide {0, …, size − 1} into intervals, in order: single points, or intervals with at most `most` of the data.
-
-    From the left, an interval takes values while it holds at most `most` records; a value with more is an interval by
-    itself. Two adjacent intervals together hold more than `most`, so n records give fewer than 2n/most + 1 intervals.
-
-    Args:
-        data: values in {0, …, size − 1}, with their multiplicities.
-        most: in records.
-        size: ≥ 1.
-    """
-    intervals: list[Cell] = []
-    start, last, mass = 0, 0, 0
-    for value, count in data.items:
-        if count > most:
-            if start < value:
-                intervals.append((start, value - 1))
-            intervals.append((value, value))
-            start, mass = value + 1, 0
-            continue
-        if mass + count > most:
-            intervals.append((start, last))
-            start, mass = last + 1, 0
-        mass, last = mass + count, value
-    if start < size:
-        intervals.append((start, size - 1))
-    return tuple(intervals)
-
-
 @dataclass(frozen=True)
-class SignificantCells(Mechanism):
-    """The first and the last cell of an axis with a noisy count of positive examples ≥ threshold.
-
-    A histogram: two-sided geometric noise of scale 2/ε on every count, because a replaced example changes two counts by
-    1 (Theorem 3.25 with k = 2). The choice of cells is post-processing, and unused noise is not drawn.
-
-    Args:
-        epsilon: > 0.
-        axis: the coordinate, from 0.
-        cells: disjoint intervals, ascending.
-        threshold: in examples.
-
-    Raises:
-        ParameterError: epsilon is not above 0.
-
-    Source: Stemmer's thesis, section 6.6.2 (the step), Theorem 3.25 (the histogram).
-    """
-
-    epsilon: checks.Positive
-    axis: int
-    cells: tuple[Cell, ...]
-    threshold: float
-
-    @property
-    def claim(self) -> Claim:
-        """ε, Theorem 3.25 with k = 2."""
-        return Claim(self.epsilon)
-
-    @property
-    def scale(self) -> float:
-        """2/ε, in examples."""
-        return 2 / self.epsilon
-
-    def run(self, S: Any) -> Program:
-        counts = _positives(Multiset.of(S), self.axis, self.cells)
-        first = None
-        for i, count in enumerate(counts):
-            if (yield DiscreteLaplace(count, self.scale) >= self.threshold):
-                first = i
-                break
-        if first is None:
-            return None
-        for i in range(len(counts) - 1, first, -1):
-            if (yield DiscreteLaplace(counts[i], self.scale) >= self.threshold):
-                return first, i
-        return first, first
-
-
-@lru_cache(maxsize=1024)
-def _positives(S: Multiset, axis: int, parts: tuple[Cell, ...]) -> tuple[int, ...]:
-    """The number of examples (x, 1) with x_axis in each of the cells."""
-    along: dict[int, int] = {}
-    for (x, y), count in S.items:
-        if y == 1:
-            along[x[axis]] = along.get(x[axis], 0) + count
-    return tuple(sum(count for value, count in along.items() if low <= value <= high) for low, high in parts)
-
-
-@dataclass(frozen=True)
-class LearnRectangles(Mechanism):
+class LearnRectangles(LearnRectanglesTheory):
     """A proper learner for RECTANGLE_X^ℓ: divides every axis into light cells and takes the outermost significant ones.
 
     On axis i: `ReleaseThresholds` on the i-th coordinates; `cells` of its synthetic data with at most a share
@@ -223,65 +130,111 @@ class LearnRectangles(Mechanism):
         """The name of the empty rectangle."""
         return (1,) * self.dimension, (0,) * self.dimension
 
-    def failure(self, records: int) -> float:
-        """The bound on the probability that the training error is above α/2; at least 1 if vacuous."""
-        ell, K, scale = self.dimension, self.most_cells, 2 / self.part.epsilon
-        noise = 2 * exp(-self.threshold(records, K) / scale) / (1 + exp(-1 / scale))
-        return ell * self.release.failure(records) + ell * K * noise
-
-    def overfits(self, records: int) -> float:
-        """β′ of Theorem 3.17 for this number of examples."""
-        power = records * self.alpha / (64 * self.concepts.vc) if self.concepts.vc else math.inf
-        return 512 / self.alpha * exp(-min(power, 700.0))
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Training error ≤ α/2 on examples of a rectangle, and generalisation error ≤ α, with the least β for each."""
-        rough, more = self.failure(records), self.overfits(records)
-        place = "§6.6.2, Theorem 6.24, by the construction"
-        claims = []
-        if rough < 1:
-            claims.append(UtilityClaim(EmpiricalError(self.concepts, self.alpha / 2), all_but(rough), place))
-        if rough + more < 1:
-            claims.append(UtilityClaim(GeneralisationError(self.concepts, self.alpha), all_but(rough + more), place))
-        return tuple(claims)
-
-    def least_records(self, beta: float) -> int:
-        """The least n for which this is an (α, beta)-PAC learner by the proof.
-
-        Raises:
-            ParameterError: beta outside (0, 1), or no n is enough: fewer steps than the proof needs, or base > 32.
-        """
-        return least_records(lambda n: self.failure(n) + self.overfits(n), beta)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The least n for β = 0.05, if the construction has a guarantee."""
-        try:
-            records = self.least_records(BETA)
-        except ParameterError:
-            return ()
-        return (
-            SampleSize(
-                records,
-                f"ℓ·(failure of a release) + 2ℓK·e^(−αnε₁/(16ℓK))/(1 + e^(−ε₁/2)) + (512/α)·e^(−αn/(64·VC)) ≤ {BETA:g}",
-                f"(α, β)-PAC: generalisation error ≤ α with probability at least {1 - BETA:g}",
-                "§6.6.2, Theorem 6.24, by the construction",
-            ),
-        )
-
     def run(self, S: Any) -> Program:
         examples = _examples(self.size, self.dimension, Multiset.of(S))
         n, release = len(examples), self.release
         a, b = [], []
         for axis in range(self.dimension):
+            # divide the axis: cells with at most a share w of synthetic data for its coordinates
             data = yield release.on(_along(examples, axis))
             parts = cells(data, self.share * n, self.size)
+            # the first and the last cell with a significant number of positive examples
             outermost = yield self.significant(axis, parts, n).on(examples)
             if outermost is None:
                 return self.empty
             a.append(parts[outermost[0]][0])
             b.append(parts[outermost[1]][1])
         return tuple(a), tuple(b)
+
+
+@dataclass(frozen=True)
+class SignificantCells(Mechanism):
+    """The first and the last cell of an axis with a noisy count of positive examples ≥ threshold.
+
+    A histogram: two-sided geometric noise of scale 2/ε on every count, because a replaced example changes two counts by
+    1 (Theorem 3.25 with k = 2). The choice of cells is post-processing, and unused noise is not drawn.
+
+    Args:
+        epsilon: > 0.
+        axis: the coordinate, from 0.
+        cells: disjoint intervals, ascending.
+        threshold: in examples.
+
+    Raises:
+        ParameterError: epsilon is not above 0.
+
+    Source: Stemmer's thesis, section 6.6.2 (the step), Theorem 3.25 (the histogram).
+    """
+
+    epsilon: checks.Positive
+    axis: int
+    cells: tuple[Cell, ...]
+    threshold: float
+
+    @property
+    def claim(self) -> Claim:
+        """ε, Theorem 3.25 with k = 2."""
+        return Claim(self.epsilon)
+
+    @property
+    def scale(self) -> float:
+        """2/ε, in examples."""
+        return 2 / self.epsilon
+
+    def run(self, S: Any) -> Program:
+        counts = _positives(Multiset.of(S), self.axis, self.cells)
+        # from the left, the first significant cell
+        first = None
+        for i, count in enumerate(counts):
+            if (yield DiscreteLaplace(count, self.scale) >= self.threshold):
+                first = i
+                break
+        if first is None:
+            return None
+        # from the right, the last one
+        for i in range(len(counts) - 1, first, -1):
+            if (yield DiscreteLaplace(counts[i], self.scale) >= self.threshold):
+                return first, i
+        return first, first
+
+
+def cells(data: Multiset, most: Fraction, size: int) -> tuple[Cell, ...]:
+    """Divide {0, …, size − 1} into intervals, in order: single points, or intervals with at most `most` of the data.
+
+    From the left, an interval takes values while it holds at most `most` records; a value with more is an interval by
+    itself. Two adjacent intervals together hold more than `most`, so n records give fewer than 2n/most + 1 intervals.
+
+    Args:
+        data: values in {0, …, size − 1}, with their multiplicities.
+        most: in records.
+        size: ≥ 1.
+    """
+    intervals: list[Cell] = []
+    start, last, mass = 0, 0, 0
+    for value, count in data.items:
+        if count > most:
+            if start < value:
+                intervals.append((start, value - 1))
+            intervals.append((value, value))
+            start, mass = value + 1, 0
+            continue
+        if mass + count > most:
+            intervals.append((start, last))
+            start, mass = last + 1, 0
+        mass, last = mass + count, value
+    if start < size:
+        intervals.append((start, size - 1))
+    return tuple(intervals)
+
+
+@lru_cache(maxsize=1024)
+def _positives(S: Multiset, axis: int, parts: tuple[Cell, ...]) -> tuple[int, ...]:
+    """The number of examples (x, 1) with x_axis in each of the cells."""
+    along: dict[int, int] = {}
+    for (x, y), count in S.items:
+        if y == 1:
+            along[x[axis]] = along.get(x[axis], 0) + count
+    return tuple(sum(count for value, count in along.items() if low <= value <= high) for low, high in parts)
 
 
 @lru_cache(maxsize=1024)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from typing import Annotated, Any, Literal
 
 from dpaudit.language import (
@@ -19,122 +16,26 @@ from dpaudit.language import (
     DatasetError,
     DiscreteLaplace,
     Distribution,
-    Goal,
-    Instance,
-    Mechanism,
     Multiset,
     ParameterError,
     Program,
     Quality,
-    SampleSize,
     StepScores,
-    UtilityClaim,
     advanced_share,
     cached,
     checks,
-    exp,
     log_star,
-    sqrt,
     step_scores,
     to_float,
 )
-from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.half_spaces.release_thresholds_theory import ReleaseThresholdsTheory, between
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.lower_bounds.query_release import exactly
+from dpaudit_algorithms.lower_bounds.query_release_theory import exactly
 
 LISTED = 4096
 """Above this number of solutions, scores are stored as pieces."""
 APPROXIMATION = 0.5
 """RecConcave's α, the largest that Lemma 6.13 allows."""
-
-
-@dataclass(frozen=True)
-class CloseData(Goal):
-    """The output is a database Ŝ with |Q_c(S) − Q_c(Ŝ)| ≤ α for every threshold c.
-
-    Args:
-        alpha: > 0, exactly as written in decimals, or a fraction.
-
-    Source: thesis, Definition 6.20 for THRESH_X.
-    """
-
-    alpha: checks.ExactPositive
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return distance(Multiset.of(instance.dataset), Multiset.of(output)) <= exactly(self.alpha)
-
-    def __str__(self) -> str:
-        return f"synthetic data {float(self.alpha):.4g}-close for thresholds"
-
-
-def distance(S: Multiset, other: Multiset) -> Fraction:
-    """The largest |Q_c(S) − Q_c(other)| over thresholds c; 1 if one database is empty."""
-    if not S.items or not other.items:
-        return Fraction(1)
-    n, m = len(S), len(other)
-    # both sides are constant between values
-    return max(
-        Fraction(abs(m * up_to(S, x) - n * up_to(other, x)), n * m) for x in {*S.values, *other.values}
-    )
-
-
-def up_to(S: Multiset, x: int) -> int:
-    """#S[min X, x]."""
-    values, totals = _totals(S)
-    return totals[bisect_right(values, x)]
-
-
-def between(S: Multiset, low: int, high: int) -> int:
-    """#S[low, high], 0 where low > high."""
-    return up_to(S, high) - up_to(S, low - 1) if low <= high else 0
-
-
-@lru_cache(maxsize=256)
-def _totals(S: Multiset) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Distinct values, ascending, and the number of records before each of them and in total."""
-    return S.values, (0, *accumulate(count for _, count in S.items))
-
-
-def equal_parts(claim: Claim, k: int) -> Claim:
-    """(ε₀, δ₀) such that k adaptive uses of (ε₀, δ₀)-DP mechanisms are (ε, δ)-DP, by the better of two theorems.
-
-    Theorem 3.5: (ε/k, δ/k). Theorem 3.6 with δ′ = δ/2 and δ₀ = δ/(2k): √(2k·ln(2/δ))·ε₀ + 2kε₀² = ε, if that ε₀ is at
-    most 1. The result is the one with the larger ε₀.
-
-    Args:
-        claim: (ε, δ), δ > 0.
-        k: ≥ 1.
-
-    Raises:
-        ParameterError: a parameter outside its range.
-
-    Source: thesis, Theorems 3.5 and 3.6.
-    """
-    checks.whole("k", k, least=1)
-    epsilon, delta = checks.positive("epsilon", claim.epsilon), checks.probability("delta", claim.delta, open_ends=True)
-    advanced = advanced_share(epsilon, delta / 2, k)
-    if advanced > epsilon / k:
-        return Claim(advanced, delta / (2 * k), claim.relation)
-    return Claim(epsilon / k, delta / k, claim.relation)
-
-
-def least_records(failure: Callable[[int], float], beta: float) -> int:
-    """The least n with failure(n) ≤ beta, for a decreasing `failure`.
-
-    Raises:
-        ParameterError: beta outside (0, 1), or no such n up to 2^60.
-    """
-    checks.probability("beta", beta, open_ends=True)
-    high = 1
-    while failure(high) > beta:
-        high *= 2
-        if high > 1 << 60:
-            raise ParameterError(f"No number of records is enough for beta = {beta} with these steps and this base.")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if failure(middle) <= beta else (middle, high)
-    return high
 
 
 @dataclass(frozen=True)
@@ -155,7 +56,7 @@ class PieceEnd(Quality):
     tau: float
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.size - self.start
 
     def __call__(self, dataset: Any) -> AnyScores:
@@ -173,12 +74,12 @@ def _ends(Q: PieceEnd, S: Multiset) -> AnyScores:
         inside += count
         if value + 1 < Q.size:
             scores[value + 1 - a] = min(inside - tau / 2, 1.5 * tau - inside)
-    make = step_scores if Q.how_many <= LISTED else StepScores
-    return make(list(scores), list(scores.values()), Q.how_many)
+    make = step_scores if Q.n_solutions <= LISTED else StepScores
+    return make(list(scores), list(scores.values()), Q.n_solutions)
 
 
 @dataclass(frozen=True)
-class ReleaseThresholds(Mechanism):
+class ReleaseThresholds(ReleaseThresholdsTheory):
     """Synthetic data for all thresholds on X = {0, …, size − 1}: pieces of about τ = αn/8 records from left to right.
 
     A step, after the pieces up to a − 1: b ← RecConcave on `PieceEnd` with the quality promise τ/2, and noisy counts of
@@ -288,72 +189,25 @@ class ReleaseThresholds(Mechanism):
         """1/ε₀, the noise scale of a count, in records."""
         return 1 / self.part.epsilon
 
-    def failure(self, records: int) -> float:
-        """The bound on the probability that the synthetic data are not α/2-close; at least 1 if vacuous."""
-        M, tau = self.most_steps, self.tau(records)
-        if records < 1 or min(math.ceil(16 / exactly(self.alpha)), self.size) > M:
-            return 1.0
-        y = tau / (sqrt(8) * self.scale)
-        noise = 4 * exp(-min(y * y / (2 * M), y))
-        return noise + M * self._step_fails(records)
-
-    def _step_fails(self, records: int) -> float:
-        """The bound on the probability that RecConcave misses half of the quality promise."""
-        guaranteed = self.end_finder(0, records).utility(0)
-        probability = 1 - guaranteed[0].probability if guaranteed else 1.0
-        if self.calls == 1:
-            probability = min(probability, self.size * exp(-self.part.epsilon / 24 * self.tau(records)))
-        return probability
-
-    def least_records(self, beta: float) -> int:
-        """The least n from which the failure is at most beta.
-
-        Raises:
-            ParameterError: beta outside (0, 1), or no n is enough: fewer steps than the proof needs, or base > 32.
-        """
-        return least_records(self.failure, beta)
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """α-close, and α/2-close as in the proof, with the least β for this number of records."""
-        beta = self.failure(records)
-        if beta >= 1:
-            return ()
-        place = "Definition 6.20, by the construction"
-        goals = (CloseData(self.alpha), CloseData(exactly(self.alpha) / 2))
-        return tuple(UtilityClaim(goal, all_but(beta), place) for goal in goals)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The least n for β = 0.05, if the construction has a guarantee."""
-        try:
-            records = self.least_records(BETA)
-        except ParameterError:
-            return ()
-        return (
-            SampleSize(
-                records,
-                f"4e^(−L) + M·(failure of RecConcave at r = αn/16) ≤ {BETA:g}, L = min(y²/(2M), y), y = ε₀αn/(8√8)",
-                f"{float(self.alpha):.4g}-close for all thresholds with probability at least {1 - BETA:g}",
-                "Theorem 6.23, by the construction",
-            ),
-        )
-
     def run(self, S: Any) -> Program:
         records = within(self.size, S)
         n = len(records)
         tau = self.tau(n)
         a, left = 0, n
         sums: list[tuple[int, int]] = []  # (x, noisy #S[0, x])
-        for _ in range(self.most_steps):
+        for _ in range(self.most_steps):  # at most M times, while the noisy remainder is above 2τ
             if a >= self.size or left <= 2 * tau:
                 break
+            # b ← RecConcave on Q(S, b) = min(#S[a, b] − τ/2, 3τ/2 − #S[a, b − 1]) with the promise τ/2
             b = a + (yield self.end_finder(a, n).on(records))
+            # noisy #S[a, b − 1] and #S[b, b]
             if a < b:
                 left -= yield self._noisy(between(records, a, b - 1), n)
                 sums.append((b - 1, n - left))
             left -= yield self._noisy(between(records, b, b), n)
             sums.append((b, n - left))
             a = b + 1
+        # the noisy sums of counts are the numbers of records up to b − 1 and up to b
         return synthetic(tuple(sums), n, self.size)
 
     def _noisy(self, count: int, n: int) -> Distribution:
@@ -361,6 +215,29 @@ class ReleaseThresholds(Mechanism):
         if self.room is None:
             return noisy.spending(self.count_claim)
         return noisy.clip(-self.room, n + self.room).spending(self.count_claim)
+
+
+def equal_parts(claim: Claim, k: int) -> Claim:
+    """(ε₀, δ₀) such that k adaptive uses of (ε₀, δ₀)-DP mechanisms are (ε, δ)-DP, by the better of two theorems.
+
+    Theorem 3.5: (ε/k, δ/k). Theorem 3.6 with δ′ = δ/2 and δ₀ = δ/(2k): √(2k·ln(2/δ))·ε₀ + 2kε₀² = ε, if that ε₀ is at
+    most 1. The result is the one with the larger ε₀.
+
+    Args:
+        claim: (ε, δ), δ > 0.
+        k: ≥ 1.
+
+    Raises:
+        ParameterError: a parameter outside its range.
+
+    Source: thesis, Theorems 3.5 and 3.6.
+    """
+    checks.whole("k", k, least=1)
+    epsilon, delta = checks.positive("epsilon", claim.epsilon), checks.probability("delta", claim.delta, open_ends=True)
+    advanced = advanced_share(epsilon, delta / 2, k)
+    if advanced > epsilon / k:
+        return Claim(advanced, delta / (2 * k), claim.relation)
+    return Claim(epsilon / k, delta / k, claim.relation)
 
 
 def synthetic(sums: Sequence[tuple[int, int]], records: int, size: int) -> Multiset:

@@ -17,26 +17,19 @@ from dpaudit.language import (
     Applied,
     Card,
     Claim,
-    Goal,
-    Instance,
     IntArray,
     Mechanism,
     Multiset,
     ParameterError,
     Program,
     Quality,
-    SampleSize,
     Scores,
-    UtilityClaim,
-    as_written,
     checks,
-    exp,
-    log,
     log_star,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.foundations.goals import BETA, all_but
+from dpaudit_algorithms.foundations.goals import BETA
 from dpaudit_algorithms.half_spaces.angles import AngleGrid
 from dpaudit_algorithms.half_spaces.half_spaces import (
     CAPPED,
@@ -50,41 +43,13 @@ from dpaudit_algorithms.half_spaces.half_spaces import (
     agreeing,
     directions,
     examples,
-    is_meant,
-    qualities,
 )
+from dpaudit_algorithms.half_spaces.simple_half_spaces_theory import ASimpleHCorrectedTheory, ASimpleHTheory
 from dpaudit_algorithms.interior_points.rec_concave import RecConcaveCorrected
 
 
 @dataclass(frozen=True)
-class HalfspaceError(Goal):
-    """A half-space that labels at most αn of the n examples wrongly.
-
-    Also reached if no half-space explains the sample, or γ is larger than in Lemma 11 for its points.
-
-    Args:
-        alpha: > 0.
-        sine: sin γ, if the output is the index of an angle; None if it is a normal vector.
-
-    Source: half-spaces paper, Definitions 7 and 8.
-    """
-
-    alpha: checks.Positive
-    sine: Fraction | None = None
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        S = examples(instance.dataset)
-        if not is_meant(Fraction(0) if self.sine is None else self.sine, S):
-            return True
-        right = agreeing(S, output) if self.sine is None else int(qualities(self.sine, S)[output])
-        return len(S) - right <= as_written(self.alpha) * len(S)
-
-    def __str__(self) -> str:
-        return f"a half-space of empirical error ≤ {self.alpha:.4g}"
-
-
-@dataclass(frozen=True)
-class ASimpleH(Mechanism):
+class ASimpleH(ASimpleHTheory):
     """MakeData, MakeThrData, and any private learner of thresholds on the resulting dataset of angles.
 
     Its claims fail for every reading. The C angles that MakeThrData keeps, and φ*, depend on q(S, ·) without noise: one
@@ -151,30 +116,25 @@ class ASimpleH(Mechanism):
         """(ε, δ), Theorem 14, with the learner's δ."""
         return Claim(self.epsilon, claim_of(self.learner).delta, ADD_REMOVE_ONE)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 14 from n_Thr examples on: the printed n = O(n_Thr) with the constant 1."""
-        if records < self.kept:
-            return ()
-        return (UtilityClaim(HalfspaceError(self.alpha, self.sine), all_but(self.beta), "§3.1, Theorem 14"),)
-
     @property
     def make_data(self) -> MakeData:
         """Algorithm 1 with this reading."""
         return MakeData(self._share, self.sine, self.angle, self.wrap, self.cap)
 
     def run(self, S: Any) -> Program:
+        # H_γ ← Discretize(γ), the grid of `make_data`
         S_H = yield self.make_data.on(S)  # S_H ← MakeData(ε, H_γ, S)
         # S_Thr ← MakeThrData(S_H, S, n_Thr)
         anchor, S_Thr = yield MakeThrData(self.sine, self.kept, self.ties).on((S_H, S))
         place = yield self.learner.on(S_Thr)  # apply A_Thr with input S_Thr and get φ*
-        return (anchor + place) % AngleGrid(self.sine).size if self.turned_back else place
+        return (anchor + place) % AngleGrid(self.sine).size if self.turned_back else place  # h_{φ*}
 
 
 def _places(learner: Mechanism) -> int | None:
     """The number of positions that a learner of the catalogue is for; None if unknown."""
     quality = getattr(learner, "quality", None)
     if isinstance(quality, Quality):
-        return quality.how_many
+        return quality.n_solutions
     size = getattr(learner, "size", None)
     return size if isinstance(size, int) else None
 
@@ -195,12 +155,12 @@ class AgreeingOnHalf(Quality):
     half: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return len(directions(self.k)) // 2
 
     def normal(self, j: int) -> Plane:
         """The j-th normal."""
-        return directions(self.k)[self.half * self.how_many + j]
+        return directions(self.k)[self.half * self.n_solutions + j]
 
     def __call__(self, dataset: Any) -> AnyScores:
         return _agreeing_on_half(self.k, self.half, examples(dataset))
@@ -242,7 +202,7 @@ class UnderAddRemove(Mechanism):
 
 
 @dataclass(frozen=True)
-class ASimpleHCorrected(Mechanism):
+class ASimpleHCorrected(ASimpleHCorrectedTheory):
     """The best normal of either half-circle by a private quasi-concave optimiser, then the better of the two.
 
     The normals w, in whole numbers (`directions`), give all labellings of {−k, …, k}² by half-spaces ⟨w, x⟩ ≥ 0: they
@@ -304,7 +264,7 @@ class ASimpleHCorrected(Mechanism):
     @property
     def solutions(self) -> int:
         """m, normals of a half-circle."""
-        return AgreeingOnHalf(self.k, 0).how_many
+        return AgreeingOnHalf(self.k, 0).n_solutions
 
     def optimiser(self, half: int) -> ExponentialMechanism | RecConcaveCorrected:
         """Step 2."""
@@ -315,49 +275,16 @@ class ASimpleHCorrected(Mechanism):
             return ExponentialMechanism(self.epsilon / 3, Q)
         return replace(whole, epsilon=self.epsilon / (9 * whole.calls), delta=self.delta / (6 * whole.calls))
 
-    def failure(self, records: int) -> float:
-        """β for r = `records`: β₁ + e^{−εαr/12}; above 1 if there is no guarantee."""
-        lost = exp(-self.epsilon * self.alpha * records / 12)
-        inner = self.optimiser(0)
-        if isinstance(inner, ExponentialMechanism):
-            return (self.solutions + 1) * lost
-        guaranteed = inner.utility(records)
-        return 1 - guaranteed[0].probability + lost if guaranteed else 2.0
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The bound above, for exactly r examples."""
-        failure = self.failure(records) if records == self.records else 2.0
-        if failure >= 1:
-            return ()
-        return (UtilityClaim(HalfspaceError(self.alpha), all_but(failure), "§3.1, Theorem 14, corrected"),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The sample size from which β is at most 0.05; with several calls both failures are at most β/2."""
-        inner, choice = self.optimiser(0), 12 / (self.alpha * self.epsilon)
-        if isinstance(inner, ExponentialMechanism):
-            least, formula = choice * log((self.solutions + 1) / BETA), "(12/(αε))·ln((m + 1)/β)"
-        else:
-            promise = inner.least_promise(BETA / (4 * inner.calls))
-            least = max(promise, choice * log(2 / BETA))
-            formula = "max{r of Lemma 6.13, corrected, for α/2, ε̂, δ̂ and β/2; (12/(αε))·ln(2/β)}"
-        return (
-            SampleSize(
-                math.ceil(least),
-                f"{formula}, β = {BETA:g}, m = {self.solutions}",
-                f"empirical error ≤ α with probability at least {1 - BETA:g}",
-                "§3.1, Theorem 14, corrected",
-            ),
-        )
-
     def run(self, S: Any) -> Program:
         data = examples(S)
         normals = []
-        for half in (0, 1):  # steps 1, 2
+        # 1, 2. w_i ← RecConcaveCorrected on Q_i, for i = 0, 1
+        for half in (0, 1):
             j = yield UnderAddRemove(self.optimiser(half)).on(data)
             normals.append(AgreeingOnHalf(self.k, half).normal(j))
+        # 3. w ← w_0 or w_1 by the exponential mechanism with ε/3
         scores = Scores([agreeing(data, w) for w in normals], tuple(normals))
-        return scores.softmax(self.epsilon / 6).spending(Claim(self.epsilon / 3, relation=ADD_REMOVE_ONE))  # step 3
+        return scores.softmax(self.epsilon / 6).spending(Claim(self.epsilon / 3, relation=ADD_REMOVE_ONE))
 
 
 # --- cards: claims, sources and deviations from the papers ---

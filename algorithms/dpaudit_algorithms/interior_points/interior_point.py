@@ -29,9 +29,6 @@ from dpaudit.language import (
 )
 from dpaudit_algorithms.foundations.goals import BETA, all_but
 
-_PLACE = '"Algorithms for Interior Point"'
-_CORRECTED = f"{_PLACE}, corrected"
-
 
 @dataclass(frozen=True)
 class MedianUtility(Quality):
@@ -43,7 +40,7 @@ class MedianUtility(Quality):
     domain: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
@@ -69,7 +66,7 @@ class Depth(Quality):
     domain: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:
@@ -121,6 +118,7 @@ class InteriorPointByMedian(Mechanism):
         return MedianUtility(self.domain).symmetries(domain)
 
     def run(self, S: Any) -> Draw:
+        # P(y) ∝ exp(−(ε/2)·|n/2 − #{i: x_i ≤ y}|)
         return MedianUtility(self.domain)(S).softmax(self.epsilon / 2)
 
 
@@ -168,6 +166,7 @@ class InteriorPointByMedianCorrected(Mechanism):
         return Depth(self.domain).symmetries(domain)
 
     def run(self, S: Any) -> Draw:
+        # P(y) ∝ exp((ε/2)·min(#{i: x_i ≥ y}, #{i: x_i ≤ y}))
         return Depth(self.domain)(S).softmax(self.epsilon / 2)
 
 
@@ -215,6 +214,8 @@ def _depth(domain: int, dataset: Multiset) -> AnyScores:
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
+_PLACE = '"Algorithms for Interior Point"'
+_CORRECTED = f"{_PLACE}, corrected"
 _INPUTS = "n records of X = {1, …, domain}; epsilon > 0, domain ≥ 1"
 _OUTPUT = "a point of X"
 

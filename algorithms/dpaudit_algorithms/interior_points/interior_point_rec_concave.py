@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -14,22 +13,17 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     Draw,
-    InteriorPoint,
-    Mechanism,
     Multiset,
     ParameterError,
     Quality,
-    SampleSize,
-    UtilityClaim,
     checks,
-    log2,
     log_star,
     step_scores,
 )
+from dpaudit_algorithms.interior_points.interior_point_rec_concave_theory import (
+    InteriorPointByRecConcaveTheory,
+)
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
-from dpaudit_algorithms.interior_points.rec_concave_theory import iterated_log
-
-_PLACE = "§6.4, Theorem 6.14(2)"
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class DepthFrom0(Quality):
 
 
 @dataclass(frozen=True)
-class InteriorPointByRecConcave(Mechanism):
+class InteriorPointByRecConcave(InteriorPointByRecConcaveTheory):
     """RecConcave on min(#{x_i ≥ y}, #{x_i ≤ y}) with the promise r = ⌈n/2⌉: a point of quality (1 − α)·r > 0 is one
     between the least and the greatest record.
 
@@ -103,30 +97,8 @@ class InteriorPointByRecConcave(Mechanism):
         epsilon, delta = self.epsilon / (3 * N), self.delta / (3 * N)
         return kind(self.size - 1, DepthFrom0(self.size), r, self.alpha, epsilon, delta, N, self.base)
 
-    @property
-    def _logs(self) -> float:
-        """log…log T, N times."""
-        return iterated_log(self.size - 1, self.calls)
-
-    @property
-    def _unit(self) -> float:
-        """8^N·36N/(αε)."""
-        return (1 << 3 * self.calls) * 36 * self.calls / (self.alpha * self.epsilon)
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 6.14(2), solved for the least β."""
-        beta = 6 * self.calls / self.delta * 2 ** (self._logs - -(-records // 2) / self._unit)
-        return (UtilityClaim(InteriorPoint(), 1 - beta, _PLACE),) if beta < 1 else ()
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The least n whose promise ⌈n/2⌉ is enough for β."""
-        r = math.ceil(self._unit * (log2(6 * self.calls / (self.beta * self.delta)) + self._logs))
-        formula = "⌈n/2⌉ ≥ 8^N·(36N/(αε))·(log(6N/(βδ)) + log…log T)"
-        return (SampleSize(2 * r - 1, formula, "an interior point with probability 1 − β", _PLACE),)
-
     def run(self, S: Any) -> Draw:
-        return self.maximiser(len(S)).on(S)
+        return self.maximiser(len(S)).on(S)  # RecConcave on the depth with the promise ⌈n/2⌉
 
 
 @lru_cache(maxsize=256)

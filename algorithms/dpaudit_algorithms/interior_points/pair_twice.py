@@ -83,8 +83,10 @@ class PairTwice(Mechanism):
         check_records(S, self.size)
         if not self.levels:
             return self.inner.on(S)
-        if self.shuffle == ONCE:  # step 1, then step 2 for t = 1, …, levels
+        # 1. (y_1^0, …, y_n^0), a random permutation;  2. for t = 1, …, levels: y_i^t from y_i^{t−1} and y_{i+1}^{t−1}
+        if self.shuffle == ONCE:
             return RandomOrder(S).map(Paired(self.depth_sizes[:-1])).then(self.inner.on)
+        # with a permutation of its own for every t
         deeper = replace(self, size=self.depth_sizes[1], levels=self.levels - 1)
         return RandomOrder(S).map(Paired(self.depth_sizes[:1])).then(deeper.on)
 

@@ -107,9 +107,12 @@ class HardReduction(Mechanism):
     def run(self, dataset: Any) -> Program:
         S = tuple(dataset)
         _check(S, self.n, universe(self.n, self.base))
-        y0, *tails = yield extension_draw(S, self.digits)  # step 1
-        y = yield self.inner.on(extended(S, y0, tails, self.digits))  # step 2
-        return self.digits.agreement(y, y0) if self.digits.holds(y) else 0  # step 3
+        # 1. Ŝ = (y_0, …, y_n): y_0 uniform, y_i random but for the first x_i digits, which are those of y_0
+        y0, *tails = yield extension_draw(S, self.digits)
+        # 2. y ← M̂(Ŝ)
+        y = yield self.inner.on(extended(S, y0, tails, self.digits))
+        # 3. the length of the longest prefix of y that agrees with y_0
+        return self.digits.agreement(y, y0) if self.digits.holds(y) else 0
 
 
 @dataclass(frozen=True)
@@ -150,12 +153,15 @@ class DigitGuessing(Game):
         digits = numerals(self.n, self.base)
         S = yield from hard_database(self.n - 1, self.base)
         y0, *tails = yield extension_draw(S, digits)
+        # z, digit w + 1 of y_0 with w = max S
         place = max(S) + 1
         secret = digits.digit(y0, place)
+        # Ŝ_z, and without the secret Ŝ_{z'}
         shown, *others = extended(S, y0, tails, digits)
         if not secret_in:
             other = yield Uniform(range(base_at(self.n, self.base)))
             shown += (other - secret) * digits.tails(place)
+        # whether digit w + 1 of M̂'s output is z
         output = yield self.subject.on((shown, *others))
         return digits.holds(output) and digits.digit(output, place) == secret
 

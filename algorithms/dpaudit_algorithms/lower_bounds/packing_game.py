@@ -129,8 +129,9 @@ class PackingGame(Game):
 
     def play(self, secret_in: bool) -> Program:
         j = yield Uniform(range(self.packing.size))
-        S = self.packing.dataset(j) if secret_in else self.packing.centre
+        S = self.packing.dataset(j) if secret_in else self.packing.centre  # S_j, or S
         answer = yield self.subject.on(S)
+        # whether the answer lies in I_j
         return lies_in(answer, *self.packing.interval(j), self.packing.lower)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from dpaudit.language import (
     THESIS,
@@ -15,62 +14,27 @@ from dpaudit.language import (
     Claim,
     DatasetError,
     DiscreteLaplace,
-    Goal,
-    Instance,
     Mechanism,
     Multiset,
     ParameterError,
     Product,
     Program,
-    SampleSize,
-    UtilityClaim,
-    as_written,
     cached,
     checks,
-    exp,
-    log,
-    to_float,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
-from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, GeneralisationError, Thresholds
-
-Answers: TypeAlias = tuple[Fraction, ...]
-"""An answer a_c for every concept c, in the order of the class."""
-PRINTED = Fraction(1, 150)
-"""ε, α and β of Lemma 7.30's release."""
-FIFTH = Fraction(1, 5)
-"""ε, α and β of Lemma 7.30's learner."""
-
-
-def exactly(number: float | Fraction) -> Fraction:
-    """A fraction as it is; of a float the decimal that it was written as."""
-    return number if isinstance(number, Fraction) else as_written(to_float(number))
-
-
-def share(concepts: ConceptClass, concept: Any, dataset: Multiset) -> Fraction:
-    """c(D): the share of the records that satisfy c.  Source: thesis, section 6.6, Q_c."""
-    return Fraction(sum(count for x, count in dataset.items if concepts.label(concept, x)), len(dataset))
+from dpaudit_algorithms.lower_bounds.query_release_theory import (
+    PRINTED,
+    LearnerFromReleaseTheory,
+    RefinedReleaseTheory,
+    ThresholdReleaseTheory,
+    exactly,
+)
+from dpaudit_algorithms.pac.concepts import ConceptClass
 
 
 @dataclass(frozen=True)
-class CloseAnswers(Goal):
-    """|a_c − c(D)| ≤ α for every c of the class.  Source: thesis, Definition 6.20."""
-
-    concepts: ConceptClass
-    alpha: float | Fraction
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        D, alpha = Multiset.of(instance.dataset), exactly(self.alpha)
-        return all(
-            abs(a - share(self.concepts, c, D)) <= alpha for c, a in zip(self.concepts.concepts, output, strict=True)
-        )
-
-    def __str__(self) -> str:
-        return f"all answers within {float(self.alpha):.4g}"
-
-
-@dataclass(frozen=True)
-class ThresholdRelease(Mechanism):
+class ThresholdRelease(ThresholdReleaseTheory):
     """Releases all thresholds on X = {0, …, size − 1}: sums of noisy counts.
 
     The counts of all elements but the greatest get two-sided geometric noise of scale 2/ε and are moved into
@@ -102,36 +66,13 @@ class ThresholdRelease(Mechanism):
         """2/ε, in records."""
         return 2 / self.epsilon
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Within α but with probability (|X| − 1)·Pr[|noise| > αn/(|X| − 1)]."""
-        goal = CloseAnswers(Thresholds(self.size), self.alpha)
-        return (UtilityClaim(goal, max(0.0, 1 - self._failure(records)), "by the noise of its counts"),)
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        counts = self.size - 1
-        needed = self.scale * log(2 * counts / (float(PRINTED) * (1 + exp(-1 / self.scale))))
-        # every noise at most m, from m + 1 ≥ needed on; n is the least with αn/(|X| − 1) ≥ m
-        records = math.ceil(max(0, math.ceil(needed) - 1) * counts / exactly(self.alpha))
-        return (
-            SampleSize(
-                records,
-                "(|X| − 1)·m/α, m = ⌈(2/ε)·ln(300(|X| − 1)/(1 + e^{−ε/2}))⌉ − 1",
-                f"all answers within {float(self.alpha):.4g} with probability at least 149/150",
-                "by the noise of its counts",
-            ),
-        )
-
-    def _failure(self, records: int) -> float:
-        most = math.floor(exactly(self.alpha) * records / (self.size - 1))
-        tail = 2 * exp(-(most + 1) / self.scale) / (1 + exp(-1 / self.scale))
-        return (self.size - 1) * tail
-
     def run(self, D: Any) -> Program:
         records = Multiset.of(D)
         n, counts = len(records), _counts(self.size, records)
+        # noisy counts of all elements but the greatest, moved into {0, …, n}
         noise = yield _noise(self.scale, self.size - 1, n, self.claim)
         noisy = (min(max(count + int(z), 0), n) for count, z in zip(counts, noise, strict=False))
+        # a_j: the sum of those up to j, over n; and 1 for the greatest element
         return (*(Fraction(total, n) for total in accumulate(noisy)), Fraction(1))
 
 
@@ -151,7 +92,7 @@ def _noise(scale: float, counts: int, records: int, claim: Claim) -> Product:
 
 
 @dataclass(frozen=True)
-class RefinedRelease(Mechanism):
+class RefinedRelease(RefinedReleaseTheory):
     """The α-refinement: on 150αn records, runs Ã on them with (1 − 150α)n copies of min X, and stretches its answers.
 
     If Ã is α-accurate on n records, this is 1/150-accurate on 150αn: c(D̃) = t/n + 1 − 150α for c(D) = t/(150αn), so
@@ -194,28 +135,17 @@ class RefinedRelease(Mechanism):
             raise DatasetError(f"With alpha = {self.alpha}, {records} records are 150αn for no whole n.")
         return n.numerator
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Within 1/150, as often as Ã is within α on n records."""
-        try:
-            n = self.padded(records)
-        except DatasetError:
-            return ()
-        return tuple(
-            UtilityClaim(CloseAnswers(claim.goal.concepts, PRINTED), claim.probability, "§7.6, proof of Theorem 7.29")
-            for claim in self.inner.utility(n)
-            if isinstance(claim.goal, CloseAnswers) and exactly(claim.goal.alpha) <= exactly(self.alpha)
-        )
-
     def run(self, D: Any) -> Program:
         records, stretch = Multiset.of(D), 150 * exactly(self.alpha)
         n = self.padded(len(records))
-        copies = n - len(records)
-        answers = yield self.inner.on(_joined(records, ((self.least, copies),)))  # D̃
-        return tuple((a - 1 + stretch) / stretch for a in answers)  # a_c = (ã_c − 1 + 150α)/(150α)
+        # ã_c ← Ã(D̃), D̃ the elements of D and (1 − 150α)n copies of min X
+        answers = yield self.inner.on(_joined(records, ((self.least, n - len(records)),)))
+        # a_c = (ã_c − 1 + 150α)/(150α)
+        return tuple((a - 1 + stretch) / stretch for a in answers)
 
 
 @dataclass(frozen=True)
-class LearnerFromRelease(Mechanism):
+class LearnerFromRelease(LearnerFromReleaseTheory):
     """A proper learner from a release: two releases, of the positive and of the negative examples.
 
     D₁ holds x for every example (x, 1) and p₁ for every (x, 0); D₀ the other way round. Every concept labels p₁ with
@@ -253,30 +183,14 @@ class LearnerFromRelease(Mechanism):
         """(2ε, 2δ), two releases."""
         return claim_of(self.inner).scaled(2)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Training error ≤ 4α₀ on examples that a concept of C labels, and Lemma 7.30 where Theorem 3.17 gives it."""
-        found = []
-        for claim in self.inner.utility(records):
-            if not isinstance(claim.goal, CloseAnswers):
-                continue
-            alpha, beta = 4 * exactly(claim.goal.alpha), 2 * (1 - claim.probability)
-            few = EmpiricalError(self.concepts, float(alpha))
-            found.append(UtilityClaim(few, max(0.0, 1 - beta), "§7.6, Lemma 7.30, by two releases"))
-            if alpha <= FIFTH / 2 and self._generalises(records, float(FIFTH) - beta):
-                good = GeneralisationError(self.concepts, float(FIFTH))
-                found.append(UtilityClaim(good, 0.8, "§7.6, Lemma 7.30"))
-        return tuple(found)
-
-    def _generalises(self, records: int, beta: float) -> bool:
-        """Theorem 3.17 with α = 1/5: n ≥ (64·VC/α)·ln(512/(αβ))."""
-        return beta > 0 and records >= 64 * self.concepts.vc * 5 * log(512 * 5 / beta)
-
     def run(self, S: Any) -> Program:
         examples = Multiset.of(S).items
         positive, negative = (tuple((x, k) for (x, y), k in examples if y == label) for label in (1, 0))
         n_positive, n_negative = (sum(k for _, k in part) for part in (positive, negative))
-        a1: Answers = yield self.inner.on(_joined(positive, ((self.p1, n_negative),)))
-        a0: Answers = yield self.inner.on(_joined(negative, ((self.p1, n_positive),)))
+        # answers on D₁: x for every (x, 1), p₁ for every (x, 0); and on D₀, the other way round
+        a1: tuple[Fraction, ...] = yield self.inner.on(_joined(positive, ((self.p1, n_negative),)))
+        a0: tuple[Fraction, ...] = yield self.inner.on(_joined(negative, ((self.p1, n_positive),)))
+        # the first concept with the least a₀ − a₁
         errors = [zero - one for zero, one in zip(a0, a1, strict=True)]
         return self.concepts.concepts[errors.index(min(errors))]
 

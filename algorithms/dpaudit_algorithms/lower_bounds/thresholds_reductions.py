@@ -77,6 +77,7 @@ class ThresholdsFromInteriorPoint(_Reduction, ThresholdsFromInteriorPointTheory)
     """
 
     def run(self, D: Any) -> Draw:
+        # A on D′: the largest n/2 elements of D labelled 1 and the smallest n/2 labelled 0, padded
         return self.inner.on(_nearest(Multiset.of(D), self.n, self.low, self.high, 0))
 
 
@@ -109,6 +110,7 @@ class ThresholdsFromInteriorPointCorrected(ThresholdsFromInteriorPoint):
     """
 
     def run(self, D: Any) -> Draw:
+        # A on D′, in which an element x labelled 0 is x − 1
         return self.inner.on(_nearest(Multiset.of(D), self.n, self.low, self.high, 1))
 
 
@@ -153,6 +155,7 @@ class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory)
         return least + (least - self.n) % 2
 
     def run(self, dataset: Any) -> Program | Draw:
+        # A′ on D: the smaller n/2 points labelled 1, the larger n/2 labelled 0, and as many (low, 1) as (high, 0)
         return self.inner.on(_halves(self._records(dataset), self.examples, self.low, self.high))
 
     def _records(self, dataset: Any) -> Multiset:

@@ -29,20 +29,6 @@ ALPHA, EPSILON = 0.1, 1.0
 
 
 @dataclass(frozen=True)
-class LabelDetermined(Goal):
-    """Every record of the sample is private if and only if its label is 1.
-
-    Source: Bassily, Moran and Nandi, section 3, "Label-determined privacy model".
-    """
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return all((p == PRIVATE) == (y == 1) for _, y, p in output.values)
-
-    def __str__(self) -> str:
-        return "private if and only if the label is 1, for every record"
-
-
-@dataclass(frozen=True)
 class MixtureModel(Mechanism):
     """n records (x, y, p) drawn independently from a mixture D of a private and a public population. It reads no data.
 
@@ -91,6 +77,20 @@ class MixtureModel(Mechanism):
     def run(self, dataset: Any) -> Program:
         instance = yield Mixed(self.truth, self.records).on(())
         return instance.dataset
+
+
+@dataclass(frozen=True)
+class LabelDetermined(Goal):
+    """Every record of the sample is private if and only if its label is 1.
+
+    Source: Bassily, Moran and Nandi, section 3, "Label-determined privacy model".
+    """
+
+    def reached(self, instance: Instance, output: Any) -> bool:
+        return all((p == PRIVATE) == (y == 1) for _, y, p in output.values)
+
+    def __str__(self) -> str:
+        return "private if and only if the label is 1, for every record"
 
 
 # --- cards: claims, sources and deviations from the papers ---

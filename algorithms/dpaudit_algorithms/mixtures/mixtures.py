@@ -22,28 +22,12 @@ from dpaudit.language import (
     Mechanism,
     Multiset,
     ParameterError,
-    SampleSize,
-    UtilityClaim,
     cached,
     checks,
-    exp,
 )
-from dpaudit_algorithms.foundations.goals import BETA, all_but
-from dpaudit_algorithms.generalization import bounds
 from dpaudit_algorithms.mixtures.mixtures_class import AllOnes, Errors, Hypothesis
-from dpaudit_algorithms.mixtures.mixtures_data import NearErm
 from dpaudit_algorithms.mixtures.mixtures_geometry import EmptySubset, Supports, constr_half
-
-ALPHA = 0.1
-"""The error for which guarantees that hold for every α are shown."""
-
-
-def _one_to_three(name: str, value: Any) -> None:
-    if checks.whole(name, value, least=1) > 3:
-        raise ParameterError(f"{name} must be 1, 2 or 3, not {value!r}.")
-
-
-Dimension: TypeAlias = Annotated[int, checks.Check(_one_to_three)]
+from dpaudit_algorithms.mixtures.mixtures_theory import LearnHalfTheory
 
 
 @dataclass(frozen=True)
@@ -73,12 +57,13 @@ class ConstrHalf(Mechanism):
         return Claim(0.0, relation=PRIVATE_ROWS)
 
     def run(self, S: Any) -> Any:
+        # 1 to 8. C̃_pub and Aff of the public points: `constr_half`
         levels = Errors(_records(S), self.dimension, self.supports, self.empty_subset, "assumed")
         return levels.family.halfspaces, levels.family.equations
 
 
 @dataclass(frozen=True)
-class LearnHalf(Mechanism):
+class LearnHalf(LearnHalfTheory):
     """A_LearnHalf: the exponential mechanism over intersections of at most d halfspaces of A_ConstrHalf.
 
     Privacy (Lemma 4.1): 𝒢 is a function of the public records. Replacing a private record changes the errors of every g
@@ -128,15 +113,20 @@ class LearnHalf(Mechanism):
         return Claim(self.epsilon, relation=PRIVATE_ROWS)
 
     def run(self, S: Any) -> Any:
-        draw = self.chooser(S)  # steps 1 to 8: 𝒢, and the errors of its members
-        return BOTTOM if draw is None else draw.spending(self.claim)  # steps 9 and 10
+        # 1 to 8. 𝒢 as in `printed`, not listed, and the errors on S′ of all g ∈ 𝒢
+        draw = self.chooser(S)
+        # 9, 10. output ĝ, by the exponential mechanism with the score −err^(g; S′)
+        return BOTTOM if draw is None else draw.spending(self.claim)
 
     def printed(self, S: Any) -> list[Hypothesis]:
         """𝒢 as in steps 1 to 8, as an explicit list; `levels` represents the same class without listing it."""
-        public, flipped = public_points(S), not self.private_label  # steps 1 to 4
-        family = constr_half(public, self.dimension, self.supports, self.empty_subset)  # step 5
+        # 1 to 4. S_pub, of which only the points matter
+        public, flipped = public_points(S), not self.private_label
+        # 5. {C̃_pub, Aff} ← A_ConstrHalf(S_pub)
+        family = constr_half(public, self.dimension, self.supports, self.empty_subset)
+        # 8. add g, 1 outside of h_1 ∩ … ∩ h_j ∩ Aff, for j ∈ [d] and h_1, …, h_j ∈ C̃_pub, in the order of the numbers
         G = [Hypothesis(None, (), flipped)] if self.all_ones == "assumed" else []
-        for j in range(1, self.dimension + 1):  # step 8, in the order of the numbers
+        for j in range(1, self.dimension + 1):
             collections = sorted(combinations(range(len(family.halfspaces)), j), key=lambda c: c[::-1])
             G += [Hypothesis(tuple(family.halfspaces[i] for i in c), family.equations, flipped) for c in collections]
         return G
@@ -164,38 +154,13 @@ class LearnHalf(Mechanism):
         logs[known] = draw.log_probs(self.levels(S).of(numbers[known]))
         return logs
 
-    def failure(self, alpha: float, size: int, records: int) -> float:
-        """|𝒢|·e^{−εnα/2}, the bound in Lemma 4.6's proof on the probability of more than αn errors above the best."""
-        return size * exp(max(-700.0, -self.epsilon * records * alpha / 2))
 
-    def promise(self, alpha: float, S: Any) -> UtilityClaim:
-        """Claim 4.7 on this dataset: err^ ≤ err^ of the best halfspace + alpha, except with probability |𝒢|·e^{−εnα/2}.
+def _one_to_three(name: str, value: Any) -> None:
+    if checks.whole(name, value, least=1) > 3:
+        raise ParameterError(f"{name} must be 1, 2 or 3, not {value!r}.")
 
-        Raises:
-            ParameterError: alpha outside (0, 1).
-        """
-        checks.probability("alpha", alpha, open_ends=True)
-        failure = self.failure(alpha, self.levels(S).size, len(S))
-        return UtilityClaim(NearErm(self, alpha), all_but(failure), "§4, Claim 4.7, with the constants of its proof")
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Claim 4.7 with α = 0.1 and the least β for this number of records, all of them public."""
-        if not records:
-            return ()
-        log_size = bounds.log_hypotheses(self.dimension, records)
-        failure = exp(min(0.0, log_size - self.epsilon * records * ALPHA / 2))
-        claim = UtilityClaim(NearErm(self, ALPHA), all_but(failure), "§4, Claim 4.7, with the constants of its proof")
-        return (claim,) if failure < 1 else ()
-
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """Claim 4.7, Theorems 4.9 and 4.10 at α = 0.1, β = 0.05, with the constants of their proofs."""
-        given = (self.dimension, self.epsilon, ALPHA, BETA)
-        return (
-            bounds.mixture_empirical(*given),
-            bounds.mixture_realisable(*given),
-            bounds.mixture_agnostic(*given),
-        )
+Dimension: TypeAlias = Annotated[int, checks.Check(_one_to_three)]
 
 
 def public_points(S: Any) -> tuple[Any, ...]:

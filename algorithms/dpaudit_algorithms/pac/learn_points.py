@@ -38,7 +38,7 @@ class PositiveExamples(Quality):
     growth = 1
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.domain
 
     def __call__(self, dataset: Any) -> AnyScores:

@@ -45,7 +45,7 @@ class Consistency(Quality):
     size: int
 
     @property
-    def how_many(self) -> int:
+    def n_solutions(self) -> int:
         return self.size
 
     def __call__(self, dataset: Any) -> AnyScores:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.language import (
-    PAC_OVERVIEW,
     THESIS,
     Applied,
     Card,
@@ -15,22 +14,22 @@ from dpaudit.language import (
     Mechanism,
     ParameterError,
     Program,
-    SampleSize,
-    UtilityClaim,
-    as_written,
     checks,
     log,
 )
 from dpaudit_algorithms.foundations.composition import claim_of
 from dpaudit_algorithms.foundations.subsampling import least_rows, replace_one_claim, rows_drawn
-from dpaudit_algorithms.pac.concepts import ConceptClass, EmpiricalError, GeneralisationError, Thresholds
-
-_LEMMA = "§7.4, Lemma 7.20"
-_OVERVIEW = f"{PAC_OVERVIEW}, §3.2, Theorem 3.5"
+from dpaudit_algorithms.pac.concepts import ConceptClass, Thresholds
+from dpaudit_algorithms.pac.learner_conversions_theory import (
+    LEMMA,
+    EmpiricalCorrectedTheory,
+    EmpiricalTheory,
+    PacTheory,
+)
 
 
 @dataclass(frozen=True)
-class _Empirical(Mechanism):
+class _Empirical(EmpiricalTheory):
     """What both versions share: everything but n."""
 
     learner: Mechanism
@@ -44,28 +43,13 @@ class _Empirical(Mechanism):
         replace_one_claim(self.learner)
 
     @property
-    def n(self) -> int:
-        """Rows of the dataset."""
-        raise NotImplementedError
-
-    @property
     def claim(self) -> Claim:
         """The learner's."""
         return replace_one_claim(self.learner)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Empirical error at most α with probability 1 − β, on every dataset of n examples labelled by a concept.
-
-        The m rows are independent draws from the uniform distribution on the rows of D, whose error is that on D.
-        """
-        if records != self.n:
-            return ()
-        place = f"{_LEMMA}; {_OVERVIEW}" if self.alpha == self.beta == 0.25 else _LEMMA
-        return (UtilityClaim(EmpiricalError(self.concepts, self.alpha), float(1 - as_written(self.beta)), place),)
-
     def run(self, D: Any) -> Program:
-        sample = yield rows_drawn(D, self.m, self.n)
-        return self.learner.on(sample)
+        sample = yield rows_drawn(D, self.m, self.n)  # subsamples, with replacement, m rows from D
+        return self.learner.on(sample)  # and runs A on it
 
 
 @dataclass(frozen=True)
@@ -95,14 +79,9 @@ class EmpiricalLearner(_Empirical):
         """9m."""
         return 9 * self.m
 
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """9m rows."""
-        return (SampleSize(self.n, "n = 9m", f"{self.claim}, and accurate on every dataset as on samples", _LEMMA),)
-
 
 @dataclass(frozen=True)
-class EmpiricalLearnerCorrected(_Empirical):
+class EmpiricalLearnerCorrected(EmpiricalCorrectedTheory, _Empirical):
     """Ã of a PAC learner on n = max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉} rows: then (ε, δ) is kept for every ε.
 
     Privacy: `subsampling.kept` has the proof that m of n rows drawn with replacement keep (ε, δ) for every A if and
@@ -128,15 +107,9 @@ class EmpiricalLearnerCorrected(_Empirical):
         """max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}."""
         return max(9 * self.m, least_rows(self.claim.epsilon, self.m))
 
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """As many rows as ε asks for, 9m at least."""
-        formula = "n = max{9m, ⌈(e^ε − 1)/(e^{ε/m} − 1)⌉}"
-        return (SampleSize(self.n, formula, f"{self.claim}, and accurate on every dataset as on samples", _LEMMA),)
-
 
 @dataclass(frozen=True)
-class PacLearner(Mechanism):
+class PacLearner(PacTheory):
     """An empirical learner for thresholds, used as a PAC learner: nothing changes but what is promised, and of what.
 
     Args:
@@ -176,25 +149,8 @@ class PacLearner(Mechanism):
         """max{n, ⌈4·ln(2/β′)/α⌉}."""
         return max(self.n, math.ceil(4 * log(2 / self.beta_prime) / self.alpha))
 
-    @property
-    def sample_sizes(self) -> tuple[SampleSize, ...]:
-        """The printed number."""
-        promise = f"generalisation error ≤ {2 * self.alpha:.4g} with probability {self._probability:.4g}"
-        return (SampleSize(self.samples, "n ≥ max{n, 4·ln(2/β′)/α}", promise, "§7.4, Lemma 7.18"),)
-
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Generalisation error at most 2α with probability 1 − β − β′, for every distribution and every target."""
-        if records < self.samples:
-            return ()
-        goal = GeneralisationError(self.concepts, float(2 * as_written(self.alpha)))
-        return (UtilityClaim(goal, self._probability, "§7.4, Lemma 7.18"),)
-
-    @property
-    def _probability(self) -> float:
-        return max(0.0, float(1 - as_written(self.beta) - as_written(self.beta_prime)))
-
     def run(self, S: Any) -> Applied:
-        return self.learner.on(S)
+        return self.learner.on(S)  # the learner as it is
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---
@@ -213,7 +169,7 @@ EmpiricalLearner.card = Card(
     system="I7",
     title="An empirical learner from a PAC learner, by subsampling with replacement",
     paper=THESIS,
-    place=_LEMMA,
+    place=LEMMA,
     claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n = 9m rows, if the PAC learner is both on m",
     inputs=_INPUTS,
     output=_OUTPUT,
@@ -229,7 +185,7 @@ EmpiricalLearnerCorrected.card = Card(
     system="I7",
     title="An empirical learner from a PAC learner, with as many rows as its ε asks for",
     paper=THESIS,
-    place=f"{_LEMMA}, corrected",
+    place=f"{LEMMA}, corrected",
     claim="(ε, δ)-DP under replace-one and (α, β)-accurate on n rows, if the PAC learner is both on m",
     inputs=_INPUTS,
     output=_OUTPUT,

@@ -1,4 +1,4 @@
-"""Classes of majorities, the thought experiment that finds a good one, and what its proof says of the rounds."""
+"""Classes of majorities, and the thought experiment that finds a good one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import compress, product
 from typing import Any
 
-from dpaudit.language import Goal, Instance, Mechanism, ParameterError, Program, as_written, checks, exp, fsum, log
+from dpaudit.language import Mechanism, ParameterError, Program, checks, fsum
 from dpaudit_algorithms.pac.concepts import ConceptClass, Truth
 from dpaudit_algorithms.representations.representation import (
     Hypotheses,
@@ -18,7 +18,6 @@ from dpaudit_algorithms.representations.representation import (
     Representation,
     error,
     labels_at,
-    truth_of,
 )
 
 ROUNDING = 1e-9
@@ -35,77 +34,6 @@ class Majority:
 
     def label(self, concept: tuple[Any, ...], x: Any) -> int:
         return int(2 * sum(self.labelling.label(h, x) for h in concept) >= len(concept))
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round t of the thought experiment.
-
-    D_t is in doubles, as the digits of fractions would double in every round.
-
-    Args:
-        masses: D_t(x) at each point.
-        name: of h_t.
-        wrong: at each point, whether h_t errs there.
-    """
-
-    masses: tuple[float, ...]
-    name: Any
-    wrong: tuple[bool, ...]
-
-    @cached_property
-    def error(self) -> float:
-        """error_{D_t}(c, h_t)."""
-        return fsum(compress(self.masses, self.wrong))
-
-    @property
-    def good(self) -> bool:
-        """Whether h_t is 1/4-good for c and D_t."""
-        return self.error <= 0.25 + ROUNDING
-
-    @property
-    def after(self) -> tuple[float, ...]:
-        """D_{t+1}: twice the mass where h_t errs, 1 − ε_t/(1 − ε_t) times it elsewhere, ε_t its error ≤ 1/4."""
-        less = 1 - self.error / (1 - self.error)
-        masses = [2 * m if wrong else less * m for m, wrong in zip(self.masses, self.wrong, strict=True)]
-        total = fsum(masses)
-        return tuple(m / total for m in masses)
-
-
-@dataclass(frozen=True)
-class Start:
-    """D_1 = D, and what h_1, h_2, … are held against.
-
-    Args:
-        truth: the target c and D.
-        concepts: the class of c.
-    """
-
-    truth: Truth
-    concepts: ConceptClass
-
-    @cached_property
-    def masses(self) -> tuple[float, ...]:
-        """D(x) at each point."""
-        total = fsum(self.truth.weights)
-        return tuple(float(w) / total for w in self.truth.weights)
-
-    @cached_property
-    def targets(self) -> tuple[int, ...]:
-        """c(x) at each point."""
-        return tuple(self.concepts.label(self.truth.target, x) for x in self.truth.points)
-
-    def round(self, labelling: Labelling, name: Any, masses: tuple[float, ...]) -> Round:
-        """The round in which that hypothesis is h_t, and `masses` are D_t."""
-        labels = labels_at(labelling, name, self.truth.points)
-        return Round(masses, name, tuple(label != target for label, target in zip(labels, self.targets, strict=True)))
-
-    def rounds(self, labelling: Labelling, names: Sequence[Any]) -> list[Round]:
-        """Those in which h_1, …, h_T are these, all of them good."""
-        found: list[Round] = []
-        for name in names:
-            found.append(self.round(labelling, name, found[-1].after if found else self.masses))
-        return found
 
 
 @dataclass(frozen=True)
@@ -191,128 +119,86 @@ class ThoughtExperiment(Mechanism):
         start = Start(truth, self.representation.concepts)
         names: tuple[Any, ...] = ()
         masses = start.masses  # D_1 = D
-        for _ in range(self.T):
+        for _ in range(self.T):  # for t = 1, …, T
             H = yield self.representation.on(())
             tried = (start.round(H.labelling, name, masses) for name in H.members)
             good = [one for one in tried if one.good]
+            # 1. fail if H_{i_t} does not contain a 1/4-good hypothesis for c, D_t
             if not good:
-                return None  # step 1
-            # step 2
+                return None
+            # 2. h_t ∈ H_{i_t}, a 1/4-good hypothesis for c, D_t
             h = (min if self.best else max)(good, key=lambda one: one.error)
-            names, masses = (*names, h.name), h.after  # step 3
+            # 3. D_{t+1}
+            names, masses = (*names, h.name), h.after
         return names
 
 
 @dataclass(frozen=True)
-class Succeeds(Goal):
-    """The thought experiment does not fail, and the majority of its h_1, …, h_T has error ≤ α.
+class Round:
+    """One round t of the thought experiment.
 
-    Source: thesis, proof of Lemma 5.17.
+    D_t is in doubles, as the digits of fractions would double in every round.
+
+    Args:
+        masses: D_t(x) at each point.
+        name: of h_t.
+        wrong: at each point, whether h_t errs there.
     """
 
-    representation: Representation
-    alpha: float
+    masses: tuple[float, ...]
+    name: Any
+    wrong: tuple[bool, ...]
 
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return output is not None and _error(self.representation, instance, output) <= as_written(self.alpha)
+    @cached_property
+    def error(self) -> float:
+        """error_{D_t}(c, h_t)."""
+        return fsum(compress(self.masses, self.wrong))
 
-    def __str__(self) -> str:
-        return f"a thought experiment that succeeds, with a majority of error ≤ {self.alpha:.4g}"
+    @property
+    def good(self) -> bool:
+        """Whether h_t is 1/4-good for c and D_t."""
+        return self.error <= 0.25 + ROUNDING
+
+    @property
+    def after(self) -> tuple[float, ...]:
+        """D_{t+1}: twice the mass where h_t errs, 1 − ε_t/(1 − ε_t) times it elsewhere, ε_t its error ≤ 1/4."""
+        less = 1 - self.error / (1 - self.error)
+        masses = [2 * m if wrong else less * m for m, wrong in zip(self.masses, self.wrong, strict=True)]
+        total = fsum(masses)
+        return tuple(m / total for m in masses)
 
 
 @dataclass(frozen=True)
-class MassGrows(Goal):
-    """If the thought experiment succeeds, D_t(R_t) ≥ g·D(R_t) for every t.
-
-    R is where the majority errs, R_t where h_t is the last to err of all that do.
+class Start:
+    """D_1 = D, and what h_1, h_2, … are held against.
 
     Args:
-        representation: of the experiment.
-        growth: g.
-
-    Source: thesis, proof of Lemma 5.17.
+        truth: the target c and D.
+        concepts: the class of c.
     """
 
-    representation: Representation
-    growth: float
+    truth: Truth
+    concepts: ConceptClass
 
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return output is None or all(
-            later >= self.growth * first * (1 - ROUNDING)
-            for first, later in last_errors(self.representation, truth_of(instance), output)
-        )
+    @cached_property
+    def masses(self) -> tuple[float, ...]:
+        """D(x) at each point."""
+        total = fsum(self.truth.weights)
+        return tuple(float(w) / total for w in self.truth.weights)
 
-    def __str__(self) -> str:
-        return f"a failed thought experiment, or D_t(R_t) ≥ {self.growth:.4g}·D(R_t) for every t"
+    @cached_property
+    def targets(self) -> tuple[int, ...]:
+        """c(x) at each point."""
+        return tuple(self.concepts.label(self.truth.target, x) for x in self.truth.points)
 
+    def round(self, labelling: Labelling, name: Any, masses: tuple[float, ...]) -> Round:
+        """The round in which that hypothesis is h_t, and `masses` are D_t."""
+        labels = labels_at(labelling, name, self.truth.points)
+        return Round(masses, name, tuple(label != target for label, target in zip(labels, self.targets, strict=True)))
 
-@dataclass(frozen=True)
-class ErrorBounded(Goal):
-    """If the thought experiment succeeds, the majority of its h_1, …, h_T has error ≤ `bound`.
-
-    Source: thesis, proof of Lemma 5.17.
-    """
-
-    representation: Representation
-    bound: float
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return output is None or _error(self.representation, instance, output) <= self.bound * (1 + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"a failed thought experiment, or a majority of error ≤ {self.bound:.4g}"
-
-
-def last_errors(representation: Representation, truth: Truth, names: Sequence[Any]) -> list[tuple[float, float]]:
-    """(D(R_t), D_t(R_t)) for every t = 1, …, T whose R_t has mass.
-
-    Args:
-        representation: the h_t are hypotheses of.
-        truth: c and D.
-        names: h_1, …, h_T.
-    """
-    start = Start(truth, representation.concepts)
-    majority = start.round(Majority(representation.labelling), tuple(names), start.masses)
-    left = list(majority.wrong)  # R without what errs later
-    found: list[tuple[float, float]] = []
-    for one in reversed(start.rounds(representation.labelling, names)):
-        last = [inside and wrong for inside, wrong in zip(left, one.wrong, strict=True)]
-        left = [inside and not wrong for inside, wrong in zip(left, one.wrong, strict=True)]
-        first = fsum(compress(start.masses, last))
-        if first:
-            found.append((first, fsum(compress(one.masses, last))))
-    return found[::-1]
-
-
-def growth(T: int, *, printed: bool = False) -> Fraction | float:
-    """What the proof multiplies D(R_t) by to bound D_t(R_t) from below: as printed, or as it follows.
-
-    A point of R_t errs in ⌈T/2⌉ rounds at least, of which t is the last. D_t is made by the rounds before t: ⌈T/2⌉ − 1
-    at least that double the point, at most ⌊T/2⌋ that multiply it by 2/3 or more.
-
-    Args:
-        T: ≥ 1.
-        printed: (4/3)^{T/2}, which counts t itself among the rounds that double.
-    """
-    if printed:
-        return exp(T / 2 * log(4 / 3))
-    return Fraction(2) ** ((T + 1) // 2 - 1) * Fraction(2, 3) ** (T // 2)
-
-
-def error_bound(T: int, *, printed: bool = False) -> Fraction | float:
-    """What the proof of Lemma 5.17 bounds the error of a majority of T by: as printed, or as it follows.
-
-    A point of R errs in ⌈T/2⌉ rounds at least, so that D_{T+1}(R), which is at most 1, is D(R)·2^⌈T/2⌉·(2/3)^⌊T/2⌋ at
-    least. For even T that makes D(R) ≤ (3/4)^{T/2}, which is at most the printed bound from T = 8 on.
-
-    Args:
-        T: ≥ 1.
-        printed: (T/8)·(3/4)^{T/2}, the sum of what is printed of D(R_t).
-    """
-    if printed:
-        return T / 8 * exp(T / 2 * log(0.75))
-    return Fraction(1, 2) ** ((T + 1) // 2) * Fraction(3, 2) ** (T // 2)
-
-
-def _error(representation: Representation, instance: Instance, names: tuple[Any, ...]) -> Fraction:
-    return error(Majority(representation.labelling), names, representation.concepts, truth_of(instance))
+    def rounds(self, labelling: Labelling, names: Sequence[Any]) -> list[Round]:
+        """Those in which h_1, …, h_T are these, all of them good."""
+        found: list[Round] = []
+        for name in names:
+            found.append(self.round(labelling, name, found[-1].after if found else self.masses))
+        return found

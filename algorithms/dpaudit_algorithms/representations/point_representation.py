@@ -95,6 +95,7 @@ class PointRepresentation(_PointRepresentation):
         return OnesAt()
 
     def run(self, dataset: Any) -> Draw:
+        # 1, 2. for i = 1, …, M and every x ∈ X: h_i(x) = 1 with probability α/2;  3. H = {h_1, …, h_M}
         return Repeated(Bernoulli(self.alpha / 2), self.M * self.domain).map(self._drawn)
 
     def _drawn(self, coins: tuple[bool, ...]) -> Hypotheses:
@@ -165,6 +166,7 @@ class PointRepresentationHash(_PointRepresentation):
         return LineHash(self.p, self.q)
 
     def run(self, dataset: Any) -> Draw:
+        # 1, 2. for i = 1, …, M: h_i(x) = 1 iff (ax + b mod p) < q, a and b uniform in Z_p;  3. H = {h_1, …, h_M}
         return Repeated(Uniform(range(self.p)), 2 * self.M).map(self._drawn)
 
     def _drawn(self, numbers: tuple[int, ...]) -> Hypotheses:

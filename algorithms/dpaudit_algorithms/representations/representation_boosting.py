@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from dpaudit.language import THESIS, Card, ParameterError, Program, UtilityClaim, as_written, checks, log
-from dpaudit_algorithms.foundations.goals import all_but
+from dpaudit.language import THESIS, Card, ParameterError, Program, as_written, checks, log
 from dpaudit_algorithms.pac.concepts import ConceptClass
-from dpaudit_algorithms.representations.majorities import (
-    ErrorBounded,
-    Majorities,
-    Majority,
-    MassGrows,
-    Succeeds,
-    ThoughtExperiment,
-    error_bound,
-    growth,
-)
+from dpaudit_algorithms.representations.majorities import Majorities, Majority
 from dpaudit_algorithms.representations.representation import Executions, Hypotheses, Labelling, Representation
-
-_PROOF = "§5.2.1, proof of Lemma 5.17"
+from dpaudit_algorithms.representations.representation_boosting_theory import AlphaBoostedTheory, BetaBoostedTheory
 
 
 @dataclass(frozen=True)
-class BetaBoosted(Representation):
+class BetaBoosted(BetaBoostedTheory):
     """H¹: the union of M classes drawn independently from a (1/4, 1/4)-probabilistic representation, M = ⌈ln(1/β)⌉.
 
     M = ln(1/β) as printed is no whole number. (1/4)^M ≤ β needs M ≥ log_4(1/β), and size(H¹) ≤ k_0 + ln ln(1/β) needs
@@ -76,14 +64,6 @@ class BetaBoosted(Representation):
         return math.ceil(log(1 / self.beta))
 
     @property
-    def least(self) -> int:
-        """The least whole M with (1/4)^M ≤ β."""
-        M, failure = 1, Fraction(1, 4)
-        while failure > as_written(self.beta):
-            M, failure = M + 1, failure / 4
-        return M
-
-    @property
     def printed_size(self) -> float:
         """k_0 + ln ln(1/β)."""
         return self.representation.size + log(log(1 / self.beta))
@@ -94,12 +74,14 @@ class BetaBoosted(Representation):
         return self.representation.size + log(self.M)
 
     def run(self, dataset: Any) -> Program:
+        # 1, 2. for i = 1, …, M = ⌈ln(1/β)⌉: choose H_i⁰ ∈ H⁰ according to P⁰
         classes = yield Executions(self.representation, self.M).on(())
+        # 3. H¹ = ∪ H_i⁰
         return Hypotheses.of(self.labelling, (h for H in classes for h in H.members))
 
 
 @dataclass(frozen=True)
-class AlphaBoosted(Representation):
+class AlphaBoosted(AlphaBoostedTheory):
     """MAJ(H_1, …, H_T) of T = ⌈14·ln(2/α)⌉ classes drawn independently from a (1/4, β/T)-probabilistic representation.
 
     A step of the proof is wrong by a factor 2, which its conclusion survives: see FINDINGS.md. D_t is made by the
@@ -154,30 +136,6 @@ class AlphaBoosted(Representation):
         """That of majorities."""
         return Majority(self.representation.labelling)
 
-    def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """It represents C, with T as printed, or with another T as far as the proof goes."""
-        return (self.represents,) if self.rounds is None or error_bound(self.T) <= self.alpha else ()
-
-    def experiment(self, *, best: bool = True) -> ThoughtExperiment:
-        """The proof's thought experiment on its own, with the best or the worst of the good hypotheses."""
-        return ThoughtExperiment(self.representation, self.T, best)
-
-    @property
-    def succeeds(self) -> UtilityClaim:
-        """Of the experiment: every round fails with β/T at most, so that all succeed with 1 − β, and then error ≤ α."""
-        place = f"{_PROOF}, the thought experiment"
-        return UtilityClaim(Succeeds(self.representation, self.alpha), all_but(self.beta), place)
-
-    def mass_grows(self, *, printed: bool = True) -> UtilityClaim:
-        """Of the experiment: D_t(R_t) ≥ (4/3)^{T/2}·D(R_t) for every t; not as printed, the half of it (even T)."""
-        goal = MassGrows(self.representation, float(growth(self.T, printed=printed)))
-        return UtilityClaim(goal, 1.0, f"{_PROOF}, D_t(R_t){'' if printed else ', corrected'}")
-
-    def error_bounded(self, *, printed: bool = True) -> UtilityClaim:
-        """Of the experiment: its majority has error ≤ (T/8)·(3/4)^{T/2}; not as printed, what follows."""
-        goal = ErrorBounded(self.representation, float(error_bound(self.T, printed=printed)))
-        return UtilityClaim(goal, 1.0, f"{_PROOF}, D(R){'' if printed else ', corrected'}")
-
     @property
     def printed_size(self) -> float:
         """k_1·14·ln(2/α)."""
@@ -190,10 +148,10 @@ class AlphaBoosted(Representation):
 
     def run(self, dataset: Any) -> Program:
         classes: tuple[Hypotheses, ...] = ()
-        for _ in range(self.T):
-            H = yield self.representation.on(())
+        for _ in range(self.T):  # for j = 1, …, T
+            H = yield self.representation.on(())  # choose H_{i_j} ∈ H¹ according to P¹
             classes = (*classes, H)
-        return Majorities(classes)
+        return Majorities(classes)  # MAJ(H_{i_1}, …, H_{i_T})
 
 
 def _check(representation: Any) -> None:

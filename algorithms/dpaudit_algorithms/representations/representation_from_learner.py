@@ -12,28 +12,22 @@ from dpaudit.language import (
     Applied,
     Card,
     Claim,
-    Goal,
-    Instance,
     Mechanism,
     Multiset,
     ParameterError,
     Program,
-    UtilityClaim,
     as_written,
     checks,
     exp,
     log,
     to_float,
 )
-from dpaudit_algorithms.foundations.goals import all_but
 from dpaudit_algorithms.foundations.subsampling import replace_one_claim
 from dpaudit_algorithms.pac.concepts import ConceptClass
-from dpaudit_algorithms.representations.representation import (
-    Executions,
-    Hypotheses,
-    Labelling,
-    Representation,
-    Represents,
+from dpaudit_algorithms.representations.representation import Executions, Hypotheses, Labelling
+from dpaudit_algorithms.representations.representation_from_learner_theory import (
+    FromLearnerRefinedTheory,
+    FromLearnerTheory,
 )
 
 MOST_EXECUTIONS = 1 << 30
@@ -41,49 +35,7 @@ MOST_EXECUTIONS = 1 << 30
 
 
 @dataclass(frozen=True)
-class OnFixedData(Mechanism):
-    """The set of what so many executions of a mechanism give on data that are part of the text, and nobody's.
-
-    Args:
-        mechanism: what is executed.
-        data: what it is run on, whatever dataset comes in.
-        times: ≥ 1.
-    """
-
-    mechanism: Mechanism
-    data: Multiset
-    times: int
-
-    @property
-    def claim(self) -> Claim:
-        """0: the dataset is not looked at."""
-        return Claim(0.0)
-
-    def run(self, dataset: Any) -> Applied:
-        return Executions(self.mechanism, self.times).on(self.data)
-
-
-@dataclass(frozen=True)
-class NoLarger(Goal):
-    """ln|H| ≤ size, of the class H that is drawn: with probability 1, as size(ℋ) is the largest.
-
-    Args:
-        size: a natural logarithm.
-
-    Source: Stemmer's thesis, section 5.2, Definition 5.6.
-    """
-
-    size: float
-
-    def reached(self, instance: Instance, output: Any) -> bool:
-        return bool(output.size <= self.size)
-
-    def __str__(self) -> str:
-        return f"a class of size ln|H| ≤ {self.size:.4g}"
-
-
-@dataclass(frozen=True)
-class _FromLearner(Representation):
+class _FromLearner(FromLearnerTheory):
     """What both versions share: everything but how often the learner is run, and on what."""
 
     learner: Mechanism
@@ -96,18 +48,13 @@ class _FromLearner(Representation):
         super().__post_init__()
         if replace_one_claim(self.learner).delta > 0:
             raise ParameterError(f"The learner must be ε-DP, with δ = 0; {self.learner.name} claims more than that.")
-        if self._exponent > log(MOST_EXECUTIONS) - 2:
+        if self.exponent > log(MOST_EXECUTIONS) - 2:
             raise ParameterError(f"n must be smaller: {self.learner.name} would have to be run too often.")
 
     @property
     def epsilon(self) -> float:
         """ε of the learner."""
         return replace_one_claim(self.learner).epsilon
-
-    @property
-    def _exponent(self) -> float:
-        """ln of what the number of executions is proportional to."""
-        raise NotImplementedError
 
     @property
     def beta(self) -> float:  # type: ignore[override]  # always the same
@@ -150,36 +97,23 @@ class RepresentationFromLearner(_FromLearner):
     """
 
     @property
-    def _exponent(self) -> float:
+    def exponent(self) -> float:
+        """nε."""
         return self.n * self.epsilon
 
     @property
     def executions(self) -> int:
         """⌈2·ln(4)·e^{nε}⌉."""
-        return math.ceil(2 * log(4) * exp(self._exponent))
-
-    @property
-    def printed_size(self) -> float:
-        """nε + 2."""
-        return self._exponent + 2
-
-    @property
-    def proof_size(self) -> float:
-        """ln(2·ln 4) + nε."""
-        return log(2 * log(4)) + self._exponent
-
-    @property
-    def size(self) -> float:
-        """ln of the number of executions."""
-        return log(self.executions)
+        return math.ceil(2 * log(4) * exp(self.exponent))
 
     def run(self, dataset: Any) -> Program:
+        # the outcomes of 2·ln(4)·e^{nε} independent executions of A on n zeros
         outcomes = yield OnFixedData(self.learner, self._zeros(0), self.executions).on(())
         return self._of(outcomes)
 
 
 @dataclass(frozen=True)
-class RepresentationFromLearnerRefined(_FromLearner):
+class RepresentationFromLearnerRefined(FromLearnerRefinedTheory, _FromLearner):
     """H: the outcomes of ⌈4·ln(4)·e^{8αεn}⌉ executions on n zeros labelled 0, and of as many on n zeros labelled 1.
 
     What the construction has is size(H) = ln(8·ln 4) + 8αεn, up to rounding. The printed last step
@@ -211,43 +145,43 @@ class RepresentationFromLearnerRefined(_FromLearner):
         return math.ceil(3 * log(4) / (4 * self.alpha))
 
     @property
-    def represents(self) -> UtilityClaim:
-        """(1/4, 1/4), whatever the learner's α."""
-        return UtilityClaim(Represents(self.concepts, 0.25), all_but(0.25), self.place)
-
-    @property
-    def sized(self) -> UtilityClaim:
-        """The proof's last step: no class that is drawn is larger than nεα + 3."""
-        return UtilityClaim(NoLarger(self.printed_size), 1.0, "§5.2.1, proof of Lemma 5.15, size(ℋ)")
-
-    @property
-    def _exponent(self) -> float:
+    def exponent(self) -> float:
+        """8αεn."""
         return to_float(8 * as_written(self.alpha)) * self.epsilon * self.n
 
     @property
     def executions(self) -> int:
         """⌈4·ln(4)·e^{8αεn}⌉ on either database."""
-        return math.ceil(4 * log(4) * exp(self._exponent))
-
-    @property
-    def printed_size(self) -> float:
-        """nεα + 3."""
-        return self.n * self.epsilon * self.alpha + 3
-
-    @property
-    def proof_size(self) -> float:
-        """ln(8·ln 4) + 8αεn."""
-        return log(8 * log(4)) + self._exponent
-
-    @property
-    def size(self) -> float:
-        """ln of the number of executions on both databases."""
-        return log(2 * self.executions)
+        return math.ceil(4 * log(4) * exp(self.exponent))
 
     def run(self, dataset: Any) -> Program:
+        # the outcomes of 4·ln(4)·e^{8αεn} independent executions of A on n zeros labelled 0, and on n labelled 1
         outcomes = yield OnFixedData(self.learner, self._zeros(0), self.executions).on(())
         others = yield OnFixedData(self.learner, self._zeros(1), self.executions).on(())
         return self._of(outcomes | others)
+
+
+@dataclass(frozen=True)
+class OnFixedData(Mechanism):
+    """The set of what so many executions of a mechanism give on data that are part of the text, and nobody's.
+
+    Args:
+        mechanism: what is executed.
+        data: what it is run on, whatever dataset comes in.
+        times: ≥ 1.
+    """
+
+    mechanism: Mechanism
+    data: Multiset
+    times: int
+
+    @property
+    def claim(self) -> Claim:
+        """0: the dataset is not looked at."""
+        return Claim(0.0)
+
+    def run(self, dataset: Any) -> Applied:
+        return Executions(self.mechanism, self.times).on(self.data)
 
 
 # --- cards: what is claimed where, and where the text here departs from the print ---

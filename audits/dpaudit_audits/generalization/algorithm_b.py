@@ -7,7 +7,8 @@ from dpaudit.language import Claim, Mechanism, Multiplicity
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit_algorithms.foundations.dominating import DominatingMechanism
 from dpaudit_algorithms.foundations.exponential_mechanism import ExponentialMechanism
-from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB, SoftChoice, Thresholded, Witnesses
+from dpaudit_algorithms.generalization.algorithm_b import AlgorithmB
+from dpaudit_algorithms.generalization.algorithm_b_theory import SoftChoice, Thresholded, Witnesses
 from dpaudit_algorithms.generalization.interaction import Population
 from dpaudit_algorithms.generalization.predicates import GuessedBits, ItsPoint, ItsPoints, PredicatesOf
 from dpaudit_algorithms.generalization.tightness import GeneralizationTightness

@@ -26,11 +26,8 @@ from dpaudit_algorithms.generalization.predicates import (
     PredicatesOf,
     Reading,
 )
-from dpaudit_algorithms.generalization.tightness import (
-    GeneralizationTightness,
-    GeneralizationTightnessCorrected,
-    UnitInterval,
-)
+from dpaudit_algorithms.generalization.tightness import GeneralizationTightness, GeneralizationTightnessCorrected
+from dpaudit_algorithms.generalization.tightness_theory import UnitInterval
 from dpaudit_algorithms.pac.concepts import Points, Thresholds
 from dpaudit_algorithms.pac.finite_class import FiniteClassLearner, FiniteClassLearnerCorrected
 from dpaudit_algorithms.pac.learn_points import LearnPointsCorrected

@@ -13,7 +13,8 @@ from dpaudit.results.model import Verdict
 from dpaudit_algorithms.generalization.accuracy_games import OverfittingGame, WithinError
 from dpaudit_algorithms.generalization.analysts import AskingAll, Overfitter, RandomSubsets
 from dpaudit_algorithms.generalization.interaction import AccurateAnswers, Analyst, Samples
-from dpaudit_algorithms.generalization.multiplicative_weights import COROLLARIES, PrivateMultiplicativeWeights
+from dpaudit_algorithms.generalization.multiplicative_weights import PrivateMultiplicativeWeights
+from dpaudit_algorithms.generalization.multiplicative_weights_theory import COROLLARIES
 from dpaudit_algorithms.generalization.predicates import Among
 from dpaudit_algorithms.generalization.statistical_queries import NaiveAnswers
 from dpaudit_algorithms.generalization.weights_analysts import Hovering, WorstFor

@@ -12,11 +12,8 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Claim, Fixed, Mechanism
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
-from dpaudit_algorithms.generalization.tightness import (
-    GeneralizationTightness,
-    GeneralizationTightnessCorrected,
-    UnitInterval,
-)
+from dpaudit_algorithms.generalization.tightness import GeneralizationTightness, GeneralizationTightnessCorrected
+from dpaudit_algorithms.generalization.tightness_theory import UnitInterval
 
 Kind: TypeAlias = type[GeneralizationTightness] | type[GeneralizationTightnessCorrected]
 SHORT = "Blocks of ⌈αn⌉ records: there are {}, and {} are not enough."

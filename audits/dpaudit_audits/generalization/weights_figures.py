@@ -6,12 +6,8 @@ from numpy.random import Generator
 
 from dpaudit.language import BOTTOM
 from dpaudit.results.figures import Drawing, Panel, dots, line
-from dpaudit_algorithms.generalization.multiplicative_weights import (
-    PrivateMultiplicativeWeights,
-    mean,
-    potential,
-    values,
-)
+from dpaudit_algorithms.generalization.multiplicative_weights import PrivateMultiplicativeWeights, mean, values
+from dpaudit_algorithms.generalization.multiplicative_weights_theory import potential
 from dpaudit_algorithms.generalization.weights_analysts import Following, followed
 
 

@@ -10,7 +10,7 @@ from dpaudit.language import Multiset
 from dpaudit.plans.plan import Seen
 from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 from dpaudit_algorithms.half_spaces.learn_rectangles import Cell
-from dpaudit_algorithms.half_spaces.release_thresholds import distance
+from dpaudit_algorithms.half_spaces.release_thresholds_theory import distance
 from dpaudit_audits.half_spaces.plane_figures import Place, only_one_has, records
 
 RELEASES = 3

@@ -10,7 +10,8 @@ from dpaudit.language import Fixed, Mechanism, Multiset, Program, UtilityClaim
 from dpaudit.plans.plan import Case, Plan, Scope, UtilityCase
 from dpaudit.results.model import Verdict
 from dpaudit_algorithms.foundations.goals import BETA, PromiseKept
-from dpaudit_algorithms.half_spaces.release_thresholds import PieceEnd, ReleaseThresholds, between, synthetic, within
+from dpaudit_algorithms.half_spaces.release_thresholds import PieceEnd, ReleaseThresholds, synthetic, within
+from dpaudit_algorithms.half_spaces.release_thresholds_theory import between
 from dpaudit_audits.half_spaces.release_figures import ReleaseFigure
 
 
