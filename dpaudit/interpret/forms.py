@@ -127,7 +127,7 @@ def is_form(thing: Any) -> bool:
 def exact(number: Any) -> Fraction | None:
     """A finite real number as a fraction; None for anything else."""
     if is_enclosed(number):
-        return number.exact  # type: ignore[no-any-return]
+        return number.exact
     if is_form(number) or not isinstance(number, Real):
         return None
     if isinstance(number, Integral):

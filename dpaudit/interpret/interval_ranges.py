@@ -11,9 +11,9 @@ from flint import arb
 
 from dpaudit.language.distributions import Distribution, StepSoftmax, Uniform
 from dpaudit.outputs.ranges import IntegerRange
-from dpaudit.stats.arb import ArbInterval, to_interval
+from dpaudit.stats.arb import to_interval
 
-Pieces: TypeAlias = list[tuple[int, int, ArbInterval]]
+Pieces: TypeAlias = list[tuple[int, int, arb]]
 """(start, stop, total mass of the whole numbers start, …, stop − 1)."""
 
 
@@ -36,8 +36,8 @@ def pieces(draw: Distribution) -> Pieces | None:
 
 
 def refined(
-    law: Mapping[Hashable, ArbInterval], parts: Pieces, cuts: Iterable[int] = ()
-) -> dict[Hashable, ArbInterval]:
+    law: Mapping[Hashable, arb], parts: Pieces, cuts: Iterable[int] = ()
+) -> dict[Hashable, arb]:
     """Single outcomes and pieces as one law: whole numbers and ranges between the cuts of all pieces, and the rest.
 
     Args:
@@ -45,7 +45,7 @@ def refined(
         parts: more masses.
         cuts: additional points where ranges are cut.
     """
-    masses: dict[Hashable, ArbInterval] = {}
+    masses: dict[Hashable, arb] = {}
     on: Pieces = list(parts)
     for value, p in law.items():
         number = _whole(value)

@@ -21,7 +21,7 @@ from dpaudit.language.relation import plain_records
 from dpaudit.outputs.canonical import Kinds, Raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
-from dpaudit.stats.arb import PRECISION, ArbInterval
+from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import Roundings, keying, watching
 
@@ -176,7 +176,7 @@ class IntervalLaw:
     `probs[i]` contains the probability of `values[i]`."""
 
     values: tuple[Hashable, ...]
-    probs: tuple[ArbInterval, ...]
+    probs: tuple[arb, ...]
     rounded: tuple[str, ...] = ()
     """Descriptions of the numbers that the program rounded to doubles; the law includes these roundings."""
     forms: Mapping[Hashable, str] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class IntervalLaw:
     def __len__(self) -> int:
         return len(self.probs)
 
-    def as_dict(self) -> dict[Hashable, ArbInterval]:
+    def as_dict(self) -> dict[Hashable, arb]:
         """Output → the enclosure of its probability."""
         return dict(zip(self.values, self.probs, strict=True))
 
@@ -194,31 +194,31 @@ class IntervalLaw:
 class _IntervalMixture:
     """Sums weighted laws in interval arithmetic."""
 
-    masses: dict[Hashable, ArbInterval] = field(default_factory=dict)
+    masses: dict[Hashable, arb] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
     forms: FormShares = field(default_factory=FormShares)
 
-    def add(self, output: Any, mass: ArbInterval) -> None:
+    def add(self, output: Any, mass: arb) -> None:
         self._add(canonical(output), mass, _form(output))
 
-    def _add(self, key: Hashable, mass: ArbInterval, text: str) -> None:
+    def _add(self, key: Hashable, mass: arb, text: str) -> None:
         self.kinds.see(key)
         before = self.masses.get(key)
         if text or self.forms.masses:
             self.forms.add(key, text, mass, before)
         self.masses[key] = mass if before is None else before + mass
 
-    def add_law(self, part: IntervalLaw, mass: ArbInterval) -> None:
+    def add_law(self, part: IntervalLaw, mass: arb) -> None:
         for value, p in zip(part.values, part.probs, strict=True):
             # a range represents outcomes but is not one itself
             self._add(value, mass * p, part.forms.get(value, ""))
 
-    def add_all(self, values: Any, probs: Iterable[ArbInterval], mass: ArbInterval) -> None:
+    def add_all(self, values: Any, probs: Iterable[arb], mass: arb) -> None:
         for value, p in zip(plain(values), probs, strict=True):
             self.add(value, mass * p)
 
-    def add_spread(self, draw: Distribution, mass: ArbInterval, where: str) -> None:
+    def add_spread(self, draw: Distribution, mass: arb, where: str) -> None:
         parts = pieces(draw)
         if parts is None:
             raise _refusal(draw, where)
@@ -242,7 +242,7 @@ def _share(mass: float, whole: float) -> str:
     return f"{mass / whole:.9g}" if mass > 0 else ""
 
 
-def _interval_share(mass: ArbInterval, whole: ArbInterval) -> str:
+def _interval_share(mass: arb, whole: arb) -> str:
     share = float((mass / whole).mid()) if not mass.is_zero() else 0.0
     return f"{share:.15g}" if share else ""
 
@@ -528,13 +528,13 @@ class IntervalLaws:
         rounded: descriptions of the numbers that the program rounded to doubles.
     """
 
-    left: list[ArbInterval]
-    right: list[ArbInterval]
+    left: list[arb]
+    right: list[arb]
     rounded: tuple[str, ...]
 
 
 def first_difference(
-    before: dict[Hashable, ArbInterval], after: dict[Hashable, ArbInterval], symmetry: Symmetry | None
+    before: dict[Hashable, arb], after: dict[Hashable, arb], symmetry: Symmetry | None
 ) -> tuple[Hashable, float, float] | None:
     """The first outcome where two interval laws certainly differ, after a symmetry is applied to the first.
 
@@ -542,7 +542,7 @@ def first_difference(
         An outcome of the second, its probability in the first and in the second; None if all enclosures overlap.
     """
     with ctx.workprec(PRECISION):
-        p: dict[Hashable, ArbInterval] = before
+        p: dict[Hashable, arb] = before
         if symmetry is not None:
             if has_ranges((*before,)):
                 before = refined(before, [], symmetry.cuts or ())

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 from dpaudit.errors import ParameterError
 from dpaudit.options import Option
-from dpaudit.stats.enclosed import is_enclosed
+from dpaudit.stats.enclosed import is_enclosed, to_float
 
 
 def number(name: str | Option, value: Any) -> float:
@@ -31,7 +31,7 @@ def number(name: str | Option, value: Any) -> float:
         ParameterError: it is not a number, or it is NaN or infinite.
     """
     if is_enclosed(value):
-        return value  # type: ignore[no-any-return]  # behaves like a float
+        return to_float(value)  # itself: it behaves like a float
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError("{} must be a number, not {}.", name, repr(value))
     try:

@@ -236,7 +236,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "S17",
         "the supremum is bounded between the points where it is computed",
         "dpaudit/stats/score_test.py",
-        "return min(1.0, max(best, settled))",
+        "return min(1.0, max(best, resolved))",
         "return min(1.0, best)",
         ("unit/test_score_test.py::test_p_value_against_brute_force",),
     ),

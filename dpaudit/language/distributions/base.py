@@ -23,7 +23,7 @@ from dpaudit.language.numbers import WRITTEN_BITS, written
 from dpaudit.outputs.canonical import canonical
 from dpaudit.outputs.ranges import Spread, below, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
-from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, vector
+from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, to_float, vector
 
 ENUMERATED_VALUES = 1 << 24
 """A uniform choice among more values than this is sampled, never enumerated."""
@@ -185,7 +185,7 @@ class Bernoulli(Finite):
     def __invert__(self) -> Bernoulli:
         """The complementary event."""
         if self.event is None and is_enclosed(self.p):
-            return Bernoulli(1 - self.p, self.p, claim=self.claim)
+            return Bernoulli(to_float(1 - self.p), to_float(self.p), claim=self.claim)
         event = None if self.event is None else self.event.opposite
         return Bernoulli(*self.probs[::-1].tolist(), event=event, claim=self.claim)
 
