@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from dpaudit.adversary.events.blocks import Ints
 from dpaudit.adversary.events.optimistic_bound import log_ratios
-from dpaudit.outputs.columns import Encoder, Floats, Linear, Table, one_thread
+from dpaudit.outputs.columns import Classifier, Encoder, Floats, Linear, Table, one_thread
 
 LINEAR_ROWS = 100_000
 """With more rows than this (of both datasets together) logistic weights hardly change."""
@@ -76,7 +75,7 @@ def mean_linear(members: Sequence[Linear]) -> Linear:
     return Linear(members[0].encoder, members[0].columns, tuple(weights.tolist()), bias)
 
 
-def trees(columns: Floats, times: Ints) -> Any | None:
+def trees(columns: Floats, times: Ints) -> Classifier | None:
     """Gradient-boosted trees, high where D is more likely; None if a dataset has no samples.
 
     Args:
@@ -93,7 +92,7 @@ def trees(columns: Floats, times: Ints) -> Any | None:
     # with many rows the violation to detect is small, often in events of a few in a thousand: a sum of many shallow
     # trees with small steps, small leaves and few columns per split has the smallest error there
     many = len(rows) >= MANY
-    shape: dict[str, Any] = (
+    shape: dict[str, float] = (
         {"max_iter": 100, "learning_rate": 0.03, "max_leaf_nodes": 4}
         if many
         else {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8}
@@ -109,7 +108,8 @@ def trees(columns: Floats, times: Ints) -> Any | None:
     # binning weighted rows takes ten times as long; unequal sample sizes shift all scores equally, so thresholds adapt
     even = np.ptp(weights) < EVEN * weights.mean()
     with one_thread():  # again: before the first fit, the caller's limit did not cover scikit-learn's threads
-        return model.fit(rows, labels, sample_weight=None if even else weights)
+        fitted: Classifier = model.fit(rows, labels, sample_weight=None if even else weights)
+    return fitted
 
 
 def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:

@@ -128,8 +128,9 @@ def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> li
     columns = sample.columns[:, js]
     each = FOLDS // parts
     left_out = [tuple(range(i * each, (i + 1) * each)) for i in range(parts)]
-    models = [trees(columns, sample.without(*folds)) for folds in left_out]
-    if any(model is None for model in models):
+    learned = [trees(columns, sample.without(*folds)) for folds in left_out]
+    models = [model for model in learned if model is not None]
+    if len(models) < len(learned):
         return []
     members = tuple(
         member for model in models for member in (Boosted(sample.encoder, js, (model,)),) * each
