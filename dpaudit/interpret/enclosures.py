@@ -12,7 +12,6 @@ import math
 from collections.abc import Hashable
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any
 
 from flint import arb
 
@@ -24,6 +23,7 @@ from dpaudit.language.distributions import (
     ClippedInteger,
     CutGeometric,
     DiscreteLaplace,
+    Distribution,
     Finite,
     Gaussian,
     Laplace,
@@ -152,12 +152,12 @@ def _scaled(weights: list[arb]) -> list[arb]:
 
 
 def _tail(event: Tail) -> arb:
-    side = _below(event.noise, event.t) if event.low else _above(event.noise, event.t)
-    return side + _at(event.noise, event.t) if event.closed else side
+    strict = _below(event.noise, event.t) if event.low else _above(event.noise, event.t)
+    return strict + _at(event.noise, event.t) if event.closed else strict
 
 
 @singledispatch
-def _below(noise: Any, t: float) -> arb:
+def _below(noise: Distribution, t: float) -> arb:
     """Pr[noise < t]."""
     raise NotEnumerableError(
         f"The probabilities of {noise!r} are not known to arbitrary precision; use Laplace or Gaussian noise."
@@ -165,13 +165,13 @@ def _below(noise: Any, t: float) -> arb:
 
 
 @singledispatch
-def _above(noise: Any, t: float) -> arb:
+def _above(noise: Distribution, t: float) -> arb:
     """Pr[noise > t]; by reflection for symmetric noise."""
     return 1 - _below(noise, t) - _at(noise, t)
 
 
 @singledispatch
-def _at(noise: Any, t: float) -> arb:
+def _at(noise: Distribution, t: float) -> arb:
     """Pr[noise = t]."""
     return arb(0)
 

@@ -93,4 +93,4 @@ class Applied:
 
 
 Draw: TypeAlias = Distribution | Applied
-Program: TypeAlias = Generator[Draw, Any, Output]
+Program: TypeAlias = Generator[Draw, Output, Output]

@@ -24,7 +24,7 @@ from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.enclosed import Enclosed, watched
 
 Output: TypeAlias = Any
-"""What a mechanism or an audited function returned: any object."""
+"""What a mechanism or an audited function returned, or the value of a draw: any object."""
 Outcome: TypeAlias = Hashable
 """What `canonical` makes of an output."""
 

@@ -631,8 +631,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "I14",
         "an event that is closed contains its end",
         "dpaudit/interpret/enclosures.py",
-        "return side + _at(event.noise, event.t) if event.closed else side",
-        "return side",
+        "return strict + _at(event.noise, event.t) if event.closed else strict",
+        "return strict",
         ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
@@ -810,8 +810,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "I36",
         "the form of a sub-mechanism's output goes on with it where it is the output",
         "dpaudit/interpret/law.py",
-        'self._add(value, mass * p, part.forms.get(value, ""))\n\n    def add_all(self, values: Any, probs: Iterable',
-        'self._add(value, mass * p, "")\n\n    def add_all(self, values: Any, probs: Iterable',
+        'self._add(value, mass * p, part.forms.get(value, ""))\n\n    def add_all(self, values: Values, probs: Iter',
+        'self._add(value, mass * p, "")\n\n    def add_all(self, values: Values, probs: Iter',
         ("soundness/test_forms.py::test_types_in_exact_output_distributions",),
     ),
     Mutant(

@@ -21,7 +21,7 @@ from dpaudit.errors import MechanismError, NotEnumerableError, ParameterError
 from dpaudit.language.checks import number, probability
 from dpaudit.language.claim import Claim
 from dpaudit.language.numbers import WRITTEN_BITS, written
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import Output, canonical
 from dpaudit.outputs.ranges import Spread, below, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, to_float, vector
@@ -71,11 +71,11 @@ class Distribution(ABC):
         """Its exact law as integer ranges, for whole numbers that are too many to enumerate."""
         return None
 
-    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+    def map(self, function: Callable[[Output], Hashable]) -> Distribution:
         """The distribution of `function(value)`; equal images are merged."""
         return Mapped(self, function, claim=self.claim)
 
-    def then(self, continuation: Callable[[Any], Any]) -> Distribution:
+    def then(self, continuation: Callable[[Output], Output]) -> Distribution:
         """Draw, then draw from `continuation(value)`: a distribution, an applied mechanism or an output.
 
         Same as `value = yield self; return continuation(value)`, but without replaying the path: use it if there is
@@ -195,7 +195,7 @@ class Bernoulli(Finite):
 class Tail:
     """The event that `noise` is below the number t (`low`) or above it, or equals it (`closed`)."""
 
-    noise: Any
+    noise: Distribution
     t: float
     low: bool
     closed: bool
@@ -358,7 +358,7 @@ class Mapped(Finite):
     """The image of `base` under `function`; finite when `base` is."""
 
     base: Distribution
-    function: Callable[[Any], Hashable] = field(repr=False)  # its address would differ from run to run
+    function: Callable[[Output], Hashable] = field(repr=False)  # its address would differ from run to run
 
     @property
     def finite(self) -> bool:
@@ -405,13 +405,13 @@ class Then(Distribution):
     """A value of `base`, then a draw from `continuation(value)`."""
 
     base: Distribution
-    continuation: Callable[[Any], Any] = field(repr=False)
+    continuation: Callable[[Output], Output] = field(repr=False)
 
     @property
     def remedy(self) -> str:
         return self.base.remedy
 
-    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+    def map(self, function: Callable[[Output], Hashable]) -> Distribution:
         return Then(self, function, claim=self.claim)
 
     def draw(self, rng: Generator, size: int) -> Values:
