@@ -1484,8 +1484,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "E13",
         "of both directions an event is on offer with its own counts",
         "dpaudit/adversary/events/candidates.py",
-        "(x, n), (y, m) = sides[::-1] if backwards else sides",
-        "(x, n), (y, m) = sides",
+        "(x, n), (y, m) = samples[::-1] if backwards else samples",
+        "(x, n), (y, m) = samples",
         (
             "soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",
             "soundness/test_learned_counts.py::test_swapping_the_datasets_swaps_the_direction_alone",
@@ -1495,8 +1495,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "E14",
         "the learned counts are those of the event",
         "dpaudit/adversary/events/learner.py",
-        "(x, n), (y, m) = sides[::-1] if chosen.reverse else sides",
-        "(x, n), (y, m) = sides",
+        "(x, n), (y, m) = samples[::-1] if chosen.reverse else samples",
+        "(x, n), (y, m) = samples",
         ("soundness/test_learned_counts.py::test_learned_counts_are_those_of_the_event",),
     ),
     Mutant(

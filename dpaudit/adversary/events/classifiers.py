@@ -40,11 +40,11 @@ def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) 
     rows, counts = columns[used][:, js], times[:, used].astype(np.float64)
     keep = np.isfinite(rows).all(axis=1)
     rows, counts = rows[keep], counts[:, keep]
-    sides = counts.sum(axis=1)
-    if len(rows) == 0 or min(sides) == 0:
+    totals = counts.sum(axis=1)
+    if len(rows) == 0 or min(totals) == 0:
         return Linear(encoder, js, (0.0,) * len(js), 0.0)
     total = counts.sum()
-    counts = counts * (total / 2 / sides)[:, None]
+    counts = counts * (total / 2 / totals)[:, None]
     weights = counts.sum(axis=0)
     mean = weights @ rows / total
     spread = np.sqrt(np.maximum(weights @ np.square(rows - mean) / total, 0.0))
@@ -82,12 +82,12 @@ def trees(columns: Floats, times: Ints) -> Classifier | None:
         columns: the columns to use, shape (r, columns).
         times: the count of each row, shape (2, r).
     """
-    sides = times.sum(axis=1)
-    if min(sides) == 0:
+    totals = times.sum(axis=1)
+    if min(totals) == 0:
         return None
-    rows = np.vstack([columns[times[side] > 0] for side in (0, 1)])
-    counts = [times[side][times[side] > 0].astype(np.float64) for side in (0, 1)]
-    weights = np.concatenate([counts[side] * (sides.sum() / 2 / sides[side]) for side in (0, 1)])
+    rows = np.vstack([columns[times[which] > 0] for which in (0, 1)])
+    counts = [times[which][times[which] > 0].astype(np.float64) for which in (0, 1)]
+    weights = np.concatenate([counts[which] * (totals.sum() / 2 / totals[which]) for which in (0, 1)])
     labels = np.repeat([1, 0], [len(counts[0]), len(counts[1])])
     # with many rows the violation to detect is small, often in events of a few in a thousand: a sum of many shallow
     # trees with small steps, small leaves and few columns per split has the smallest error there
@@ -120,7 +120,7 @@ def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:
         times: the count of each row, shape (2, r).
     """
     values, at = np.unique(columns[:, j], return_inverse=True)
-    hits = np.array([np.bincount(at, weights=times[side], minlength=len(values)) for side in (0, 1)])
+    hits = np.array([np.bincount(at, weights=times[which], minlength=len(values)) for which in (0, 1)])
     left, right = times.sum(axis=1).tolist()
     points = log_ratios(hits, (left, right))
     return Table(encoder, j, tuple(values.tolist()), tuple(points.tolist()))

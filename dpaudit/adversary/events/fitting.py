@@ -64,7 +64,7 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
     """The encoder of the parts of the outputs; None if they have no parts."""
     parted = shapes - {(), (1,)}
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
-        left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
+        left, right = (np.concatenate([block.reals(which) for block in rows]) for which in (0, 1))
         return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
     if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
         blocks = [atoms, *rows] if len(atoms.values) else rows

@@ -119,21 +119,21 @@ class Learner:
 
     def add(self, left: Outputs, right: Outputs) -> None:
         """Add past samples, any number of each dataset; those beyond POOL per dataset are ignored."""
-        for side, outputs in enumerate((left, right)):
-            self._seen[side] += outputs.runs
-            if self._kept[side] >= POOL:
+        for which, outputs in enumerate((left, right)):
+            self._seen[which] += outputs.runs
+            if self._kept[which] >= POOL:
                 continue
-            self._kept[side] += outputs.runs
+            self._kept[which] += outputs.runs
             if outputs.counts:
                 times = np.zeros((2, FOLDS, len(outputs.counts)), dtype=np.int64)
                 for at, number in enumerate(outputs.counts.values()):
-                    times[side, :, at] = self._rng.multinomial(number, np.full(FOLDS, 1 / FOLDS))
+                    times[which, :, at] = self._rng.multinomial(number, np.full(FOLDS, 1 / FOLDS))
                 block = Block(list(outputs.counts), times)
                 self._atoms.add(block)
                 self._uncounted.append(block)
             for values in outputs.uncounted:
                 for start in range(0, len(values), CHUNK):
-                    block = self._block(values[start : start + CHUNK], side)
+                    block = self._block(values[start : start + CHUNK], which)
                     self._rows.append(block)
                     self._uncounted.append(block)
 
@@ -263,8 +263,8 @@ class Learner:
             chosen = candidates.best((n, m), score)
         if chosen is None:
             return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
-        sides = ((chosen.hits[0], n), (chosen.hits[1], m))
-        (x, n), (y, m) = sides[::-1] if chosen.reverse else sides
+        samples = ((chosen.hits[0], n), (chosen.hits[1], m))
+        (x, n), (y, m) = samples[::-1] if chosen.reverse else samples
         learned = _learned(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
         return learned, chosen.cost + RARITY * chosen.rarity
 
@@ -297,9 +297,9 @@ class Learner:
             count(self._scales, block)
         self._uncounted = []
 
-    def _block(self, values: Values, side: int) -> Block:
+    def _block(self, values: Values, which: int) -> Block:
         times = np.zeros((2, FOLDS, len(values)), dtype=np.int64)
-        times[side, self._rng.integers(FOLDS, size=len(values)), np.arange(len(values))] = 1
+        times[which, self._rng.integers(FOLDS, size=len(values)), np.arange(len(values))] = 1
         return Block(values, times)
 
 
