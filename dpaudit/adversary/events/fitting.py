@@ -26,7 +26,7 @@ LEARNED = 1.5
 """Nats for a learned score, twice this for trees: more flexible scores find more differences by chance."""
 PLACES = 8
 """Number of floats in an output whose bits are tested."""
-LOOKED_AT = 20_000
+EXAMINED = 20_000
 """Number of outputs used to construct an encoder of mixed outputs."""
 
 
@@ -68,7 +68,7 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
         return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
     if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
         blocks = [atoms, *rows] if len(atoms.values) else rows
-        return Mixed.of([value for block in blocks for value in block.listed(LOOKED_AT // len(blocks) + 1)])
+        return Mixed.of([value for block in blocks for value in block.listed(EXAMINED // len(blocks) + 1)])
     return None
 
 

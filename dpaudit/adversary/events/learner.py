@@ -29,7 +29,7 @@ from dpaudit.adversary.events.candidates import (
     unions,
 )
 from dpaudit.adversary.events.event import Event
-from dpaudit.adversary.events.fitting import FITTED, LOOKED_AT, fitted
+from dpaudit.adversary.events.fitting import EXAMINED, FITTED, fitted
 from dpaudit.adversary.events.mixed import hidden_texts, unread
 from dpaudit.adversary.events.optimistic_bound import (
     CHOICE,
@@ -224,19 +224,19 @@ class Learner:
         hidden = total = 0
         kind = ""
         blocks = [self._atoms.block, *(block for block in self._rows if block.shape is None)]
-        looked_at = [
-            list(zip(block.listed(LOOKED_AT), block.times.sum(axis=(0, 1))[:LOOKED_AT].tolist(), strict=True))
+        examined = [
+            list(zip(block.listed(EXAMINED), block.times.sum(axis=(0, 1))[:EXAMINED].tolist(), strict=True))
             for block in blocks
         ]
         texts: Counter[str | bytes] = Counter()
-        for pairs in looked_at:
+        for pairs in examined:
             for value, often in pairs:
                 texts.update(dict.fromkeys(hidden_texts(value), often))
         rare = {text for text, times in texts.items() if times < FEW_ALIKE}
         if len(rare) <= FEW_ALIKE:
             # rare words, not noise formatted as a string
             rare.clear()
-        for pairs in looked_at:
+        for pairs in examined:
             for value, often in pairs:
                 total += often
                 name = unread(value) if often < FEW_ALIKE else None

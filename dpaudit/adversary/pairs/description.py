@@ -23,48 +23,48 @@ LONGEST_LIST = 1000
 """Most entries of one record: with more, printing one dataset takes megabytes."""
 
 
-def parse_records(data: str) -> Records:
+def parse_records(text: str) -> Records:
     """Parse a description of data.
 
     Raises:
         DatasetError: it is invalid; the message lists the valid forms.
     """
     try:
-        return _build(ast.parse(data.strip(), mode="eval").body, data)
+        return _build(ast.parse(text.strip(), mode="eval").body, text)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         if isinstance(error, DatasetError):
             raise
-        raise _unknown(data) from None
+        raise _unknown(text) from None
 
 
-def _build(node: ast.expr, data: str) -> Records:
+def _build(node: ast.expr, text: str) -> Records:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        raise _unknown(data)
+        raise _unknown(text)
     if node.keywords and node.func.id != "floats":
-        raise _unknown(data)
+        raise _unknown(text)
     if node.func.id == "tuples" and node.args:
-        return Tuples(tuple(_build(arg, data) for arg in node.args))
+        return Tuples(tuple(_build(arg, text) for arg in node.args))
     if node.func.id == "lists" and len(node.args) == 3:
-        return _lists(_build(node.args[0], data), [_literal(arg) for arg in node.args[1:]], data)
+        return _lists(_build(node.args[0], text), [_literal(arg) for arg in node.args[1:]], text)
     if node.func.id != "floats" and any(map(_too_large, ast.walk(node))):
-        raise DatasetError("{} {!r}: a number is too large for a float; write inf if you mean infinity.", DATA, data)
+        raise DatasetError("{} {!r}: a number is too large for a float; write inf if you mean infinity.", DATA, text)
     values = [_literal(arg) for arg in node.args]
     match node.func.id, values:
         case "integers", [int(low), int(high)] if low < high:
             if not -(2**63) <= low < high < 2**63:
-                raise DatasetError("{} {!r}: integers must fit into 64 bits; choose a smaller range.", DATA, data)
+                raise DatasetError("{} {!r}: integers must fit into 64 bits; choose a smaller range.", DATA, text)
             return Integers(int(low), int(high))
         case "floats", [int() | float() as low, int() | float() as high] if low < high:
             if not math.isfinite(float(high) - float(low)):
-                raise DatasetError("{} {!r}: the range of floats must be finite; choose a smaller one.", DATA, data)
-            return Floats(float(low), float(high), **_allowed(node.keywords, data))
+                raise DatasetError("{} {!r}: the range of floats must be finite; choose a smaller one.", DATA, text)
+            return Floats(float(low), float(high), **_allowed(node.keywords, text))
         case "booleans", []:
             return SampledFrom((False, True))
-        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, data))) > 1:
+        case "sampled_from", [list() | tuple() as choices] if len(set(records := _records(choices, text))) > 1:
             return SampledFrom(records)
         case "just", [value]:
-            return Just(*_records([value], data))
-    raise _unknown(data)
+            return Just(*_records([value], text))
+    raise _unknown(text)
 
 
 def _literal(node: ast.expr) -> object:
@@ -90,13 +90,13 @@ class _NamedFloats(ast.NodeTransformer):
 _NAMED_FLOATS = _NamedFloats()
 
 
-def _allowed(keywords: list[ast.keyword], data: str) -> dict[str, bool]:
+def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
     """The arguments of `floats` that exclude special values."""
     allowed: dict[str, bool] = {}
     for keyword in keywords:
         value = _literal(keyword.value)
         if keyword.arg not in _ALLOW or not isinstance(value, bool) or keyword.arg in allowed:
-            raise DatasetError("{} {!r}: floats takes {}, each True or False.", DATA, data, ", ".join(_ALLOW))
+            raise DatasetError("{} {!r}: floats takes {}, each True or False.", DATA, text, ", ".join(_ALLOW))
         allowed[keyword.arg] = value
     return allowed
 
@@ -104,33 +104,33 @@ def _allowed(keywords: list[ast.keyword], data: str) -> dict[str, bool]:
 _ALLOW = ("allow_nan", "allow_infinity", "allow_negative_zero")
 
 
-def _lists(entry: Records, lengths: list[object], data: str) -> Lists:
+def _lists(entry: Records, lengths: list[object], text: str) -> Lists:
     match lengths:
         case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
             if most > LONGEST_LIST:
-                raise DatasetError("{} {!r}: a list has at most {:,} entries; choose fewer.", DATA, data, LONGEST_LIST)
+                raise DatasetError("{} {!r}: a list has at most {:,} entries; choose fewer.", DATA, text, LONGEST_LIST)
             return Lists(entry, least, most)
-    raise _unknown(data)
+    raise _unknown(text)
 
 
-def _records(choices: Iterable[object], data: str) -> tuple[Record, ...]:
+def _records(choices: Iterable[object], text: str) -> tuple[Record, ...]:
     """The choices, with lists as tuples at any depth; values that a dataset cannot hold raise an error."""
     records: list[Record] = []
     for choice in choices:
         if isinstance(choice, list | tuple):
-            records.append(_records(choice, data))
+            records.append(_records(choice, text))
         elif choice is None or isinstance(choice, bool | int | str | float):
             records.append(as_record(choice))
         else:
-            raise _unknown(data)
+            raise _unknown(text)
     return tuple(records)
 
 
-def _unknown(data: str) -> DatasetError:
+def _unknown(text: str) -> DatasetError:
     return DatasetError(
         "{} {!r} is not a description of data; use integers(low, high), floats(low, high), booleans(), "
         "sampled_from([…]) of distinct records, just(record), or tuples(…) and lists(…, least, most) of these, with "
         "low < high and "
         "0 ≤ least ≤ most.",
-        DATA, data,
+        DATA, text,
     )

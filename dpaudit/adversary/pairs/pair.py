@@ -38,10 +38,10 @@ class Pair:
         Raises:
             PairError: the claim does not cover this pair.
         """
-        if apart := relation.refusal(self.left, self.right):
+        if refusal := relation.refusal(self.left, self.right):
             raise PairError(
                 "{}, but the claim is about {}: change the pair, or set their relation with {}.",
-                apart, relation.name, RELATION,
+                refusal, relation.name, RELATION,
             )
         distance = relation.distance(self.left, self.right)
         if distance == 0:
