@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import NoReturn, TypeGuard
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.stats.enclosed import is_enclosed, note, short
@@ -50,7 +50,7 @@ class Form:
         self.constant = constant
         self.notebook = notebook
 
-    def _added(self, other: Any, sign: int, own: int = 1) -> Form:
+    def _added(self, other: object, sign: int, own: int = 1) -> Form:
         """own·self + sign·other."""
         if is_form(other):
             parts, constant = other.parts, other.constant
@@ -61,7 +61,7 @@ class Form:
         summed = {draw: own * self.parts.get(draw, zero) + sign * parts.get(draw, zero) for draw in draws}
         return Form(summed, own * self.constant + sign * constant, self.notebook)
 
-    def _number(self, other: Any, does: str) -> Fraction:
+    def _number(self, other: object, does: str) -> Fraction:
         value = exact(other)
         if value is None:
             self.notebook.refuse(f"{does} {_called(other)} to a draw" if does == "adds" else f"{does} {_called(other)}")
@@ -70,25 +70,25 @@ class Form:
     def _times(self, factor: Fraction) -> Form:
         return Form({draw: factor * c for draw, c in self.parts.items()}, factor * self.constant, self.notebook)
 
-    def __add__(self, other: Any) -> Form:
+    def __add__(self, other: object) -> Form:
         return self._added(other, 1)
 
-    def __radd__(self, other: Any) -> Form:
+    def __radd__(self, other: object) -> Form:
         return self._added(other, 1)
 
-    def __sub__(self, other: Any) -> Form:
+    def __sub__(self, other: object) -> Form:
         return self._added(other, -1)
 
-    def __rsub__(self, other: Any) -> Form:
+    def __rsub__(self, other: object) -> Form:
         return self._added(other, 1, -1)
 
-    def __mul__(self, other: Any) -> Form:
+    def __mul__(self, other: object) -> Form:
         return self._times(self._number(other, "multiplies a draw by"))
 
-    def __rmul__(self, other: Any) -> Form:
+    def __rmul__(self, other: object) -> Form:
         return self._times(self._number(other, "multiplies a draw by"))
 
-    def __truediv__(self, other: Any) -> Form:
+    def __truediv__(self, other: object) -> Form:
         by = self._number(other, "divides a draw by")
         if not by:
             self.notebook.refuse("divides a draw by 0")
@@ -103,31 +103,31 @@ class Form:
     def __copy__(self) -> Form:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Form:
+    def __deepcopy__(self, memo: object) -> Form:
         # operations on a copy with its own notebook would go unnoticed
         return self
 
     @property  # type: ignore[misc]  # never set
-    def __class__(self) -> Any:
+    def __class__(self) -> type:
         """Read by isinstance(draw, …) if the type itself does not match."""
         self.notebook.refuse("asks what a draw is an instance of")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         # numpy asks every object for its protocols, and works without them
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         self.notebook.refuse(f"asks a draw for its {name}")
 
 
-def is_form(thing: Any) -> bool:
+def is_form(thing: object) -> TypeGuard[Form]:
     """Whether it is a `Form`; `isinstance` would ask the object itself."""
     return type(thing) is Form
 
 
-def exact(number: Any) -> Fraction | None:
+def exact(number: object) -> Fraction | None:
     """A finite real number as a fraction; None for anything else."""
     if is_enclosed(number):
-        return number.exact  # type: ignore[no-any-return]
+        return number.exact
     if is_form(number) or not isinstance(number, Real):
         return None
     if isinstance(number, Integral):
@@ -141,12 +141,12 @@ def exact(number: Any) -> Fraction | None:
     return Fraction(float(number))
 
 
-def _called(thing: Any) -> str:
+def _called(thing: object) -> str:
     return "another draw" if is_form(thing) else f"a {type(thing).__name__}"
 
 
-def _refusing(what: str) -> Callable[..., Any]:
-    def refuse(self: Form, *_: Any, **__: Any) -> Any:
+def _refusing(what: str) -> Callable[..., NoReturn]:
+    def refuse(self: Form, *_: object, **__: object) -> NoReturn:
         self.notebook.refuse(what)
 
     return refuse

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from flint import arb
 
 from dpaudit.language.distributions import Distribution, StepSoftmax, Uniform
+from dpaudit.outputs.canonical import Outcome
 from dpaudit.outputs.ranges import IntegerRange
-from dpaudit.stats.arb import ArbInterval, to_interval
+from dpaudit.stats.arb import to_interval
 
-Pieces: TypeAlias = list[tuple[int, int, ArbInterval]]
+Pieces: TypeAlias = list[tuple[int, int, arb]]
 """(start, stop, total mass of the whole numbers start, …, stop − 1)."""
 
 
@@ -36,8 +37,8 @@ def pieces(draw: Distribution) -> Pieces | None:
 
 
 def refined(
-    law: Mapping[Hashable, ArbInterval], parts: Pieces, cuts: Iterable[int] = ()
-) -> dict[Hashable, ArbInterval]:
+    law: Mapping[Outcome, arb], parts: Pieces, cuts: Iterable[int] = ()
+) -> dict[Outcome, arb]:
     """Single outcomes and pieces as one law: whole numbers and ranges between the cuts of all pieces, and the rest.
 
     Args:
@@ -45,7 +46,7 @@ def refined(
         parts: more masses.
         cuts: additional points where ranges are cut.
     """
-    masses: dict[Hashable, ArbInterval] = {}
+    masses: dict[Outcome, arb] = {}
     on: Pieces = list(parts)
     for value, p in law.items():
         number = _whole(value)
@@ -59,13 +60,13 @@ def refined(
     for start, stop, p in on:
         first, last = bisect_left(ends, start), bisect_left(ends, stop)
         for low, high in zip(ends[first:last], ends[first + 1 : last + 1], strict=True):
-            key: Hashable = low if high == low + 1 else IntegerRange(low, high)
+            key: Outcome = low if high == low + 1 else IntegerRange(low, high)
             share = p if (low, high) == (start, stop) else p * to_interval(Fraction(high - low, stop - start))
             masses[key] = masses[key] + share if key in masses else share
     return masses
 
 
-def cuts_of(values: Iterable[Any]) -> set[int]:
+def cuts_of(values: Iterable[Outcome]) -> set[int]:
     """Both ends of every range and whole number."""
     ranges = [
         v if isinstance(v, IntegerRange) else IntegerRange(n, n + 1) for v in values if (n := _whole(v)) is not None
@@ -73,7 +74,7 @@ def cuts_of(values: Iterable[Any]) -> set[int]:
     return {end for one in ranges for end in (one.start, one.stop)}
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: Outcome) -> int | None:
     """A whole number (1.0 and True are 1), or the start of a range."""
     if isinstance(value, IntegerRange):
         return value.start

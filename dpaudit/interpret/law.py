@@ -17,11 +17,12 @@ from dpaudit.interpret.range_laws import RangeMixture, aligned, has_ranges, memb
 from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, continued
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, Symmetry, canonical
 from dpaudit.language.distributions import Then, plain
+from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
-from dpaudit.outputs.canonical import Kinds, Raised
+from dpaudit.outputs.canonical import Kinds, Outcome, Output, Raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, FormShares, SameForms, form, saying
-from dpaudit.stats.arb import PRECISION, ArbInterval
+from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.stats.enclosed import Roundings, keying, watching
 
@@ -45,19 +46,19 @@ class Law:
     numbers are equally likely.
     """
 
-    values: tuple[Hashable, ...] | IntArray
+    values: tuple[Outcome, ...] | IntArray
     probs: FloatArray
-    forms: Mapping[Hashable, str] = field(default_factory=dict)
+    forms: Mapping[Outcome, str] = field(default_factory=dict)
     """Descriptions of the output forms that do not follow from the outcomes (`output_form`)."""
 
     def __len__(self) -> int:
         return len(self.probs)
 
-    def as_dict(self) -> dict[Hashable, float]:
+    def as_dict(self) -> dict[Outcome, float]:
         """Output → probability."""
         return dict(zip(plain(self.values), self.probs.tolist(), strict=True))
 
-    def probability(self, event: Callable[[Hashable], bool]) -> float:
+    def probability(self, event: Callable[[Outcome], bool]) -> float:
         """Pr[event].
 
         Raises:
@@ -69,7 +70,7 @@ class Law:
         return float(sum(p for value, p in self.as_dict().items() if event(value)))
 
 
-Support: TypeAlias = tuple[Hashable, ...] | IntArray
+Support: TypeAlias = tuple[Outcome, ...] | IntArray
 
 
 def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
@@ -93,7 +94,7 @@ def align(left: Law, right: Law) -> tuple[Support, FloatArray, FloatArray]:
 class _Mixture:
     """Sums weighted laws; integer outcomes in one dense array over their range, ranges and the rest separately."""
 
-    masses: dict[Hashable, float] = field(default_factory=dict)
+    masses: dict[Outcome, float] = field(default_factory=dict)
     low: int = 0
     dense: FloatArray = field(default_factory=lambda: np.zeros(0))
     entries: int = 0
@@ -102,17 +103,17 @@ class _Mixture:
     kinds: Kinds = field(default_factory=Kinds)
     forms: FormShares = field(default_factory=FormShares)
 
-    def add(self, output: Any, mass: float) -> None:
+    def add(self, output: Output, mass: float) -> None:
         self._add(canonical(output), mass, _form(output))
 
-    def _add(self, key: Hashable, mass: float, text: str) -> None:
+    def _add(self, key: Outcome, mass: float, text: str) -> None:
         self.kinds.see(key)
         before = self.masses.get(key)
         if text or self.forms.masses:
             self.forms.add(key, text, mass, before)
         self.masses[key] = mass if before is None else before + mass
 
-    def add_all(self, values: Any, probs: FloatArray, mass: float) -> None:
+    def add_all(self, values: Values, probs: FloatArray, mass: float) -> None:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
             low, high = int(values.min()), int(values.max())
             if max(-low, high) < 1 << 62 and self._make_room(low, high, len(values)):
@@ -175,17 +176,17 @@ class IntervalLaw:
 
     `probs[i]` contains the probability of `values[i]`."""
 
-    values: tuple[Hashable, ...]
-    probs: tuple[ArbInterval, ...]
+    values: tuple[Outcome, ...]
+    probs: tuple[arb, ...]
     rounded: tuple[str, ...] = ()
     """Descriptions of the numbers that the program rounded to doubles; the law includes these roundings."""
-    forms: Mapping[Hashable, str] = field(default_factory=dict)
+    forms: Mapping[Outcome, str] = field(default_factory=dict)
     """As in a `Law`."""
 
     def __len__(self) -> int:
         return len(self.probs)
 
-    def as_dict(self) -> dict[Hashable, ArbInterval]:
+    def as_dict(self) -> dict[Outcome, arb]:
         """Output → the enclosure of its probability."""
         return dict(zip(self.values, self.probs, strict=True))
 
@@ -194,31 +195,31 @@ class IntervalLaw:
 class _IntervalMixture:
     """Sums weighted laws in interval arithmetic."""
 
-    masses: dict[Hashable, ArbInterval] = field(default_factory=dict)
+    masses: dict[Outcome, arb] = field(default_factory=dict)
     pieces: Pieces = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
     forms: FormShares = field(default_factory=FormShares)
 
-    def add(self, output: Any, mass: ArbInterval) -> None:
+    def add(self, output: Output, mass: arb) -> None:
         self._add(canonical(output), mass, _form(output))
 
-    def _add(self, key: Hashable, mass: ArbInterval, text: str) -> None:
+    def _add(self, key: Outcome, mass: arb, text: str) -> None:
         self.kinds.see(key)
         before = self.masses.get(key)
         if text or self.forms.masses:
             self.forms.add(key, text, mass, before)
         self.masses[key] = mass if before is None else before + mass
 
-    def add_law(self, part: IntervalLaw, mass: ArbInterval) -> None:
+    def add_law(self, part: IntervalLaw, mass: arb) -> None:
         for value, p in zip(part.values, part.probs, strict=True):
             # a range represents outcomes but is not one itself
             self._add(value, mass * p, part.forms.get(value, ""))
 
-    def add_all(self, values: Any, probs: Iterable[ArbInterval], mass: ArbInterval) -> None:
+    def add_all(self, values: Values, probs: Iterable[arb], mass: arb) -> None:
         for value, p in zip(plain(values), probs, strict=True):
             self.add(value, mass * p)
 
-    def add_spread(self, draw: Distribution, mass: ArbInterval, where: str) -> None:
+    def add_spread(self, draw: Distribution, mass: arb, where: str) -> None:
         parts = pieces(draw)
         if parts is None:
             raise _refusal(draw, where)
@@ -230,7 +231,7 @@ class _IntervalMixture:
         return IntervalLaw(tuple(saying(value, forms) for value in masses), tuple(masses.values()), forms=forms)
 
 
-def _form(output: Any) -> str:
+def _form(output: Output) -> str:
     """The form of an output; for a failure, its message."""
     kind = type(output)
     if kind in PLAIN:
@@ -242,7 +243,7 @@ def _share(mass: float, whole: float) -> str:
     return f"{mass / whole:.9g}" if mass > 0 else ""
 
 
-def _interval_share(mass: ArbInterval, whole: ArbInterval) -> str:
+def _interval_share(mass: arb, whole: arb) -> str:
     share = float((mass / whole).mid()) if not mass.is_zero() else 0.0
     return f"{share:.15g}" if share else ""
 
@@ -260,7 +261,7 @@ class _Arithmetic:
     """
 
     name: str
-    one: Any
+    one: float | arb
     probabilities: Callable[[Finite], Any]
     impossible: Callable[[Any], bool]
     mixture: Callable[[], Any]
@@ -304,7 +305,9 @@ class LawCache:
         self.paths = 0
         """The number of executions of any mechanism's program so far."""
 
-    def law(self, mechanism: Mechanism, dataset: Any, arithmetic: str, compute: Callable[[], Any]) -> Any:
+    def law(
+        self, mechanism: Mechanism, dataset: object, arithmetic: str, compute: Callable[[], _Computed]
+    ) -> _Computed:
         """The stored law, or a newly computed one; laws of unhashable mechanisms or datasets are not stored."""
         # the key includes fingerprints, because (1,) == (True,) and a mechanism may distinguish them
         key: Hashable = (arithmetic, mechanism, dataset, fingerprint(mechanism), fingerprint(dataset))
@@ -314,7 +317,8 @@ class LawCache:
             except TypeError:
                 return compute()
             if key in self._laws:
-                return self._laws[key]
+                stored: _Computed = self._laws[key]
+                return stored
         computed = compute()
         with keying():
             self._laws[key] = computed
@@ -380,7 +384,7 @@ class _ExactRun:
         except Exception as error:
             raise NotOnExact(str(error)) from error
 
-    def law(self, dataset: Any, budget: _Budget) -> IntervalLaw:
+    def law(self, dataset: object, budget: _Budget) -> IntervalLaw:
         """The law of its output.
 
         Raises:
@@ -402,7 +406,7 @@ class _ExactRun:
                 raise NotOnExact("its output distribution is different there")
         return replace(computed, rounded=tuple(self.roundings.notes))
 
-    def _same_on_doubles(self, on_exact: IntervalLaw, dataset: Any, budget: _Budget) -> bool:
+    def _same_on_doubles(self, on_exact: IntervalLaw, dataset: object, budget: _Budget) -> bool:
         fails = any(isinstance(value, Raised) for value in on_exact.values)
         self._number += 1
         if self._number > COMPARED and self._number & (self._number - 1) and not fails:
@@ -442,7 +446,7 @@ class _Budget:
             )
 
 
-def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
+def law(mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
     """The exact distribution of the output on a dataset.
 
     Args:
@@ -463,7 +467,7 @@ def law(mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, pa
 
 
 def interval_law(
-    mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+    mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
 ) -> IntervalLaw:
     """The law of the output, with interval enclosures of its probabilities (to about 38 digits).
 
@@ -498,7 +502,7 @@ def of_one_kind(compute: Callable[[LawCache], _Computed]) -> _Computed:
 
 
 def interval_laws(
-    mechanism: Mechanism, left: Any, right: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+    mechanism: Mechanism, left: object, right: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
 ) -> IntervalLaws:
     """Both laws over the union of their outcomes.
 
@@ -507,7 +511,7 @@ def interval_laws(
     if cache is None:
         return of_one_kind(lambda cache: interval_laws(mechanism, left, right, cache=cache, path_limit=path_limit))
     # the second law's record includes everything rounded for the first
-    laws = [interval_law(mechanism, side, cache=cache, path_limit=path_limit) for side in (left, right)]
+    laws = [interval_law(mechanism, dataset, cache=cache, path_limit=path_limit) for dataset in (left, right)]
     p, q = (each.as_dict() for each in laws)
     if has_ranges((*p, *q)):
         with ctx.workprec(PRECISION):
@@ -528,21 +532,21 @@ class IntervalLaws:
         rounded: descriptions of the numbers that the program rounded to doubles.
     """
 
-    left: list[ArbInterval]
-    right: list[ArbInterval]
+    left: list[arb]
+    right: list[arb]
     rounded: tuple[str, ...]
 
 
 def first_difference(
-    before: dict[Hashable, ArbInterval], after: dict[Hashable, ArbInterval], symmetry: Symmetry | None
-) -> tuple[Hashable, float, float] | None:
+    before: dict[Outcome, arb], after: dict[Outcome, arb], symmetry: Symmetry | None
+) -> tuple[Outcome, float, float] | None:
     """The first outcome where two interval laws certainly differ, after a symmetry is applied to the first.
 
     Returns:
         An outcome of the second, its probability in the first and in the second; None if all enclosures overlap.
     """
     with ctx.workprec(PRECISION):
-        p: dict[Hashable, ArbInterval] = before
+        p: dict[Outcome, arb] = before
         if symmetry is not None:
             if has_ranges((*before,)):
                 before = refined(before, [], symmetry.cuts or ())
@@ -562,26 +566,25 @@ def first_difference(
     return None
 
 
-def _law(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
+def _law(mechanism: Mechanism, dataset: object, budget: _Budget) -> Any:
     return budget.cache.law(
         mechanism, dataset, budget.arithmetic.name, lambda: _enumerate(mechanism, dataset, budget)
     )
 
 
-def courses(
-    mechanism: Mechanism, dataset: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
-) -> Iterator[tuple[Path, float, Any]]:
+def execution_paths(
+    mechanism: Mechanism, dataset: object, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT
+) -> Iterator[tuple[Path, float, Output]]:
     """Every execution path with its probability and its end: an output, or the final draw.
 
     Args, Raises: as for `law`.
     """
     budget = _Budget(path_limit, LawCache() if cache is None else cache, _DOUBLES)
-    for run, mass in _finished(mechanism, dataset, budget):
-        assert isinstance(run.node, Last)
-        yield run.path, mass, run.node.value
+    for path, mass, end in _finished(mechanism, dataset, budget):
+        yield path, float(mass), end
 
 
-def law_of(draw: Any, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
+def law_of(draw: Output, *, cache: LawCache | None = None, path_limit: int = PATH_LIMIT) -> Law:
     """The exact law of a draw or applied mechanism; a point mass if `draw` is an output.
 
     Raises:
@@ -592,17 +595,17 @@ def law_of(draw: Any, *, cache: LawCache | None = None, path_limit: int = PATH_L
     return mixture.law()
 
 
-def _enumerate(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Any:
+def _enumerate(mechanism: Mechanism, dataset: object, budget: _Budget) -> Any:
     mixture = budget.arithmetic.mixture()
-    for run, mass in _finished(mechanism, dataset, budget):
+    for _, mass, end in _finished(mechanism, dataset, budget):
         with blaming(mechanism):
-            _mix(run.node.value, mass, mixture, budget, f"last draw of {mechanism.name}")
+            _mix(end, mass, mixture, budget, f"last draw of {mechanism.name}")
     return mixture.law()
 
 
-def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[tuple[Any, Any]]:
-    """Every path, run to its end, with its probability."""
-    pending: list[tuple[Path, Any]] = [((), budget.arithmetic.one)]
+def _finished(mechanism: Mechanism, dataset: object, budget: _Budget) -> Iterator[tuple[Path, float | arb, Output]]:
+    """Every path, run to its end, with its probability and that end."""
+    pending: list[tuple[Path, float | arb]] = [((), budget.arithmetic.one)]
     dataset = plain_records(dataset)
     watch = Watch(mechanism, dataset)
     while pending:
@@ -629,11 +632,11 @@ def _finished(mechanism: Mechanism, dataset: Any, budget: _Budget) -> Iterator[t
                     "infinite loop; bound the number of draws, or audit it by sampling."
                 )
         watch.finished(run)
-        yield run, mass
+        yield run.path, mass, run.node.value
     watch.close()
 
 
-def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None:
+def _mix(end: Output, mass: float | arb, mixture: Any, budget: _Budget, where: str) -> None:
     if isinstance(end, Applied):
         mixture.add_law(_law(end.mechanism, end.dataset, budget), mass)
     elif isinstance(end, Then):
@@ -647,7 +650,7 @@ def _mix(end: Any, mass: Any, mixture: Any, budget: _Budget, where: str) -> None
         mixture.add(end, mass)
 
 
-def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Any, Any]]:
+def _branches(node: Distribution | Applied, budget: _Budget, where: str) -> Iterable[tuple[Output, float | arb]]:
     """The possible values of a draw, and their probabilities."""
     arithmetic = budget.arithmetic
     if isinstance(node, Finite) and node.finite:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from numpy.random import Generator, SeedSequence, default_rng
 
@@ -13,6 +12,7 @@ from dpaudit.interpret.walk import Last, Run, blaming, continued
 from dpaudit.language import Applied, Claim, Distribution, Mechanism, basic_composition, canonical, optimal_composition
 from dpaudit.language.distributions import Product, Then
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.canonical import Output
 
 FOLLOWED = "a draw and what follows"
 """The name of an entry with these two parts."""
@@ -68,7 +68,7 @@ class Entry:
         return self if (losses[0].epsilon, losses[0].delta) >= (losses[1].epsilon, losses[1].delta) else other
 
 
-def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | SeedSequence = 0) -> Entry:
+def ledger(mechanism: Mechanism, dataset: object, *, runs: int = 16, seed: int | SeedSequence = 0) -> Entry:
     """The composition tree with the largest privacy loss among `runs` sampled runs.
 
     A mechanism that uses no other mechanism and marks no draw with `.spending(claim)` is a leaf: its own claim is
@@ -84,7 +84,7 @@ def ledger(mechanism: Mechanism, dataset: Any, *, runs: int = 16, seed: int | Se
     return entry
 
 
-def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
+def _record(mechanism: Mechanism, dataset: object, rng: Generator, *, drawn: bool) -> tuple[Entry, Output]:
     """One run: its entry, and its output if `drawn` (else None)."""
     run = Run(mechanism, dataset)
     parts: list[Entry] = []
@@ -103,7 +103,7 @@ def _record(mechanism: Mechanism, dataset: Any, rng: Generator, *, drawn: bool) 
     return entry, canonical(output) if drawn else None
 
 
-def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Any]:
+def spend(node: Distribution | Applied, rng: Generator, *, drawn: bool) -> tuple[Entry, Output]:
     """One draw: its entry, and its value if `drawn`."""
     if isinstance(node, Applied):
         return _record(node.mechanism, node.dataset, rng, drawn=drawn)

@@ -8,21 +8,21 @@ has one like any other event, and it does not depend on a seed. A sub-mechanism 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.interpret.law import PATH_LIMIT, Law, LawCache, Support, align, courses, law_of
+from dpaudit.interpret.law import PATH_LIMIT, Law, LawCache, Support, align, execution_paths, law_of
 from dpaudit.interpret.ledger import FOLLOWED, Entry, composed, spend
 from dpaudit.interpret.walk import Last, Path, Run, blaming
 from dpaudit.language import Applied, Bernoulli, Claim, Distribution, IntegerRange, Mechanism, canonical
 from dpaudit.language.distributions import Product, Then, plain
 from dpaudit.language.relation import plain_records
+from dpaudit.outputs.canonical import Outcome, Output
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.stats.arrays import BoolArray, FloatArray
 
@@ -52,7 +52,7 @@ class LossTerm:
     """
 
     entry: Entry
-    value: Any
+    value: Output
     left: Floats
     right: Floats
     loss: float
@@ -63,9 +63,9 @@ class LossTerm:
 
 def loss_breakdown(
     mechanism: Mechanism,
-    left: Any,
-    right: Any,
-    inside: Callable[[Any], BoolArray],
+    left: object,
+    right: object,
+    inside: Callable[[Sequence[Outcome]], BoolArray],
     *,
     leak: bool = False,
     claim: Claim | None = None,
@@ -101,13 +101,13 @@ def loss_breakdown(
     at = int(np.argmax(wanted if wanted.any() else chances))
     if not chances[at] > 0:
         return None
-    likeliest = plain(values)[at]
-    target = likeliest.start if isinstance(likeliest, IntegerRange) else likeliest
+    most_likely = plain(values)[at]
+    target = most_likely.start if isinstance(most_likely, IntegerRange) else most_likely
     whole = walk.mechanism(mechanism, left, right, target, laws)
     return whole if claim is None else replace(whole, entry=replace(whole.entry, claim=claim))
 
 
-class _TooDear(Exception):
+class _TooExpensive(Exception):
     """Finding the most likely path is too expensive."""
 
 
@@ -125,7 +125,7 @@ class _Step:
 
     left: _Draw
     right: _Draw
-    value: Any
+    value: Output
     laws: _Laws
 
     @property
@@ -143,21 +143,21 @@ class _Walk:
     group: int
     work: int
 
-    def laws(self, left: Any, right: Any, mechanism: Mechanism) -> _Laws:
+    def laws(self, left: object, right: object, mechanism: Mechanism) -> _Laws:
         """Two laws over the same outcomes."""
         with blaming(mechanism):
-            return align(*(law_of(side, cache=self.cache, path_limit=self.path_limit) for side in (left, right)))
+            return align(*(law_of(draw, cache=self.cache, path_limit=self.path_limit) for draw in (left, right)))
 
-    def mechanism(self, mechanism: Mechanism, left: Any, right: Any, value: Any, laws: _Laws) -> LossTerm:
+    def mechanism(self, mechanism: Mechanism, left: object, right: object, value: Output, laws: _Laws) -> LossTerm:
         """A mechanism with output `value`, opened if its parts declare their privacy loss."""
         claim = _for_group(mechanism.claim, self.group)
         step = _Step(mechanism.on(left), mechanism.on(right), value, laws)
         leaf = LossTerm(Entry(mechanism.name, claim, None, ()), value, laws[1], laws[2], step.loss)
         try:
-            steps, share = self._course(mechanism, left, right, value, leaf)
+            steps, share = self._most_likely_path(mechanism, left, right, value, leaf)
         except _Apart as reason:
             return replace(leaf, remark=f"its parts cannot be compared: {reason}")
-        except (_TooDear, NotEnumerableError):
+        except (_TooExpensive, NotEnumerableError):
             return replace(leaf, remark="not opened: too many draws")
         parts = tuple(self._part(one, mechanism) for one in steps)
         if all(part.entry.claim is None and not part.entry.parts for part in parts):
@@ -200,8 +200,8 @@ class _Walk:
         claim = a.claim if a.claim == b.claim else None
         return LossTerm(Entry(_called(a), _for_group(claim, self.group), None, ()), step.value, p, q, step.loss)
 
-    def _course(
-        self, mechanism: Mechanism, left: Any, right: Any, value: Any, leaf: LossTerm
+    def _most_likely_path(
+        self, mechanism: Mechanism, left: object, right: object, value: Output, leaf: LossTerm
     ) -> tuple[list[_Step], float]:
         """The most likely draws that end in `value`, and their share of its probability.
 
@@ -209,12 +209,12 @@ class _Walk:
         records). These are skipped, unless `value` alone has a larger loss than the mechanism claims.
         """
         paths: list[tuple[float, Path]] = []
-        for path, mass, end in courses(mechanism, left, cache=self.cache, path_limit=self.path_limit):
+        for path, mass, end in execution_paths(mechanism, left, cache=self.cache, path_limit=self.path_limit):
             with blaming(mechanism):
                 of_end = law_of(end, cache=self.cache, path_limit=self.path_limit)
             self.work -= len(of_end) + len(path)
             if self.work < 0:
-                raise _TooDear
+                raise _TooExpensive
             chance = mass * _probability(of_end, value)
             if chance > 0:
                 paths.append((chance, path))
@@ -236,11 +236,11 @@ class _Walk:
         claim = leaf.entry.claim
         if first is not None and (leaf.loss == math.inf or (claim is not None and leaf.loss > claim.epsilon)):
             return first
-        if candidates and not _speaks(mechanism, left, candidates[0][1]):
+        if candidates and not _may_have_claims(mechanism, left, candidates[0][1]):
             return [], 1.0
         raise apart or _Apart("its most likely draws are impossible on the other dataset")
 
-    def _steps(self, mechanism: Mechanism, left: Any, right: Any, path: Path, value: Any) -> list[_Step]:
+    def _steps(self, mechanism: Mechanism, left: object, right: object, path: Path, value: Output) -> list[_Step]:
         """The draws of a path on both datasets, up to the first that is impossible under D′."""
         a, b = Run(mechanism, left), Run(mechanism, right)
         steps: list[_Step] = []
@@ -290,10 +290,10 @@ def _joined(name: str, claim: Claim | None, parts: tuple[LossTerm, ...]) -> Entr
     return Entry(name, claim, composed(entries), entries)
 
 
-def _speaks(mechanism: Mechanism, dataset: Any, path: Path) -> bool:
+def _may_have_claims(mechanism: Mechanism, dataset: object, path: Path) -> bool:
     """Whether any draw on a path may have a claim, itself or in a part."""
     run = Run(mechanism, dataset)
-    draws: list[Any] = []
+    draws: list[object] = []
     for drawn in path:
         draws.append(run.node)
         run.send(drawn.value)

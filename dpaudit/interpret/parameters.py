@@ -13,14 +13,17 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.language import Mechanism, Multiset
 from dpaudit.language.distributions import Distribution
+from dpaudit.language.records import Record
 from dpaudit.stats.enclosed import Roundings, as_decimal, short
 
+_Parameters = TypeVar("_Parameters")
 _PLAIN = (int, str, bytes, bool, type(None))
 _OWN = ("dpaudit.language", "dpaudit.interpret", "dpaudit.outputs", "dpaudit.stats")
 _ROUNDING = frozenset({
@@ -47,41 +50,42 @@ def exact_mechanism(mechanism: Mechanism, roundings: Roundings) -> Mechanism:
     return made
 
 
-def exact_value(thing: Any, roundings: Roundings) -> Any:
+def exact_value(thing: _Parameters, roundings: Roundings) -> _Parameters:
     """A dataclass of parameters (for example a goal) with every float made exact."""
-    return _exact(thing, roundings)
+    made: _Parameters = _exact(thing, roundings)
+    return made
 
 
-def exact_dataset(dataset: Any, roundings: Roundings) -> Any:
+def exact_dataset(dataset: object, roundings: Roundings) -> object:
     """A dataset with exact records: floats of few digits keep their values, and sums of them are not rounded."""
     if isinstance(dataset, Multiset):
-        if all(_settled(record) for record, _ in dataset.items):
+        if all(_nothing_to_round(record) for record, _ in dataset.items):
             return dataset
         return Multiset(tuple((_record(record, roundings), count) for record, count in dataset.items))
-    return dataset if _settled(dataset) else _record(dataset, roundings)
+    return dataset if _nothing_to_round(dataset) else _record(dataset, roundings)
 
 
-def _settled(record: Any) -> bool:
+def _nothing_to_round(record: Record) -> bool:
     """Whether a record contains nothing that could be rounded."""
     kind = type(record)
     if kind is float:
         return short(record) or record != record or record in (float("inf"), float("-inf"))
     if kind in (tuple, list):
-        return all(map(_settled, record))
+        return all(map(_nothing_to_round, record))
     if isinstance(record, np.ndarray) and record.dtype.kind == "f":
-        return all(map(_settled, record.ravel().tolist()))
+        return all(map(_nothing_to_round, record.ravel().tolist()))
     if is_dataclass(record) and not isinstance(record, type) and not hasattr(record, "__fingerprint__"):
-        return all(_settled(getattr(record, one.name)) for one in fields(record))
+        return all(_nothing_to_round(getattr(record, one.name)) for one in fields(record))
     return True
 
 
-def _record(record: Any, roundings: Roundings) -> Any:
+def _record(record: Record, roundings: Roundings) -> Record:
     kind = type(record)
-    if kind is float and not _settled(record):
+    if kind is float and not _nothing_to_round(record):
         return as_decimal(record, roundings)
     if kind in (tuple, list):
         return kind(_record(part, roundings) for part in record)
-    if not _settled(record):
+    if not _nothing_to_round(record):
         roundings.note(f"records of the type {kind.__name__}")
     return record
 
@@ -116,7 +120,7 @@ def _exact(thing: Any, roundings: Roundings) -> Any:
     return thing
 
 
-def _anew(thing: Any, parts: dict[str, Any], roundings: Roundings) -> Any:
+def _anew(thing: Any, parts: dict[str, object], roundings: Roundings) -> Any:
     """A dataclass rebuilt from exact parts; its `__post_init__` runs again."""
     before = roundings.notes
     made = replace(thing, **parts)
@@ -129,8 +133,8 @@ def _anew(thing: Any, parts: dict[str, Any], roundings: Roundings) -> Any:
     return made
 
 
-def _array(values: Any, roundings: Roundings) -> Any:
-    if values.dtype.kind != "f" or all(map(_settled, values.ravel().tolist())):
+def _array(values: NDArray[np.generic], roundings: Roundings) -> NDArray[np.generic]:
+    if values.dtype.kind != "f" or all(map(_nothing_to_round, values.ravel().tolist())):
         return values
     array = np.empty(values.shape, dtype=object)
     array.ravel()[:] = [_exact(part, roundings) for part in values.ravel().tolist()]
@@ -140,9 +144,9 @@ def _array(values: Any, roundings: Roundings) -> Any:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-def _constants(mechanism: Mechanism) -> Iterator[tuple[Any, str]]:
+def _constants(mechanism: Mechanism) -> Iterator[tuple[float | str, str]]:
     """Floats of many digits in the source code of a mechanism and of those it contains, and functions that round."""
-    seen: set[Any] = set()
+    seen: set[object] = set()
     for part in _parts(mechanism):
         kind = type(part)
         if kind not in seen:
@@ -151,7 +155,7 @@ def _constants(mechanism: Mechanism) -> Iterator[tuple[Any, str]]:
                 yield from _of_attribute(kind, name, seen)
 
 
-def _parts(thing: Any) -> Iterator[Any]:
+def _parts(thing: Any) -> Iterator[object]:
     if type(thing) in (tuple, list, frozenset, set):
         for part in thing:
             yield from _parts(part)
@@ -161,7 +165,7 @@ def _parts(thing: Any) -> Iterator[Any]:
             yield from _parts(getattr(thing, one.name))
 
 
-def _of_attribute(kind: type, name: str, seen: set[Any]) -> Iterator[tuple[Any, str]]:
+def _of_attribute(kind: type, name: str, seen: set[object]) -> Iterator[tuple[float | str, str]]:
     """The same for a method, property or constant of a class, and for those that it refers to."""
     if (kind, name) in seen:
         return
@@ -183,7 +187,7 @@ def _of_attribute(kind: type, name: str, seen: set[Any]) -> Iterator[tuple[Any, 
     yield from _of_function(function, kind, seen)
 
 
-def _of_function(function: Any, kind: type | None, seen: set[Any]) -> Iterator[tuple[Any, str]]:
+def _of_function(function: object, kind: type | None, seen: set[object]) -> Iterator[tuple[float | str, str]]:
     function = getattr(function, "__wrapped__", function)
     if not isinstance(function, FunctionType) or function in seen or function.__module__.startswith(_OWN):
         return
@@ -216,9 +220,9 @@ def _of_function(function: Any, kind: type | None, seen: set[Any]) -> Iterator[t
                 yield from _of_function(held, None, seen)
 
 
-def _rounding_calls(code: CodeType, names: dict[str, Any]) -> Iterator[str]:
+def _rounding_calls(code: CodeType, names: dict[str, object]) -> Iterator[str]:
     """Names of functions of `math`, numpy and scipy that round: on whole numbers this would go unnoticed."""
-    last: Any = None
+    last: object = None
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             last = names.get(step.argval)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions import plain
+from dpaudit.outputs.canonical import Outcome
 from dpaudit.outputs.ranges import IntegerRange, Spread, mixed, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
 
-Outcomes: TypeAlias = tuple[Hashable, ...] | IntArray
+Outcomes: TypeAlias = tuple[Outcome, ...] | IntArray
 
 LISTED_MEMBERS = 1_000_000
 """Ranges with more members than this are not expanded for a draw that the program continues from."""
@@ -20,7 +21,7 @@ _AT_ONCE = 256
 """Number of laws collected before computing their common refinement."""
 
 
-def has_ranges(values: Any) -> bool:
+def has_ranges(values: object) -> bool:
     """Whether some outcome of a law is a range."""
     return isinstance(values, tuple) and any(type(value) is IntegerRange for value in values)
 
@@ -40,13 +41,13 @@ class RangeMixture:
         if len(self._parts) == _AT_ONCE:
             self._parts = [(mixed(self._parts), 1.0)]
 
-    def add_all(self, values: Iterable[Any], probs: FloatArray, mass: float) -> list[tuple[Hashable, float]]:
+    def add_all(self, values: Iterable[Outcome], probs: FloatArray, mass: float) -> list[tuple[Outcome, float]]:
         """Add the whole numbers and ranges of a law; return its other outcomes with their share of `mass`."""
         spread, others = _parted(values, probs)
         self.add(spread, mass)
         return [(value, mass * p) for value, p in others]
 
-    def law(self, values: Iterable[Any], probs: FloatArray) -> tuple[Outcomes, FloatArray]:
+    def law(self, values: Iterable[Outcome], probs: FloatArray) -> tuple[Outcomes, FloatArray]:
         """The sum of everything added and a law of single outcomes: outcomes and probabilities."""
         spread, others = _parted(values, probs)
         total = mixed([*self._parts, (spread, 1.0)])
@@ -86,7 +87,7 @@ def members(values: Outcomes, probs: FloatArray, where: str) -> tuple[Outcomes, 
             f"The {where} has {sum(sizes):,} values, and the program may branch on each; at most {LISTED_MEMBERS:,} "
             "are enumerated: make it the last draw, or choose a smaller range."
         )
-    single: list[Hashable] = []
+    single: list[Outcome] = []
     for value in values:
         single += range(value.start, value.stop) if isinstance(value, IntegerRange) else [value]
     # one by one: they may be intervals
@@ -94,10 +95,10 @@ def members(values: Outcomes, probs: FloatArray, where: str) -> tuple[Outcomes, 
     return tuple(single), np.repeat(each, sizes)
 
 
-def _parted(values: Iterable[Any], probs: FloatArray) -> tuple[Spread, list[tuple[Hashable, float]]]:
+def _parted(values: Iterable[Outcome], probs: FloatArray) -> tuple[Spread, list[tuple[Outcome, float]]]:
     """The part of a law on whole numbers (1.0 and True are 1), and its other outcomes."""
     on: list[tuple[int, int, float]] = []
-    others: list[tuple[Hashable, float]] = []
+    others: list[tuple[Outcome, float]] = []
     for value, p in zip(values, probs.tolist(), strict=True):
         if isinstance(value, IntegerRange):
             on.append((value.start, value.stop, p))
@@ -110,7 +111,7 @@ def _parted(values: Iterable[Any], probs: FloatArray) -> tuple[Spread, list[tupl
     return Spread(starts, stops, np.array([p for _, _, p in on], dtype=np.float64)), others
 
 
-def _outcomes(spread: Spread) -> Sequence[Hashable]:
+def _outcomes(spread: Spread) -> Sequence[Outcome]:
     """The outcomes of a spread; a range of one member becomes that number."""
     return [
         start if stop == start + 1 else IntegerRange(start, stop)

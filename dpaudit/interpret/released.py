@@ -22,21 +22,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from flint import ctx
+from flint import arb, ctx
 from numpy.random import Generator, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret.forms import Form, Notebook, exact, is_form
 from dpaudit.interpret.parameters import exact_dataset, exact_mechanism
 from dpaudit.interpret.walk import Last, Run, Watch, refuse_failures
-from dpaudit.language import Applied, Distribution, Mechanism
+from dpaudit.language import Applied, Distribution, Draw, Mechanism
 from dpaudit.language.distributions import DiscreteLaplace, Gaussian, Laplace, Mapped, Product, Real, Then
 from dpaudit.language.distributions.real import rounded_noise
 from dpaudit.language.relation import plain_records
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import Output, canonical
 from dpaudit.outputs.form import form as form_of
 from dpaudit.stats.enclosed import PRECISION, Roundings, is_enclosed, unwatched, watched, watching
 
@@ -84,7 +84,7 @@ class Released:
     rounded: tuple[str, ...] = ()
 
 
-def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
+def released(mechanism: Mechanism, left: object, right: object) -> Released:
     """The draws that a mechanism releases on two datasets.
 
     Args:
@@ -100,7 +100,7 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     try:
         with watching(roundings):
             exact_one = exact_mechanism(mechanism, roundings)
-            datasets = [exact_dataset(side, roundings) for side in (left, right)]
+            datasets = [exact_dataset(dataset, roundings) for dataset in (left, right)]
             result = _released(exact_one, *datasets)
     except TimeLimitError:
         raise
@@ -111,8 +111,8 @@ def released(mechanism: Mechanism, left: Any, right: Any) -> Released:
     return replace(result, rounded=tuple(roundings.notes))
 
 
-def _released(mechanism: Mechanism, left: Any, right: Any) -> Released:
-    a, b = (_read(mechanism, side) for side in (left, right))
+def _released(mechanism: Mechanism, left: object, right: object) -> Released:
+    a, b = (_read(mechanism, dataset) for dataset in (left, right))
     name = mechanism.name
     if (a.frame, a.kinds) != (b.frame, b.kinds) or [row[0] for row in a.rows] != [row[0] for row in b.rows]:
         raise NotEnumerableError(f"The outputs of {name} do not depend on its draws in the same way on both datasets.")
@@ -157,12 +157,12 @@ class _Reading:
 
     draws: list[Real] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
-    frame: Any = None
-    kinds: list[Any] = field(default_factory=list)
+    frame: object = None
+    kinds: list[object] = field(default_factory=list)
     lone: bool = False
 
 
-def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
+def _read(mechanism: Mechanism, dataset: object) -> _Reading:
     """Run a program on forms, and compare the result with runs on numbers."""
     watch = Watch(mechanism, dataset)
     notebook = Notebook()
@@ -196,7 +196,7 @@ def _read(mechanism: Mechanism, dataset: Any) -> _Reading:
     return reading
 
 
-def _probe(mechanism: Mechanism, dataset: Any, reading: _Reading, rng: Generator, far: float) -> None:
+def _probe(mechanism: Mechanism, dataset: object, reading: _Reading, rng: Generator, far: float) -> None:
     """Compare a reading with one run on numbers."""
     asked: list[Real] = []
     values: list[Fraction] = []
@@ -243,15 +243,15 @@ class _Walk:
         taken: the number of draws so far.
     """
 
-    draw: Callable[[Real], Any]
+    draw: Callable[[Real], Output]
     name: str
     taken: int = 0
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Draw) -> Output:
         """The value of a draw or an applied mechanism, in the form that the sampler would send."""
         if isinstance(node, Applied):
             return _as_sent(_output(node.mechanism, node.dataset, self))
-        if type(node) in (Laplace, Gaussian, DiscreteLaplace):
+        if isinstance(node, Real) and type(node) in (Laplace, Gaussian, DiscreteLaplace):
             self.taken += 1
             if self.taken > DRAWS:
                 raise NotEnumerableError(f"{self.name} makes more than {DRAWS:,} draws, too many to be followed.")
@@ -266,12 +266,12 @@ class _Walk:
             f"{self.name} draws {node!r}; only Laplace, Gaussian and discrete Laplace noise is followed."
         )
 
-    def end(self, last: Any) -> Any:
+    def end(self, last: Output) -> Output:
         """The output from the end of a program: an output already, or one more draw."""
         return self.value(last) if not is_form(last) and isinstance(last, Distribution | Applied) else last
 
 
-def _output(mechanism: Mechanism, dataset: Any, walk: _Walk) -> Any:
+def _output(mechanism: Mechanism, dataset: object, walk: _Walk) -> Output:
     run = Run(mechanism, dataset)
     while not isinstance(run.node, Last):
         run.send(walk.value(run.node), ())
@@ -279,7 +279,7 @@ def _output(mechanism: Mechanism, dataset: Any, walk: _Walk) -> Any:
     return walk.end(run.node.value)
 
 
-def _called_by(name: str, function: Callable[[Any], Any], value: Any) -> Any:
+def _called_by(name: str, function: Callable[[Output], Output], value: Output) -> Output:
     try:
         return function(value)
     except DpauditError:
@@ -288,7 +288,7 @@ def _called_by(name: str, function: Callable[[Any], Any], value: Any) -> Any:
         raise MechanismError(f"{name} raised {type(error).__name__}: {error}") from error
 
 
-def _as_sent(value: Any) -> Any:
+def _as_sent(value: Output) -> Output:
     """Arrays and lists as tuples."""
     if is_form(value):
         return value
@@ -297,7 +297,7 @@ def _as_sent(value: Any) -> Any:
     return tuple(map(_as_sent, value)) if type(value) in (list, tuple) else value
 
 
-def _frame(output: Any, rows: list[Row], kinds: list[Any]) -> Any:
+def _frame(output: Output, rows: list[Row], kinds: list[object]) -> object:
     """An output without its numbers; they are appended to `rows` in order, and the kinds of constants to `kinds`."""
     if is_form(output):
         rows.append((output.parts, output.constant))
@@ -373,14 +373,16 @@ def _without(parts: dict[int, Fraction], constant: Fraction, at: int, pivot: Row
 
 def _centre(draw: Real) -> Fraction:
     """The exact centre of a draw."""
-    centre = exact(draw.mean if isinstance(draw, Gaussian) else draw.loc)  # type: ignore[attr-defined]
+    assert isinstance(draw, Gaussian | Laplace | DiscreteLaplace)
+    centre = exact(draw.mean if isinstance(draw, Gaussian) else draw.loc)
     if centre is None:
         raise NotEnumerableError(f"{draw!r} has a centre that is not a fraction.")
     return centre
 
 
-def _scale_of(draw: Real) -> Any:
-    return draw.sigma if isinstance(draw, Gaussian) else draw.scale  # type: ignore[attr-defined]
+def _scale_of(draw: Real) -> float | Fraction:
+    assert isinstance(draw, Gaussian | Laplace | DiscreteLaplace)
+    return draw.sigma if isinstance(draw, Gaussian) else draw.scale
 
 
 def _scale(draw: Real) -> tuple[Fraction, tuple[Fraction, Fraction] | None]:
@@ -396,7 +398,7 @@ def _scale(draw: Real) -> tuple[Fraction, tuple[Fraction, Fraction] | None]:
     return (low + high) / 2, (low, high)
 
 
-def _fraction(point: Any) -> Fraction:
+def _fraction(point: arb) -> Fraction:
     """An end of an interval, which is a binary fraction."""
     mantissa, exponent = point.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

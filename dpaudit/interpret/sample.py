@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
@@ -16,8 +15,9 @@ from dpaudit.interpret.walk import Last, Path, Run, Step, Watch, blaming, contin
 from dpaudit.language import Applied, Distribution, Finite, Mechanism, canonical
 from dpaudit.language.checks import whole
 from dpaudit.language.distributions import Then
+from dpaudit.language.distributions.base import Values
 from dpaudit.language.relation import plain_records
-from dpaudit.outputs.canonical import Raised, real_shape
+from dpaudit.outputs.canonical import Outcome, Output, Raised, real_shape
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import PLAIN, Forms
 from dpaudit.stats.arrays import FloatArray
@@ -80,7 +80,7 @@ def outcomes(block: Reals) -> list[Hashable]:
     return [_tuple(row) for row in block.tolist()]
 
 
-def _tuple(row: Any) -> Any:
+def _tuple(row: object) -> Outcome:
     return tuple(map(_tuple, row)) if isinstance(row, list) else row
 
 
@@ -91,12 +91,12 @@ class Tally:
     counts: dict[Hashable, int] = field(default_factory=dict)
     blocks: dict[tuple[int, ...], list[Reals]] = field(default_factory=dict)
     """Reals by the shape of one outcome."""
-    singles: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
+    singles: dict[tuple[int, ...], list[object]] = field(default_factory=dict)
     """Reals that were added one by one, by their shape."""
     others: list[Hashable] = field(default_factory=list)
     forms: Forms = field(default_factory=Forms)
 
-    def add(self, output: Any, times: int) -> None:
+    def add(self, output: Output, times: int) -> None:
         """Add an output that `times` runs returned.
 
         Raises:
@@ -124,7 +124,7 @@ class Tally:
         else:
             self.others.append(outcome)
 
-    def add_reals(self, block: NDArray[np.floating[Any]]) -> None:
+    def add_reals(self, block: NDArray[np.generic]) -> None:
         """Add a block of real outputs, shape (r, *d); the caller must not modify the block afterwards."""
         finite = np.isfinite(block)
         rows = finite if block.ndim == 1 else finite.reshape(len(block), -1).all(axis=1)
@@ -138,7 +138,7 @@ class Tally:
         if len(block):
             self.blocks.setdefault(block.shape[1:], []).append(block.astype(np.float64, copy=False))
 
-    def add_many(self, drawn: Any) -> None:
+    def add_many(self, drawn: Values) -> None:
         """Add values drawn in bulk: an array with one output per row, or a list.
 
         The form of an array's rows is not counted: it depends only on how the draw is implemented.
@@ -150,7 +150,7 @@ class Tally:
         else:
             self._add_many(drawn)
 
-    def _add_many(self, drawn: Any) -> None:
+    def _add_many(self, drawn: Values) -> None:
         if isinstance(drawn, np.ndarray) and drawn.dtype.kind == "f" and not isinstance(drawn, np.ma.MaskedArray):
             self.add_reals(drawn)
         elif isinstance(drawn, np.ndarray) and drawn.ndim == 1 and drawn.dtype.kind in "biuUS":
@@ -197,7 +197,7 @@ class Tally:
 _PLAIN = frozenset({int, bool, str, bytes, type(None)})
 
 
-def sample(mechanism: Mechanism, dataset: Any, runs: int, *, seed: int | SeedSequence | Generator = 0) -> Outputs:
+def sample(mechanism: Mechanism, dataset: object, runs: int, *, seed: int | SeedSequence | Generator = 0) -> Outputs:
     """The outputs of `runs` independent runs on a dataset.
 
     Args:
@@ -229,7 +229,7 @@ def sample(mechanism: Mechanism, dataset: Any, runs: int, *, seed: int | SeedSeq
     return outputs
 
 
-def _walk(mechanism: Mechanism, dataset: Any, runs: int, rng: Generator, tally: Tally) -> None:
+def _walk(mechanism: Mechanism, dataset: object, runs: int, rng: Generator, tally: Tally) -> None:
     pending: list[tuple[Path, int]] = [((), runs)]
     watch = Watch(mechanism, dataset)
     while pending:
@@ -247,7 +247,7 @@ def _walk(mechanism: Mechanism, dataset: Any, runs: int, rng: Generator, tally: 
     watch.close()
 
 
-def _finish(end: Any, size: int, rng: Generator, tally: Tally) -> None:
+def _finish(end: Output, size: int, rng: Generator, tally: Tally) -> None:
     """Draw the outputs of `size` runs that share everything up to their last draw."""
     if isinstance(end, Applied):
         tally.merge(sample(end.mechanism, end.dataset, size, seed=rng))
@@ -263,7 +263,7 @@ def _finish(end: Any, size: int, rng: Generator, tally: Tally) -> None:
         tally.add(end, size)
 
 
-def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple[Any, int]]:
+def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple[Outcome, int]]:
     """Split `size` runs by the values they draw: pairs (value, count)."""
     if isinstance(node, Distribution) and not isinstance(node, Then):
         return list(node.grouped(rng, size))
@@ -279,7 +279,7 @@ def split(node: Distribution | Applied, size: int, rng: Generator) -> list[tuple
     ]
 
 
-def _holds_float(value: Any) -> bool:
+def _holds_float(value: Outcome) -> bool:
     if isinstance(value, tuple):
         # long tuples mostly contain plain parts: decide by types, without a call for each
         return not _PLAIN.issuperset(map(type, value)) and any(map(_holds_float, value))

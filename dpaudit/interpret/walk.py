@@ -11,14 +11,13 @@ import random
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import DpauditError, MechanismError, NondeterministicMechanismError
-from dpaudit.language import Applied, Distribution, Mechanism
+from dpaudit.language import Applied, Distribution, Draw, Mechanism
 from dpaudit.language.distributions import Then
-from dpaudit.outputs.canonical import Raised, as_sent
+from dpaudit.outputs.canonical import Outcome, Output, Raised, as_sent
 from dpaudit.outputs.failures import raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import SEVERAL
@@ -28,7 +27,7 @@ from dpaudit.outputs.form import SEVERAL
 class Last:
     """The end of a path: an output, or the distribution or applied mechanism that the output is drawn from."""
 
-    value: Any
+    value: Output
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Step:
     """One draw of a path: its node and its value."""
 
     image: Hashable
-    value: Any
+    value: Output
 
 
 Path = tuple[Step, ...]
@@ -60,9 +59,9 @@ class Run:
     and errors for lack of memory or stack, propagate.
     """
 
-    def __init__(self, mechanism: Mechanism, dataset: Any, path: Path = ()) -> None:
+    def __init__(self, mechanism: Mechanism, dataset: object, path: Path = ()) -> None:
         self._mechanism = mechanism
-        self._program: Generator[Any, Any, Any] | None = None
+        self._program: Generator[Draw, Output, Output] | None = None
         self.path: Path = ()
         self.node: Distribution | Applied | Last
         try:
@@ -79,7 +78,7 @@ class Run:
                 raise _nondeterministic(mechanism, f"draw {len(self.path) + 1} was different")
             self.send(step.value, step.image)
 
-    def send(self, value: Any, image: Hashable | None = None) -> None:
+    def send(self, value: Output, image: Hashable | None = None) -> None:
         """Continue with the value of the current draw."""
         self.path = (*self.path, Step(fingerprint(self.node) if image is None else image, value))
         # only its type: a symbolic draw (`released`) must not be asked what it is
@@ -115,7 +114,7 @@ class Run:
             "not supported; make the sub-mechanism return a value, such as None, instead of failing."
         )
 
-    def _advance(self, value: Any, *, first: bool = False) -> None:
+    def _advance(self, value: Output, *, first: bool = False) -> None:
         assert self._program is not None
         try:
             node = next(self._program) if first else self._program.send(value)
@@ -143,7 +142,7 @@ class Watch:
         NondeterministicMechanismError: from `finished` and `close`.
     """
 
-    def __init__(self, mechanism: Mechanism, dataset: Any) -> None:
+    def __init__(self, mechanism: Mechanism, dataset: object) -> None:
         self._mechanism = mechanism
         self._dataset = dataset
         self._before = _global_generators()
@@ -193,7 +192,7 @@ def blaming(mechanism: Mechanism) -> Iterator[None]:
         raise _blame(mechanism, error) from error
 
 
-def continued(draw: Then, value: Any) -> Any:
+def continued(draw: Then, value: Output) -> Output:
     """The continuation of a draw on a value: a draw, an output, or a failure, which is an output."""
     if type(value) is Raised:
         return value
@@ -205,7 +204,7 @@ def continued(draw: Then, value: Any) -> Any:
         return raised(error)
 
 
-def refuse_failures(name: str, outcomes: Iterable[Any]) -> None:
+def refuse_failures(name: str, outcomes: Iterable[Outcome]) -> None:
     """Raise if an outcome of a mechanism is a failure; for uses where a failure is an error, not an output.
 
     Raises:

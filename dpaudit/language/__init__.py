@@ -46,13 +46,14 @@ from dpaudit.language.distributions import (
     Uniform,
     independent,
 )
-from dpaudit.language.distributions.step_scores import Scored, StepScores
+from dpaudit.language.distributions.step_scores import Scored, Solution, StepScores
 from dpaudit.language.game import WITH, WITHOUT, Game
 from dpaudit.language.mechanism import Applied, Draw, Mechanism, Program
 from dpaudit.language.multiset import Multiset
 from dpaudit.language.numbers import as_written, ceil_log2, log_star, next_prime
 from dpaudit.language.private_rows import PRIVATE, PRIVATE_ROWS, PUBLIC, PrivateRows
 from dpaudit.language.quality import Given, Multiplicity, PiecewiseConstantScore, Quality, Realised
+from dpaudit.language.records import Record
 from dpaudit.language.relation import ADD_REMOVE_ONE, REPLACE_ONE, AddRemoveOne, Dataset, Relation, ReplaceOne
 from dpaudit.language.relations import relation_named, relation_names
 from dpaudit.language.scores import AnyScores, Scores, step_scores
@@ -60,7 +61,7 @@ from dpaudit.language.symmetry import Exchange, Symmetry, exchanges, relabelling
 from dpaudit.language.trial import Fixed, Trial
 from dpaudit.language.utility import Goal, Instance, InteriorPoint, SampleSize, UtilityClaim
 from dpaudit.language.zcdp import zcdp_budget, zcdp_delta, zcdp_delta_by_moments, zcdp_of_pure
-from dpaudit.outputs.canonical import BOTTOM, Bottom, canonical
+from dpaudit.outputs.canonical import BOTTOM, Bottom, Outcome, Output, canonical
 from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 from dpaudit.stats.enclosed import cached, exp, exp2, expm1, fsum, log, log1p, log2, sqrt, tanh, to_float
@@ -126,6 +127,8 @@ __all__ = [
     "Multiplicity",
     "Multiset",
     "NoisyCopies",
+    "Outcome",
+    "Output",
     "ParameterError",
     "PiecewiseConstantScore",
     "PrivateRows",
@@ -136,6 +139,7 @@ __all__ = [
     "RandomPairing",
     "Real",
     "Realised",
+    "Record",
     "Relation",
     "Repeated",
     "ReplaceOne",
@@ -144,6 +148,7 @@ __all__ = [
     "Scores",
     "Snapping",
     "Softmax",
+    "Solution",
     "StepScores",
     "StepSoftmax",
     "Symmetry",

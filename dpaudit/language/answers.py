@@ -7,13 +7,13 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import Generator
 
 from dpaudit.language.checks import positive
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.records import as_record, is_number
+from dpaudit.language.records import Record, as_record, is_number
 from dpaudit.language.relation import Dataset, Relation
 
 
@@ -62,16 +62,16 @@ class Answers(Relation):
         # a sum of decimals that is 1 on paper may exceed it by rounding
         return max(1, math.ceil(self.gap(a, b) / self.reach - 1e-9))
 
-    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+    def neighbours(self, dataset: Dataset, domain: Sequence[Record]) -> Iterator[Dataset]:
         for other in product(dict.fromkeys(as_record(tuple(domain))), repeat=len(dataset)):
             if self.distance(dataset, other) == 1:
                 yield other
 
-    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+    def scope(self, domain: Sequence[Record], records: int, *, ordered: bool) -> list[Dataset]:
         """All vectors of `records` answers; their order always counts."""
         return list(product(as_record(tuple(domain)), repeat=records))
 
-    def _moved(self, answer: Any, step: int, domain: Sequence[Any]) -> Any:
+    def _moved(self, answer: float, step: int, domain: Sequence[Record]) -> float:
         """One answer moved as far as a record can move it, unless that leaves the range of the domain."""
         numbers = [value for value in domain if is_number(value)]
         moved = answer + (step if self.reach == 1 else step * self.reach)
@@ -87,7 +87,7 @@ class AnswersLInf(Answers):
     def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
         return max((abs(a - b) for a, b in zip(left, right, strict=True)), default=0.0)
 
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         steps = rng.integers(-1, 2, len(dataset)).tolist()
         return tuple(self._moved(a, step, domain) for a, step in zip(dataset, steps, strict=True))
 
@@ -101,7 +101,7 @@ class AnswersL1(Answers):
     def gap(self, left: tuple[float, ...], right: tuple[float, ...]) -> float:
         return math.fsum(abs(a - b) for a, b in zip(left, right, strict=True))
 
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         if not len(dataset):
             return dataset
         at, step = int(rng.integers(len(dataset))), 2 * int(rng.integers(2)) - 1

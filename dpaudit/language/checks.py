@@ -21,17 +21,17 @@ from weakref import WeakKeyDictionary
 
 from dpaudit.errors import ParameterError
 from dpaudit.options import Option
-from dpaudit.stats.enclosed import is_enclosed
+from dpaudit.stats.enclosed import is_enclosed, to_float
 
 
-def number(name: str | Option, value: Any) -> float:
+def number(name: str | Option, value: object) -> float:
     """A finite real number as a float; an enclosed one unchanged.
 
     Raises:
         ParameterError: it is not a number, or it is NaN or infinite.
     """
     if is_enclosed(value):
-        return value  # type: ignore[no-any-return]  # behaves like a float
+        return to_float(value)  # itself: it behaves like a float
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError("{} must be a number, not {}.", name, repr(value))
     try:
@@ -43,7 +43,7 @@ def number(name: str | Option, value: Any) -> float:
     return converted
 
 
-def positive(name: str | Option, value: Any) -> float:
+def positive(name: str | Option, value: object) -> float:
     """A finite number above 0.
 
     Raises:
@@ -55,7 +55,7 @@ def positive(name: str | Option, value: Any) -> float:
     return checked
 
 
-def at_least(name: str | Option, value: Any, least: float) -> float:
+def at_least(name: str | Option, value: object, least: float) -> float:
     """A finite number ≥ `least`.
 
     Raises:
@@ -67,7 +67,7 @@ def at_least(name: str | Option, value: Any, least: float) -> float:
     return checked
 
 
-def probability(name: str | Option, value: Any, *, open_ends: bool = False) -> float:
+def probability(name: str | Option, value: object, *, open_ends: bool = False) -> float:
     """A number in [0, 1], or in (0, 1) with `open_ends`.
 
     Raises:
@@ -98,7 +98,7 @@ def whole(name: str | Option, value: Any, *, least: int | None = None) -> int:
     return integer
 
 
-def unit(name: str, value: Any) -> float:
+def unit(name: str, value: object) -> float:
     """A number in (0, 1].
 
     Raises:
@@ -110,7 +110,7 @@ def unit(name: str, value: Any) -> float:
     return checked
 
 
-def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+def _one_of(name: str, value: object, choices: tuple[object, ...]) -> object:
     """One of the given choices.
 
     Raises:
@@ -193,7 +193,7 @@ def _field_checks(cls: Any) -> tuple[tuple[str, _Checker], ...]:
     return known
 
 
-def _annotations(cls: type, name: str) -> Iterator[Any]:
+def _annotations(cls: type, name: str) -> Iterator[object]:
     """The evaluated annotations of a field, the class's own first; annotations that fail to evaluate are skipped."""
     for owner in cls.__mro__:
         module = sys.modules.get(owner.__module__)
@@ -205,9 +205,9 @@ def _annotations(cls: type, name: str) -> Iterator[Any]:
             continue
 
 
-def _check_of(annotation: Any) -> _Checker | None:
+def _check_of(annotation: object) -> _Checker | None:
     if get_origin(annotation) is Annotated:
-        checkers = [extra.passes for extra in annotation.__metadata__ if isinstance(extra, Check)]
+        checkers = [extra.passes for extra in get_args(annotation) if isinstance(extra, Check)]
         return checkers[0] if checkers else None
     if get_origin(annotation) is Literal:
         return partial(_one_of, choices=get_args(annotation))

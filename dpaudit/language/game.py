@@ -12,10 +12,11 @@ output revealed the secret). For any view, its claim is the mechanism's.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpaudit.language.claim import Claim
 from dpaudit.language.mechanism import Mechanism, Program
+from dpaudit.language.relation import Dataset
 
 WITH, WITHOUT = ("with",), ("without",)
 """The two datasets of a game, of one record each."""
@@ -35,7 +36,7 @@ class Game(Mechanism):
     def play(self, secret_in: bool) -> Program:
         """One run: draw the secret, build the dataset with or without it, run the subject, return the view."""
 
-    def run(self, dataset: Any) -> Program:
+    def run(self, dataset: Dataset) -> Program:
         return self.play(tuple(dataset) == WITH)
 
     @property

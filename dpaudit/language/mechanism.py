@@ -11,8 +11,10 @@ from dpaudit.language.card import Card
 from dpaudit.language.checks import Checked
 from dpaudit.language.claim import Claim
 from dpaudit.language.distributions import Distribution
+from dpaudit.language.records import Record
 from dpaudit.language.symmetry import Symmetry
 from dpaudit.language.utility import SampleSize, UtilityClaim
+from dpaudit.outputs.canonical import Output
 
 
 class Mechanism(Checked, ABC):
@@ -52,7 +54,7 @@ class Mechanism(Checked, ABC):
         """
         return None if self.claim is None else self.claim.group(k)
 
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+    def symmetries(self, domain: Sequence[Record]) -> tuple[Symmetry, ...]:
         """Exchanges of records that leave the mechanism unchanged; each needs a proof where it is declared.
 
         `dpaudit verify` confirms them on some datasets, then computes one output distribution for all datasets that
@@ -72,7 +74,7 @@ class Mechanism(Checked, ABC):
         """The printed sample sizes of the utility guarantees, with this instance's parameters."""
         return ()
 
-    def on(self, dataset: Any) -> Applied:
+    def on(self, dataset: object) -> Applied:
         """This mechanism applied to data; another mechanism yields it to use it as a subroutine."""
         return Applied(self, dataset)
 
@@ -87,8 +89,8 @@ class Applied:
     """A mechanism applied to a dataset, to be drawn from."""
 
     mechanism: Mechanism
-    dataset: Any
+    dataset: object
 
 
 Draw: TypeAlias = Distribution | Applied
-Program: TypeAlias = Generator[Draw, Any, Any]
+Program: TypeAlias = Generator[Draw, Output, Output]

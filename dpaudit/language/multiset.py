@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import DatasetError
-from dpaudit.language.records import as_record
+from dpaudit.language.records import Record, as_record
 from dpaudit.stats.arrays import IntArray
 
 _MOST = 2**63 - 1
@@ -23,7 +22,7 @@ class Multiset:
     Build it with `Multiset.of` (any iterable of records) or `Multiset.counted` (value → multiplicity).
     """
 
-    items: tuple[tuple[Any, int], ...]
+    items: tuple[tuple[Record, int], ...]
 
     @classmethod
     def of(cls, records: Iterable[Hashable] | Multiset) -> Multiset:
@@ -40,7 +39,7 @@ class Multiset:
             raise DatasetError(f"These records cannot form a multiset: {error}.") from None
 
     @classmethod
-    def counted(cls, multiplicities: dict[Any, int]) -> Multiset:
+    def counted(cls, multiplicities: dict[Record, int]) -> Multiset:
         """From value → multiplicity; multiplicities of 0 are dropped.
 
         Raises:
@@ -63,7 +62,7 @@ class Multiset:
     def __len__(self) -> int:
         return sum(count for _, count in self.items)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Record]:
         for value, count in self.items:
             for _ in range(count):
                 yield value
@@ -72,7 +71,7 @@ class Multiset:
         return "{" + ", ".join(f"{value!r}×{count:,}" for value, count in self.items) + "}"
 
     @property
-    def values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[Record, ...]:
         """Distinct values, ascending."""
         return tuple(value for value, _ in self.items)
 
@@ -91,15 +90,15 @@ class Multiset:
             room -= count
         return Multiset(tuple(kept))
 
-    def at_least(self, value: Any) -> int:
+    def at_least(self, value: Record) -> int:
         """How many records are ≥ value."""
         return sum(count for v, count in self.items if v >= value)
 
-    def at_most(self, value: Any) -> int:
+    def at_most(self, value: Record) -> int:
         """How many records are ≤ value."""
         return sum(count for v, count in self.items if v <= value)
 
-    def changed(self, *, remove: Iterable[Any] = (), add: Iterable[Any] = ()) -> Multiset:
+    def changed(self, *, remove: Iterable[Record] = (), add: Iterable[Record] = ()) -> Multiset:
         """A copy with some records removed and some added.
 
         Raises:

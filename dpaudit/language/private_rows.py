@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import Generator
 
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
 from dpaudit.language.relation import Dataset, Relation, ReplaceOne, as_records, missing, record_at
 
 PRIVATE, PUBLIC = "priv", "pub"
@@ -67,7 +68,7 @@ class PrivateRows(Relation):
             return f"The privacy bit of record {at + 1} differs: under {self.kind} privacy bits are fixed"
         return f"Record {at + 1} is public and differs: under {self.kind} public rows are fixed"
 
-    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+    def neighbours(self, dataset: Dataset, domain: Sequence[Record]) -> Iterator[Dataset]:
         dataset = as_records(dataset)
         private = [row for row in dict.fromkeys(as_records(tuple(domain))) if _is_private(row)]
         if isinstance(dataset, Multiset):
@@ -81,7 +82,7 @@ class PrivateRows(Relation):
                 if new != old:
                     yield (*dataset[:i], new, *dataset[i + 1 :])
 
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         new = [row for row in domain if _is_private(row)]
         old = [i for i, row in enumerate(dataset) if _is_private(row)]
         if not new or not old:
@@ -91,7 +92,7 @@ class PrivateRows(Relation):
             return dataset.changed(remove=(record_at(dataset, at),), add=(row,))
         return (*dataset[:at], row, *dataset[at + 1 :])
 
-    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+    def scope(self, domain: Sequence[Record], records: int, *, ordered: bool) -> list[Dataset]:
         """All datasets of the domain's rows, with any public part: only those with the same public part are related."""
         return ReplaceOne().scope(domain, records, ordered=ordered)
 
@@ -99,12 +100,12 @@ class PrivateRows(Relation):
 PRIVATE_ROWS = PrivateRows()
 
 
-def _is_row(record: Any) -> bool:
+def _is_row(record: Record) -> bool:
     """Whether it is a triple (x, y, p)."""
     return isinstance(record, tuple) and len(record) == 3 and record[2] in (PRIVATE, PUBLIC)
 
 
-def _is_private(record: Any) -> bool:
+def _is_private(record: Record) -> bool:
     return _is_row(record) and record[2] == PRIVATE
 
 
@@ -119,5 +120,5 @@ def _parts(dataset: Dataset) -> tuple[Multiset, Multiset]:
     return Multiset(private), Multiset(public)
 
 
-def _count(dataset: Multiset, value: Any) -> int:
+def _count(dataset: Multiset, value: Record) -> int:
     return next((count for v, count in dataset.items if v == value), 0)

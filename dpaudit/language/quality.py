@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import Checked
-from dpaudit.language.distributions.step_scores import StepScores
+from dpaudit.language.distributions.step_scores import Solution, StepScores
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
+from dpaudit.language.relation import Dataset
 from dpaudit.language.scores import AnyScores, Scores, step_scores
 from dpaudit.language.symmetry import Symmetry, exchanges, relabellings
 from dpaudit.stats.enclosed import cached
@@ -52,7 +54,7 @@ class Quality(Checked, ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} cannot construct datasets with given scores.")
 
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+    def symmetries(self, domain: Sequence[Record]) -> tuple[Symmetry, ...]:
         """Symmetries of the scores, analogous to `Mechanism.symmetries`: q(record(S), output(h)) = q(S, h).
 
         A mechanism that breaks ties by the order of solutions inherits only those that leave outputs unchanged.
@@ -68,7 +70,7 @@ class Multiplicity(Quality):
         solutions: the solution set, in its fixed order; a `range` may have any length.
     """
 
-    solutions: tuple[Any, ...] | range
+    solutions: tuple[Solution, ...] | range
     growth = 1
 
     @property
@@ -76,7 +78,7 @@ class Multiplicity(Quality):
         listed = self.solutions
         return max(0, listed.stop - listed.start) if isinstance(listed, range) and listed.step == 1 else len(listed)
 
-    def __call__(self, dataset: Any) -> AnyScores:
+    def __call__(self, dataset: Dataset) -> AnyScores:
         return _multiplicities(self.solutions, Multiset.of(dataset))
 
     def realised(self, left: AnyScores, right: AnyScores, records: int | None = None) -> Realised | None:
@@ -86,7 +88,7 @@ class Multiplicity(Quality):
             steps = scores.steps
             if np.any((steps.values < 0) | (steps.values != np.floor(steps.values))):
                 return None
-            counts: dict[Any, int] = {}
+            counts: dict[Solution, int] = {}
             for start, stop, value in zip(steps.starts, steps.stops, steps.values, strict=True):
                 if value and stop - start > MOST_VALUES:
                     return None
@@ -97,7 +99,7 @@ class Multiplicity(Quality):
             return None
         return (a, b) if sum(max(0, n - both_counts[1].get(x, 0)) for x, n in both_counts[0].items()) == 1 else None
 
-    def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
+    def symmetries(self, domain: Sequence[Record]) -> tuple[Symmetry, ...]:
         """Exchanging two records that are solutions exchanges their scores; other records have no effect."""
         inside = [record for record in domain if record in self.solutions]
         outside = [record for record in domain if record not in self.solutions]
@@ -105,7 +107,7 @@ class Multiplicity(Quality):
 
 
 @lru_cache(maxsize=256)
-def _multiplicities(solutions: tuple[Any, ...] | range, dataset: Multiset) -> AnyScores:
+def _multiplicities(solutions: tuple[Solution, ...] | range, dataset: Multiset) -> AnyScores:
     counts = dict(dataset.items)
     if isinstance(solutions, range) and solutions.step == 1 and solutions:
         first, stop = solutions.start, solutions.stop
@@ -141,7 +143,7 @@ class PiecewiseConstantScore(Quality):
         if any(not abs(change) <= 1 for _, _, change in self.pieces):
             raise ParameterError("The changes of a piecewise constant score must lie within -1 and 1.")
 
-    def __call__(self, dataset: Any) -> AnyScores:
+    def __call__(self, dataset: Dataset) -> AnyScores:
         return _piecewise_constant(self, sum(dataset))
 
     @property
@@ -171,6 +173,6 @@ def _piecewise_constant(quality: PiecewiseConstantScore, ones: int) -> AnyScores
 class Given(Quality):
     """The dataset *is* the scores: for scores computed by an outer algorithm."""
 
-    def __call__(self, dataset: Any) -> AnyScores:
+    def __call__(self, dataset: AnyScores | Iterable[SupportsFloat]) -> AnyScores:
         return dataset if isinstance(dataset, Scores | StepScores) else Scores(tuple(dataset))
 

@@ -11,7 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from operator import is_
-from typing import Any
+from typing import Any, TypeAlias
+
+Record: TypeAlias = Any
+"""One record of a dataset: any hashable value that its mechanism understands."""
 
 
 class RecordFloat(float):
@@ -42,7 +45,7 @@ class RecordFloat(float):
         return hash(math.inf) if math.isnan(self) else float.__hash__(self)
 
 
-def as_record(value: Any) -> Any:
+def as_record(value: Record) -> Record:
     """The value as datasets hold it: NaN and −0.0 as `RecordFloat`, inside tuples too; anything else unchanged."""
     if isinstance(value, float):
         if type(value) is RecordFloat or (value == value and (value or math.copysign(1.0, value) > 0)):
@@ -53,7 +56,7 @@ def as_record(value: Any) -> Any:
     return value
 
 
-def plain_record(record: Any) -> Any:
+def plain_record(record: Record) -> Record:
     """The value as a mechanism sees it: the inverse of `as_record`. Every NaN becomes the same object."""
     if type(record) is RecordFloat:
         return math.nan if math.isnan(record) else -0.0
@@ -62,14 +65,14 @@ def plain_record(record: Any) -> Any:
     return record
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether it is a finite int or float, and not a boolean."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def leaves_of(record: Any) -> Iterator[Any]:
+def leaves_of(record: Record) -> Iterator[Record]:
     """The values in a record, including those of nested tuples."""
     if isinstance(record, tuple):
         for part in record:
@@ -78,7 +81,7 @@ def leaves_of(record: Any) -> Iterator[Any]:
         yield record
 
 
-def exception_of(value: Any) -> str:
+def exception_of(value: object) -> str:
     """The option of `floats` that controls a value, "allow_nan" for instance; "" for an ordinary value."""
     if not isinstance(value, float):
         return ""
@@ -90,12 +93,12 @@ def exception_of(value: Any) -> str:
 _COMPARED_WELL = frozenset({int, bool, str, bytes, type(None)})
 
 
-def _compares_well(values: tuple[Any, ...]) -> bool:
+def _compares_well(values: tuple[Record, ...]) -> bool:
     """Decided by the types alone, which is fast for long datasets."""
     return _COMPARED_WELL.issuperset(map(type, values))
 
 
-def _unless_equal(made: tuple[Any, ...], of: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unless_equal(made: tuple[Record, ...], of: tuple[Record, ...]) -> tuple[Record, ...]:
     """The given tuple if none of its parts became another object."""
     return of if all(map(is_, made, of)) else made
 

@@ -17,9 +17,10 @@ from numpy.random import Generator
 
 from dpaudit.language.checks import whole
 from dpaudit.language.multiset import Multiset
-from dpaudit.language.records import as_record, plain_record
+from dpaudit.language.records import Record, as_record, plain_record
 
-Dataset: TypeAlias = tuple[Any, ...] | Multiset
+Dataset: TypeAlias = tuple[Record, ...] | Multiset
+"""What relations compare. A mechanism may take any other object too."""
 
 
 def as_records(dataset: Dataset) -> Dataset:
@@ -30,7 +31,7 @@ def as_records(dataset: Dataset) -> Dataset:
     values = as_record(given)
     if values is given:
         return dataset
-    counts: dict[Any, int] = {}
+    counts: dict[Record, int] = {}
     for value, (_, count) in zip(values, dataset.items, strict=True):
         counts[value] = counts.get(value, 0) + count
     return Multiset.counted(counts)
@@ -81,21 +82,21 @@ class Relation(ABC):
         return f"The two datasets are {distance} {self.kind} steps apart" if distance > self.size else ""
 
     @abstractmethod
-    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+    def neighbours(self, dataset: Dataset, domain: Sequence[Record]) -> Iterator[Dataset]:
         """Every dataset one single step away with records from the domain, converted by `as_records`."""
 
     @abstractmethod
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         """A dataset one single step away; the changed record and its new value are uniform."""
 
-    def random_related(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_related(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         """A dataset at most `size` random single steps away."""
         for _ in range(self.size):
             dataset = self.random_neighbour(dataset, domain, rng)
         return dataset
 
     @abstractmethod
-    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+    def scope(self, domain: Sequence[Record], records: int, *, ordered: bool) -> list[Dataset]:
         """All datasets that an exhaustive audit of `records` records enumerates."""
 
 
@@ -114,7 +115,7 @@ class ReplaceOne(Relation):
             return missing(Multiset.of(left), Multiset.of(right))
         return sum(1 for a, b in zip(left, right, strict=True) if a != b)
 
-    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+    def neighbours(self, dataset: Dataset, domain: Sequence[Record]) -> Iterator[Dataset]:
         dataset, domain = as_records(dataset), as_record(tuple(domain))
         if isinstance(dataset, Multiset):
             for old in dataset.values:
@@ -127,7 +128,7 @@ class ReplaceOne(Relation):
                 if new != old:
                     yield (*dataset[:i], new, *dataset[i + 1 :])
 
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         if not len(dataset):
             return dataset
         at, new = int(rng.integers(len(dataset))), domain[int(rng.integers(len(domain)))]
@@ -135,7 +136,7 @@ class ReplaceOne(Relation):
             return dataset.changed(remove=(record_at(dataset, at),), add=(new,))
         return (*dataset[:at], new, *dataset[at + 1 :])
 
-    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+    def scope(self, domain: Sequence[Record], records: int, *, ordered: bool) -> list[Dataset]:
         domain = as_record(tuple(domain))
         if ordered:
             return list(product(domain, repeat=records))
@@ -157,7 +158,7 @@ class AddRemoveOne(Relation):
         # the longest common subsequence stays; everything else is removed or added
         return len(left) + len(right) - 2 * _common(left, right)
 
-    def neighbours(self, dataset: Dataset, domain: Sequence[Any]) -> Iterator[Dataset]:
+    def neighbours(self, dataset: Dataset, domain: Sequence[Record]) -> Iterator[Dataset]:
         dataset, domain = as_records(dataset), as_record(tuple(domain))
         if isinstance(dataset, Multiset):
             for old in dataset.values:
@@ -171,7 +172,7 @@ class AddRemoveOne(Relation):
             for new in domain:
                 yield (*dataset[:i], new, *dataset[i:])
 
-    def random_neighbour(self, dataset: Dataset, domain: Sequence[Any], rng: Generator) -> Dataset:
+    def random_neighbour(self, dataset: Dataset, domain: Sequence[Record], rng: Generator) -> Dataset:
         if len(dataset) and rng.random() < 0.5:
             at = int(rng.integers(len(dataset)))
             if isinstance(dataset, Multiset):
@@ -183,7 +184,7 @@ class AddRemoveOne(Relation):
         at = int(rng.integers(len(dataset) + 1))
         return (*dataset[:at], new, *dataset[at:])
 
-    def scope(self, domain: Sequence[Any], records: int, *, ordered: bool) -> list[Dataset]:
+    def scope(self, domain: Sequence[Record], records: int, *, ordered: bool) -> list[Dataset]:
         """All datasets of at most `records` records."""
         return [
             dataset
@@ -202,7 +203,7 @@ def missing(left: Multiset, right: Multiset) -> int:
     return sum(max(0, count - other.get(value, 0)) for value, count in left.items)
 
 
-def record_at(dataset: Multiset, at: int) -> Any:
+def record_at(dataset: Multiset, at: int) -> Record:
     """The record at an index, in the order of the values."""
     for value, count in dataset.items:
         if at < count:
@@ -211,7 +212,7 @@ def record_at(dataset: Multiset, at: int) -> Any:
     raise IndexError(at)
 
 
-def _common(left: tuple[Any, ...], right: tuple[Any, ...]) -> int:
+def _common(left: tuple[Record, ...], right: tuple[Record, ...]) -> int:
     """Length of the longest common subsequence; equal ends are stripped first, so similar datasets are fast."""
     start = 0
     while start < min(len(left), len(right)) and left[start] == right[start]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import SupportsFloat, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.distributions import Softmax
-from dpaudit.language.distributions.step_scores import ROUNDED_SCORES, Scored, StepScores, bytes_of, number_at, salt
+from dpaudit.language.distributions.step_scores import (
+    ROUNDED_SCORES,
+    Scored,
+    Solution,
+    StepScores,
+    bytes_of,
+    number_at,
+    salt,
+)
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.arrays import FloatArray
@@ -36,17 +43,17 @@ class Scores:
         ParameterError: not a vector of finite numbers, or the number of solutions is not k.
     """
 
-    def __init__(self, values: Any, solutions: Sequence[Any] | None = None) -> None:
-        self._values: NDArray[Any] = vector(values)
+    def __init__(self, values: Iterable[SupportsFloat], solutions: Sequence[Solution] | None = None) -> None:
+        self._values = vector(values)
         if self._values.ndim != 1 or not finite(self._values):
             raise ParameterError("Scores must be a vector of finite numbers.")
-        self.solutions: Sequence[Any] = range(len(self._values)) if solutions is None else solutions
+        self.solutions: Sequence[Solution] = range(len(self._values)) if solutions is None else solutions
         if len(self.solutions) != len(self._values):
             raise ParameterError(f"There are {len(self._values)} scores and {len(self.solutions)} solutions.")
         self._values.flags.writeable = False
 
     @property
-    def values(self) -> NDArray[Any]:
+    def values(self) -> FloatArray:
         """The scores, shape (k,)."""
         # at every use: the scores may be cached from another run
         if watched() is not None and not self._short:
@@ -101,13 +108,13 @@ class Scores:
         """The best solution; ties go to the earlier one."""
         return self._scored(int(np.argmax(self.values)))
 
-    def of(self, solution: Any) -> float | None:
+    def of(self, solution: Solution) -> float | None:
         """The score of a solution; None if it is not a solution."""
         place = self._places.get(solution)
         return None if place is None else number_at(self.values, place)
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
+    def _places(self) -> dict[Solution, int]:
         return {solution: i for i, solution in enumerate(self.solutions)}
 
     @cached_property

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
-from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.language.records import Record
+from dpaudit.outputs.canonical import Outcome, Output, Raised, canonical
 from dpaudit.outputs.ranges import IntegerRange
 
 
@@ -33,8 +33,8 @@ class Symmetry:
     """
 
     name: str
-    record: Callable[[Any], Any]
-    output: Callable[[Any], Any] | None = None
+    record: Callable[[Record], Record]
+    output: Callable[[Output], Output] | None = None
     cuts: tuple[int, ...] | None = None
 
     @property
@@ -42,11 +42,10 @@ class Symmetry:
         """Whether it acts on laws with integer ranges."""
         return self.output is None or self.cuts is not None
 
-    def on(self, outcome: Any) -> Hashable:
+    def on(self, outcome: Outcome) -> Outcome:
         """The image of an outcome of a law; a range must not cross a cut. A failure stays unchanged."""
         if self.output is None or isinstance(outcome, Raised):
-            moved: Hashable = outcome
-            return moved
+            return outcome
         if isinstance(outcome, IntegerRange):
             ends = sorted((self.output(outcome.start), self.output(outcome.stop - 1)))
             return IntegerRange(ends[0], ends[1] + 1)
@@ -61,28 +60,28 @@ class Symmetry:
 class Exchange:
     """a ↔ b; everything else stays."""
 
-    a: Any
-    b: Any
+    a: Record
+    b: Record
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Record) -> Record:
         return self.b if x == self.a else self.a if x == self.b else x
 
 
 @dataclass(frozen=True)
 class _Keeping:
-    output: Callable[[Any], Any]
+    output: Callable[[Output], Output]
     fixed: Hashable
 
-    def __call__(self, h: Any) -> Any:
+    def __call__(self, h: Output) -> Output:
         return h if h == self.fixed else self.output(h)
 
 
-def exchanges(name: str, records: Sequence[Any]) -> tuple[Symmetry, ...]:
+def exchanges(name: str, records: Sequence[Record]) -> tuple[Symmetry, ...]:
     """Any permutation of these records, the output unchanged: for records that a mechanism does not distinguish."""
     return tuple(Symmetry(name, Exchange(a, b)) for a, b in pairwise(records))
 
 
-def relabellings(name: str, records: Sequence[Any]) -> tuple[Symmetry, ...]:
+def relabellings(name: str, records: Sequence[Record]) -> tuple[Symmetry, ...]:
     """Any permutation of these records, and the same permutation of the outputs."""
     symmetries = []
     for a, b in pairwise(records):

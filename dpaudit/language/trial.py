@@ -17,7 +17,7 @@ class Fixed(Mechanism):
     truth: Any = None
     label: str = ""
 
-    def run(self, dataset: Any) -> Instance:
+    def run(self, dataset: object) -> Instance:
         return Instance(self.dataset, self.truth)
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Trial(Mechanism):
     subject: Mechanism
     goal: Goal
 
-    def run(self, dataset: Any) -> Program:
+    def run(self, dataset: object) -> Program:
         instance = yield self.instances.on(())
         output = yield self.subject.on(instance.dataset)
         return self.goal.reached(instance, output)

@@ -13,6 +13,8 @@ from typing import Any
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import Checked, probability
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
+from dpaudit.outputs.canonical import Output
 from dpaudit.outputs.ranges import IntegerRange
 
 
@@ -33,7 +35,7 @@ class Goal(Checked, ABC):
     """What a good output is, as a frozen dataclass; its `str` is followed by "with probability at least"."""
 
     @abstractmethod
-    def reached(self, instance: Instance, output: Any) -> bool:
+    def reached(self, instance: Instance, output: Output) -> bool:
         """Whether the output is good for the instance."""
 
     def reached_among(self, instance: Instance, outputs: IntegerRange) -> int | None:
@@ -49,7 +51,7 @@ class InteriorPoint(Goal):
         values = Multiset.of(instance.dataset).values
         return max(0, min(outputs.stop, values[-1] + 1) - max(outputs.start, values[0])) if values else 0
 
-    def reached(self, instance: Instance, output: Any) -> bool:
+    def reached(self, instance: Instance, output: Output) -> bool:
         values = Multiset.of(instance.dataset).values
         return bool(values) and not isinstance(output, str) and output in _Between(values[0], values[-1])
 
@@ -61,10 +63,10 @@ class InteriorPoint(Goal):
 class _Between:
     """A closed interval; it does not contain values that cannot be compared with its ends."""
 
-    low: Any
-    high: Any
+    low: Record
+    high: Record
 
-    def __contains__(self, x: Any) -> bool:
+    def __contains__(self, x: object) -> bool:
         try:
             return bool(self.low <= x <= self.high)
         except TypeError:

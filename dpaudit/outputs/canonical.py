@@ -14,13 +14,19 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import OutputError
 from dpaudit.outputs.ranges import IntegerRange
 from dpaudit.stats.enclosed import Enclosed, watched
+
+Output: TypeAlias = Any
+"""What a mechanism or an audited function returned, or the value of a draw: any object."""
+Outcome: TypeAlias = Hashable
+"""What `canonical` makes of an output."""
 
 
 class Bottom(Enum):
@@ -66,7 +72,7 @@ class Structure:
     """
 
     kind: str
-    parts: tuple[tuple[Hashable, Hashable], ...]
+    parts: tuple[tuple[Outcome, Outcome], ...]
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{shown(name)}: {shown(part)}" for name, part in self.parts)
@@ -89,7 +95,7 @@ class Raised:
     message: str = field(default="", compare=False)
     """The full message, also ignored when comparing outcomes; it is tested separately (`output_form`)."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Raised], tuple[str, str, None, str]]:
         """Without the exception, which may not pickle."""
         return type(self), (self.error, self.where, None, self.message)
 
@@ -105,7 +111,7 @@ class TookLonger(Raised):
         return f"took longer than {self.error}"
 
 
-def canonical(output: Any) -> Hashable:
+def canonical(output: Output) -> Outcome:
     """The outcome of one output: equal for equal outputs, immutable, and a function of this output alone.
 
     numpy scalars become Python scalars; every NaN becomes the same value; lists, tuples and arrays become tuples, at
@@ -138,29 +144,29 @@ def canonical(output: Any) -> Hashable:
     return _other(output)
 
 
-def as_sent(outcome: Any) -> Any:
+def as_sent(outcome: Outcome) -> Output:
     """The outcome of a sub-mechanism as its program returned it: dicts are restored, at any depth."""
-    kind = type(outcome)
-    if kind is tuple and any(type(part) in (tuple, Structure) for part in outcome):
+    if type(outcome) is tuple and any(type(part) in (tuple, Structure) for part in outcome):
         return tuple(map(as_sent, outcome))
-    if kind is not Structure or outcome.kind != "dict":
+    if type(outcome) is not Structure or outcome.kind != "dict":
         return outcome
     parts = list(outcome.parts)
     if parts and parts[-1][0] == _ORDER:
         _, order = parts.pop()
+        assert isinstance(order, tuple)
         came = dict(zip(order, parts, strict=True))
         parts = [came[at] for at in range(len(parts))]
     return {key: as_sent(value) for key, value in parts}
 
 
-def _number(output: Enclosed) -> Hashable:
+def _number(output: Enclosed) -> Outcome:
     """The float that an enclosed number was written as, else its fraction, else a nearby double."""
     if output.written is not None:
         return output.written
     return float(output) if output.exact is None else output.exact
 
 
-def _without_enclosed(thing: Any) -> Any:
+def _without_enclosed(thing: Output) -> Output:
     """An object from an enclosed run, with its enclosed numbers replaced by their outcomes."""
     kind = type(thing)
     if kind is Enclosed:
@@ -176,9 +182,9 @@ def _without_enclosed(thing: Any) -> Any:
     return thing if same else dataclasses.replace(thing, **made)
 
 
-def equals_itself_alone(thing: Any) -> bool:
+def equals_itself_alone(thing: object) -> bool:
     """Whether its class leaves equality to identity, so that a copy made by another run would not equal it."""
-    inherited: Any = object.__eq__
+    inherited: object = object.__eq__
     return type(thing).__eq__ is inherited and not isinstance(thing, Enum | type)
 
 
@@ -194,9 +200,9 @@ class Kinds:
     """
 
     zeros: bool = True
-    known: dict[Hashable, str | None] = field(default_factory=dict)
+    known: dict[Outcome, str | None] = field(default_factory=dict)
 
-    def see(self, outcome: Hashable) -> None:
+    def see(self, outcome: Outcome) -> None:
         """Add an outcome.
 
         Raises:
@@ -214,16 +220,17 @@ class Kinds:
             )
 
 
-def _is_plain(outcome: Any) -> bool:
+def _is_plain(outcome: Outcome) -> bool:
     """Whether its string follows from its value: integers, strings, and tuples of these."""
-    kind = type(outcome)
-    return kind in _PLAIN or (kind is tuple and (_PLAIN.issuperset(map(type, outcome)) or all(map(_is_plain, outcome))))
+    if type(outcome) is tuple:
+        return _PLAIN.issuperset(map(type, outcome)) or all(map(_is_plain, outcome))
+    return type(outcome) in _PLAIN
 
 
 _PLAIN = frozenset({int, str, bytes, type(None), Bottom})
 
 
-def likeness(outcome: Any) -> str:
+def likeness(outcome: Outcome) -> str:
     """A string that is the same for the same outcome in another process, or from another copy of its class."""
     if isinstance(outcome, tuple):
         name = "" if type(outcome) is tuple else type(outcome).__qualname__
@@ -234,7 +241,7 @@ def likeness(outcome: Any) -> str:
     return text
 
 
-def _attributes(thing: Any) -> dict[str, Any]:
+def _attributes(thing: object) -> dict[str, object]:
     """The instance attributes of an object, including slots."""
     slots = [name for kind in type(thing).__mro__ for name in np.atleast_1d(getattr(kind, "__slots__", ())).tolist()]
     held = {name: getattr(thing, name) for name in slots if not name.startswith("__") and hasattr(thing, name)}
@@ -245,7 +252,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MINUS_ZERO = re.compile(r"-0\.0(?![\d.e])")
 
 
-def shown(outcome: Any) -> str:
+def shown(outcome: object) -> str:
     """The `repr` of an outcome, made the same in every process even if it contains sets."""
     if isinstance(outcome, frozenset | set):
         return f"{{{', '.join(sorted(map(shown, outcome)))}}}" if outcome else "{}"
@@ -257,13 +264,13 @@ def shown(outcome: Any) -> str:
     return _text(outcome, repr)
 
 
-def label(outcome: Any) -> str:
+def label(outcome: object) -> str:
     """The label of an outcome: a string without its quotes, else its `shown`."""
     whole = isinstance(outcome, tuple | frozenset) or type(outcome) is int
     return shown(outcome) if whole else _text(outcome, str)
 
 
-def _text(outcome: Any, written: Callable[[Any], str]) -> str:
+def _text(outcome: object, written: Callable[[object], str]) -> str:
     try:
         return written(outcome)
     except Exception:
@@ -271,22 +278,20 @@ def _text(outcome: Any, written: Callable[[Any], str]) -> str:
         return f"<{type(outcome).__qualname__} without a repr>"
 
 
-def real_shape(outcome: Hashable) -> tuple[int, ...] | None:
+def real_shape(outcome: Outcome) -> tuple[int, ...] | None:
     """The shape of a real outcome: () for a finite float; for a tuple of floats, or of arrays of equal shape, the array
     shape; None for any other outcome."""
-    kind = type(outcome)
-    if kind is float:
-        return () if math.isfinite(outcome) else None  # type: ignore[arg-type]
-    if kind is not tuple or not outcome:
+    if type(outcome) is float:
+        return () if math.isfinite(outcome) else None
+    if type(outcome) is not tuple or not outcome:
         return None
-    parts: Any = outcome
-    first = real_shape(parts[0])
-    if first is None or any(real_shape(part) != first for part in parts[1:]):
+    first = real_shape(outcome[0])
+    if first is None or any(real_shape(part) != first for part in outcome[1:]):
         return None
-    return (len(parts), *first)
+    return (len(outcome), *first)
 
 
-def _numpy_scalar(output: np.generic) -> Hashable:
+def _numpy_scalar(output: np.generic) -> Outcome:
     if isinstance(output, np.complexfloating):
         return canonical(complex(output))
     if isinstance(output, np.floating) and output != output:
@@ -298,7 +303,7 @@ def _numpy_scalar(output: np.generic) -> Hashable:
     return output if isinstance(item, np.generic) else canonical(item)
 
 
-def _array(output: np.ndarray[Any, Any]) -> Hashable:
+def _array(output: NDArray[np.generic]) -> Outcome:
     if output is np.ma.masked:
         return Structure("masked", ())
     if isinstance(output, np.ma.MaskedArray):
@@ -310,7 +315,7 @@ def _array(output: np.ndarray[Any, Any]) -> Hashable:
     return canonical(output.tolist())
 
 
-def _other(output: Any) -> Hashable:
+def _other(output: Output) -> Outcome:
     """Everything that is not a plain scalar, a tuple, a list or a numpy object."""
     if watched() is not None:
         output = _without_enclosed(output)
@@ -321,7 +326,7 @@ def _other(output: Any) -> Hashable:
         return output
     if isinstance(output, float | int | str | bytes):
         # a subclass, such as a string with its own methods, becomes its plain value
-        base: Any = next(base for base in (float, int, str, bytes) if isinstance(output, base))
+        base: type = next(base for base in (float, int, str, bytes) if isinstance(output, base))
         return canonical(base.__new__(base, output))
     if isinstance(output, tuple) and hasattr(output, "_fields"):
         return _named(output, list(zip(output._fields, output, strict=True)))
@@ -353,14 +358,14 @@ def _other(output: Any) -> Hashable:
     return output  # type: ignore[no-any-return]
 
 
-def _is_nan(output: Any) -> bool:
+def _is_nan(output: Output) -> bool:
     try:
         return math.isnan(output)
     except (TypeError, ValueError):
         return False
 
 
-def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
+def _named(output: Output, parts: list[tuple[str, Output]]) -> Outcome:
     """A named tuple or dataclass: itself if it is already an outcome, because programs use its attributes.
 
     A dataclass with fields that `==` ignores is not an outcome: different outputs would be counted together.
@@ -373,7 +378,7 @@ def _named(output: Any, parts: list[tuple[str, Any]]) -> Hashable:
     return Structure(type(output).__qualname__, tuple(outcomes))
 
 
-def _pandas(output: Any) -> Hashable:
+def _pandas(output: Output) -> Outcome:
     """Convert pandas objects, which are recognised by class name so that pandas is not imported."""
     name = type(output).__name__
     if name == "DataFrame":
@@ -399,13 +404,13 @@ def _pandas(output: Any) -> Hashable:
     return output  # type: ignore[no-any-return]
 
 
-def _labels(index: Any) -> tuple[Hashable, ...]:
+def _labels(index: Output) -> tuple[Outcome, ...]:
     return tuple(map(canonical, index.tolist()))
 
 
-def _beside(*parts: Any) -> tuple[tuple[str, Hashable], ...]:
+def _beside(*parts: Output) -> tuple[tuple[str, Outcome], ...]:
     """What pandas objects contain besides their values: names, attributes, categories and levels, used or not."""
-    details: list[tuple[str, Hashable]] = []
+    details: list[tuple[str, Outcome]] = []
     for at, part in enumerate(parts):
         names = getattr(part, "names", [getattr(part, "name", None)])
         categories = getattr(getattr(part, "dtype", None), "categories", None)
@@ -419,7 +424,7 @@ def _beside(*parts: Any) -> tuple[tuple[str, Hashable], ...]:
     return tuple(details)
 
 
-def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
+def _items(kind: str, items: list[tuple[Outcome, Outcome]]) -> Structure:
     """The items in an order that depends only on the keys; equal keys of a Series keep their order.
 
     The original order is stored too: an attacker sees it, and it may be the order of the records.
@@ -434,7 +439,7 @@ def _items(kind: str, items: list[tuple[Hashable, Hashable]]) -> Structure:
 _ORDER = Structure("order", ())
 
 
-def _hashes(output: Any) -> bool:
+def _hashes(output: object) -> bool:
     try:
         hash(output)
     except TypeError:

@@ -12,7 +12,8 @@ import json
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -20,23 +21,23 @@ from fractions import Fraction
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import PurePath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from dpaudit.outputs.canonical import Raised, Structure, real_shape, shown
+from dpaudit.outputs.canonical import Outcome, Raised, Structure, real_shape, shown
 from dpaudit.stats.arrays import BoolArray, FloatArray, IntArray
 
 Floats = FloatArray
-Values = Floats | Sequence[Hashable]
+Values = Floats | Sequence[Outcome]
 """Real outputs, shape (r, *d), or r outcomes of any kind. The encoding of an outcome must not depend on this form, nor
 on the other outcomes, because an event must not either."""
 
 MOST_COORDINATES = 256
 """Up to this many coordinates of a vector all get columns: a regression on thousands takes minutes and gigabytes."""
-TELLING = 32
+KEPT_COORDINATES = 32
 """Coordinates of a longer vector that get columns; its totals use all coordinates."""
 READ_BITS = 36
 """Bits to which sums and differences are rounded: finer differences are rounding errors of doubles. Those depend on the
@@ -125,11 +126,11 @@ class Vectors(Encoder):
     @classmethod
     def of(cls, left: Floats, right: Floats) -> Vectors:
         """An encoder centred between the medians of both datasets; arrays of shape (r, length)."""
-        length, kept = left.shape[1], _telling(left, right)
+        length, kept = left.shape[1], _most_different(left, right)
         if kept:
             left, right = left[:, kept], right[:, kept]
-        a, b = (np.hstack([side, steps(side)]) for side in (left, right))
-        ends = [np.median(side, axis=0) for side in (a, b) if len(side)]
+        a, b = (np.hstack([rows, steps(rows)]) for rows in (left, right))
+        ends = [np.median(rows, axis=0) for rows in (a, b) if len(rows)]
         middle = np.mean(ends, axis=0)
         scale = np.abs(np.vstack([a, b]) - middle).mean(axis=0)
         scale[~(scale > 0)] = 1.0
@@ -215,7 +216,7 @@ class Axis(ABC):
 
     @property
     @abstractmethod
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         """JSON form."""
 
 
@@ -234,7 +235,7 @@ class Column(Axis):
         return self.encoder.names[self.column]
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         return {"family": "column", "features": [self.name]}
 
 
@@ -273,12 +274,19 @@ class Linear(Axis):
         return f"{text} (largest weights {shown})" if shown else text
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         names = self.encoder.names
         return {
             "family": "linear", "features": [names[i] for i in self.columns], "weights": list(self.weights),
             "bias": self.bias,
         }
+
+
+class Classifier(Protocol):
+    """A fitted classifier of scikit-learn."""
+
+    def decision_function(self, X: Floats) -> Floats:
+        """Log-odds, shape (r,), of encoded rows."""
 
 
 @dataclass(frozen=True)
@@ -293,12 +301,12 @@ class Boosted(Axis):
 
     encoder: Encoder
     columns: tuple[int, ...]
-    models: tuple[Any, ...] = field(compare=False)
+    models: tuple[Classifier, ...] = field(compare=False)
     digest: str = ""
     rowwise: ClassVar[bool] = True
 
     @classmethod
-    def on(cls, encoder: Encoder, columns: tuple[int, ...], models: Sequence[Any], rows: Floats) -> Boosted:
+    def on(cls, encoder: Encoder, columns: tuple[int, ...], models: Sequence[Classifier], rows: Floats) -> Boosted:
         """An axis whose digest is that of the scores of the given rows."""
         made = cls(encoder, columns, tuple(models))
         scores = np.round(made.of(rows), 9) + 0.0
@@ -319,7 +327,7 @@ class Boosted(Axis):
         return f"score of boosted trees on {len(self.columns)} features"
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         return {"family": "boosting", "features": len(self.columns), "sha": self.digest}
 
 
@@ -344,7 +352,7 @@ class Table(Axis):
         return f"log-likelihood ratio of the {self.encoder.names[self.column]}"
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         text = json.dumps([self.values, self.points])
         return {
             "family": "table", "features": [self.encoder.names[self.column]],
@@ -352,26 +360,27 @@ class Table(Axis):
         }
 
 
-def one_thread() -> Any:
+def one_thread() -> AbstractContextManager[object]:
     """A context in which numerical libraries use one thread.
 
     Sums round differently with other numbers of threads, and threads do not speed up small sums.
     """
-    return _libraries("sklearn.ensemble" in sys.modules).limit(limits=1)
+    limited: AbstractContextManager[object] = _libraries("sklearn.ensemble" in sys.modules).limit(limits=1)
+    return limited
 
 
 @cache
-def _libraries(with_trees: bool) -> Any:
+def _libraries(with_trees: bool) -> ThreadpoolController:
     """The thread controller, cached because finding the libraries is slow; scikit-learn loads another one later."""
     return ThreadpoolController()
 
 
-def has_parts(value: Any) -> bool:
+def has_parts(value: Outcome) -> bool:
     """Whether an outcome has parts that are useful as features: letters, members, fields."""
     return isinstance(value, str | bytes | PurePath) or _parted(value)
 
 
-def flat(value: Any) -> tuple[Any, ...]:
+def flat(value: Outcome) -> tuple[Outcome, ...]:
     """The leaves of an outcome: of tuples, sets, dataclasses and structures at any depth; the letters of a string."""
     if isinstance(value, bytes):
         return tuple(value.decode("latin-1"))
@@ -379,7 +388,7 @@ def flat(value: Any) -> tuple[Any, ...]:
         return tuple(str(value))
     if not _parted(value):
         return (value,)
-    leaves: list[Any] = []
+    leaves: list[Outcome] = []
     for part in _parts(value):
         if _parted(part):
             leaves += flat(part)
@@ -389,12 +398,12 @@ def flat(value: Any) -> tuple[Any, ...]:
     return tuple(leaves)
 
 
-def _parted(value: Any) -> bool:
+def _parted(value: Outcome) -> bool:
     """Whether an outcome has parts; an atom such as ⊥ has none."""
     return isinstance(value, tuple | frozenset) or (is_dataclass(value) and not isinstance(value, type | Raised))
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
+def _parts(value: Any) -> tuple[Outcome, ...]:
     if isinstance(value, tuple):
         return value
     if isinstance(value, frozenset):
@@ -406,7 +415,7 @@ def _parts(value: Any) -> tuple[Any, ...]:
     return tuple(getattr(value, part.name) for part in fields(value))
 
 
-def _rank(member: Any) -> tuple[float, str]:
+def _rank(member: Outcome) -> tuple[float, str]:
     """Sort key: numbers first, by size."""
     number = as_number(member)
     return (math.inf, shown(member)) if math.isnan(number) else (number, "")
@@ -415,7 +424,7 @@ def _rank(member: Any) -> tuple[float, str]:
 KEYED = frozenset({"dict", "Series"})
 
 
-def as_number(value: Any) -> float:
+def as_number(value: Outcome) -> float:
     """The value of an outcome as a finite float; NaN if it is not a number, or not finite as a float.
 
     True is 1, as in Python: equal values are the same outcome, and must be encoded equally. A date or time is its
@@ -428,7 +437,7 @@ def as_number(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def _seconds(value: Any) -> float:
+def _seconds(value: Outcome) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, datetime):
@@ -457,7 +466,7 @@ def _arrays(values: Values) -> list[tuple[IntArray, Floats]]:
     return [(np.array(at), _numbers([values[i] for i in at])) for at in shapes.values()]
 
 
-def _numbers(values: list[Any]) -> Floats:
+def _numbers(values: list[Outcome]) -> Floats:
     """An array of numbers, or of vectors or arrays of equal shape."""
     try:
         return np.array(values, dtype=np.float64)
@@ -465,10 +474,11 @@ def _numbers(values: list[Any]) -> Floats:
         return np.array([list(map(as_number, v)) if type(v) is tuple else as_number(v) for v in values])
 
 
-def _vector_shape(value: Hashable) -> tuple[int, ...] | None:
+def _vector_shape(value: Outcome) -> tuple[int, ...] | None:
     """The shape of a vector that contains whole numbers, which is not stored in an array."""
-    numbers = type(value) is tuple and not any(math.isnan(as_number(part)) for part in value)
-    return (len(value),) if numbers else None  # type: ignore[arg-type]
+    if type(value) is not tuple or any(math.isnan(as_number(part)) for part in value):
+        return None
+    return (len(value),)
 
 
 def _rows(values: Values, size: int) -> Floats:
@@ -481,7 +491,7 @@ def _rows(values: Values, size: int) -> Floats:
     return encoded
 
 
-def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
+def _most_different(left: Floats, right: Floats) -> tuple[int, ...]:
     """Coordinates of long vectors whose means or spreads differ most between the datasets; () for short vectors."""
     if left.shape[1] <= MOST_COORDINATES:
         return ()
@@ -493,7 +503,7 @@ def _telling(left: Floats, right: Floats) -> tuple[int, ...]:
             shift = np.abs(left.mean(axis=0) - right.mean(axis=0)) / np.hypot(a, b)
             score = np.sqrt(n) * np.fmax(shift, np.abs(np.log(a / b)))
     score = np.nan_to_num(np.round(score, 6), nan=0.0, posinf=1e9)
-    return tuple(sorted(np.argsort(-score, kind="stable")[:TELLING].tolist()))
+    return tuple(sorted(np.argsort(-score, kind="stable")[:KEPT_COORDINATES].tolist()))
 
 
 def coarse(values: Floats, size: Floats) -> Floats:

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import chain
-from types import FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.outputs.canonical import equals_itself_alone
 
 
-def fingerprint(thing: Any) -> Hashable:
+def fingerprint(thing: object) -> Hashable:
     """Equal for equal draws of equal parameters, across replays and processes.
 
     Arrays are compared by their bytes, dataclasses by their fields, functions by their definition and closure (a lambda
@@ -80,7 +80,7 @@ def _image(thing: Any, above: frozenset[int]) -> Hashable:
     return (_name(kind), "no number" if _unequal_to_itself(thing) else thing)
 
 
-def _unequal_to_itself(thing: Any) -> bool:
+def _unequal_to_itself(thing: object) -> bool:
     """Whether it is another library's NaN, such as Decimal's, or pandas' NA, which is neither equal nor unequal."""
     try:
         return bool(thing != thing)
@@ -97,11 +97,11 @@ def _compared(kind: Any) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _name(kind: Any) -> str:
+def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _content(cell: Any) -> Any:
+def _content(cell: CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:

@@ -8,7 +8,7 @@ the claim.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -17,8 +17,10 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from flint import arb
+from numpy.typing import NDArray
 
-from dpaudit.outputs.canonical import Bottom, NotANumber, Raised, Structure, TookLonger, shown
+from dpaudit.outputs.canonical import Bottom, NotANumber, Outcome, Output, Raised, Structure, TookLonger, shown
 from dpaudit.stats.enclosed import Enclosed
 
 MOST_FORMS = 1_000
@@ -88,7 +90,7 @@ class Forms:
     words: Frequent = field(default_factory=Frequent)
     """Counts of outputs by the words in their message."""
 
-    def see(self, output: Any, times: int) -> None:
+    def see(self, output: Output, times: int) -> None:
         """Count `times` outputs of the same form as this one."""
         if type(output) is Raised:
             self.special += times
@@ -136,9 +138,9 @@ class FormShares:
         masses: outcome → form → probability, for outcomes with at least one form that is not plain.
     """
 
-    masses: dict[Hashable, dict[str, Any]] = field(default_factory=dict)
+    masses: dict[Outcome, dict[str, float | arb]] = field(default_factory=dict)
 
-    def add(self, outcome: Hashable, text: str, mass: Any, before: Any) -> None:
+    def add(self, outcome: Outcome, text: str, mass: float | arb, before: float | arb | None) -> None:
         """Add an output with this probability.
 
         Args:
@@ -151,7 +153,7 @@ class FormShares:
             known = self.masses[outcome] = {} if before is None else {"": before}
         known[text] = known[text] + mass if text in known else mass
 
-    def texts(self, share: Callable[[Any, Any], str]) -> dict[Hashable, str]:
+    def texts(self, share: Callable[[Any, Any], str]) -> dict[Outcome, str]:
         """Descriptions of the forms of every outcome with forms that are not plain.
 
         Args:
@@ -167,7 +169,7 @@ class FormShares:
         return {outcome: text for outcome, text in descriptions.items() if text}
 
 
-def saying(outcome: Any, forms: Mapping[Hashable, str]) -> Any:
+def saying(outcome: Outcome, forms: Mapping[Outcome, str]) -> Outcome:
     """The outcome; for a failure, the distribution of its messages replaces its message."""
     if type(outcome) is Raised and forms.get(outcome, "") != outcome.message:
         return replace(outcome, message=forms.get(outcome, ""))
@@ -178,14 +180,14 @@ def saying(outcome: Any, forms: Mapping[Hashable, str]) -> Any:
 class SameForms:
     """Checks that the forms given each outcome have the same distribution on several datasets."""
 
-    seen: set[Hashable] = field(default_factory=set)
+    seen: set[Outcome] = field(default_factory=set)
     """Outcomes so far."""
-    special: dict[Hashable, str] = field(default_factory=dict)
+    special: dict[Outcome, str] = field(default_factory=dict)
     """The forms of those that are not plain."""
     differing: str = ""
     """A sentence about the first difference."""
 
-    def see(self, outcomes: Iterable[Hashable], forms: Mapping[Hashable, str]) -> None:
+    def see(self, outcomes: Iterable[Outcome], forms: Mapping[Outcome, str]) -> None:
         """Add the outcomes of another dataset."""
         if not self.differing and (forms or self.special):
             for outcome in outcomes:
@@ -198,7 +200,7 @@ class SameForms:
         self.seen.update(outcomes)
 
 
-def _differing(outcome: Hashable, *texts: str) -> str:
+def _differing(outcome: Outcome, *texts: str) -> str:
     if type(outcome) is Raised:
         before, after = (_cut(text) for text in texts)
         return (
@@ -218,7 +220,7 @@ def _of_value(text: str) -> Form:
     return Form(text)
 
 
-def form(output: Any) -> str:
+def form(output: Output) -> str:
     """The types of an output and of its parts; "" if they follow from its canonical outcome.
 
     Args:
@@ -242,7 +244,7 @@ def form(output: Any) -> str:
         return _name(kind)
 
 
-def row_form(drawn: np.ndarray[Any, Any]) -> str:
+def row_form(drawn: NDArray[np.generic]) -> str:
     """The form of every row of an array; "" if each object has its own."""
     if drawn.dtype.hasobject:
         return ""
@@ -251,7 +253,7 @@ def row_form(drawn: np.ndarray[Any, Any]) -> str:
     return f"{_name(type(drawn))} of {_of_dtype(drawn.dtype)}"
 
 
-def _form(output: Any, kind: type) -> str:
+def _form(output: Output, kind: type) -> str:
     if isinstance(output, Enum | type):
         return ""
     if isinstance(output, np.ndarray):
@@ -285,7 +287,7 @@ def _form(output: Any, kind: type) -> str:
     return _cut(f"{_name(kind)} of {inside}" if inside else _name(kind))
 
 
-def _of_parts(parts: Any) -> str:
+def _of_parts(parts: Iterable[Output]) -> str:
     """The forms of parts; "" if all are plain."""
     kinds = set(map(type, parts))
     if kinds <= PLAIN:
@@ -298,13 +300,13 @@ def _of_parts(parts: Any) -> str:
     return _cut(", ".join(f"{times} × {text}" if times > 1 else text for text, times in runs))
 
 
-def _of_dtype(dtype: np.dtype[Any]) -> str:
+def _of_dtype(dtype: np.dtype[np.generic]) -> str:
     """The name of a dtype; strings without their width, which is that of the longest in the array."""
     return _NAMES.get(dtype.type) or {"U": "numpy str", "S": "numpy bytes"}.get(dtype.kind) or f"numpy {dtype}"
 
 
-def _of_pandas(output: Any, kind: type) -> str:
-    types: Iterable[Any] = np.atleast_1d(np.asarray(getattr(output, "dtypes", []), dtype=object)).tolist()
+def _of_pandas(output: object, kind: type) -> str:
+    types: Iterable[object] = np.atleast_1d(np.asarray(getattr(output, "dtypes", []), dtype=object)).tolist()
     index = getattr(output, "index", None)
     inside = ", ".join(map(str, types))
     beside = "" if index is None else f", {_name(type(index))} of {getattr(index, 'dtype', '')}"
@@ -341,11 +343,11 @@ def message_of(error: BaseException) -> str:
     return _ADDRESS.sub("", " from ".join(messages))
 
 
-def _strings(notes: Any) -> list[str]:
+def _strings(notes: object) -> list[str]:
     return [note for note in notes if isinstance(note, str)] if isinstance(notes, list | tuple) else []
 
 
-def _text(thing: Any, written: Callable[[Any], str]) -> str:
+def _text(thing: object, written: Callable[[object], str]) -> str:
     try:
         return written(thing)
     except Exception:
@@ -358,7 +360,7 @@ PLAIN = frozenset({
 })
 """Types that their outcomes distinguish, because strings of outcomes are compared too."""
 
-_NAMES: dict[Any, str] = {
+_NAMES: dict[type, str] = {
     kind: f"numpy {kind.__name__}"
     for kind in (
         np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16,

@@ -13,7 +13,7 @@ LONGEST, SHOWN = 1_000, 160
 """Longer strings of outcomes are truncated to SHOWN characters: a hypothesis class has thousands."""
 
 
-def jsonable(value: Any, *, abridge: bool = False) -> Any:
+def jsonable(value: object, *, abridge: bool = False) -> Any:
     """Plain JSON for an outcome or record; values that JSON does not support become their repr, optionally `abridged`.
     """
     if value is None or isinstance(value, bool | int | str):

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
 
 from dpaudit.stats.enclosed import is_enclosed, note, short
 
-ArbInterval: TypeAlias = Any
-"""An `arb`: the package has no types."""
-
 PRECISION = 128
 """Precision of interval arithmetic in bits: sums of a million terms still have more than thirty digits."""
 HALF = arb(0.5)
 
 
-def to_interval(number: Any) -> ArbInterval:
+def to_interval(number: Any) -> arb:
     """The interval of an integer, a double, a fraction or an enclosed number; a double of many digits is recorded."""
     if is_enclosed(number):
         return number.interval

@@ -98,11 +98,11 @@ def _newton(
             bend = ratio**2 * n * ((p_hat - p) ** 2 + p_hat * (1 - p_hat)) / p_spread**2
             bend = bend + m * ((q - q_hat) ** 2 + q_hat * (1 - q_hat)) / q_spread**2
             newton = rising / bend
-            settled = (np.abs(newton) <= _ENOUGH * q) | (high - low <= _ENOUGH * high)
-            if settled.all():
+            converged = (np.abs(newton) <= _ENOUGH * q) | (high - low <= _ENOUGH * high)
+            if converged.all():
                 break
             low, high = np.where(rising > 0, q, low), np.where(rising > 0, high, q)
             guess, middle = q + newton, (low + high) / 2
             usable = (guess > low) & (guess < high) & (step % 4 != 3)
-            q = np.where(settled, q, np.where(usable, guess, middle))
+            q = np.where(converged, q, np.where(usable, guess, middle))
     return q

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import lru_cache, wraps
 from hashlib import blake2b
 from operator import add, mul, neg, sub, truediv
-from typing import Any, SupportsFloat, TypeAlias, TypeVar
+from typing import Any, SupportsFloat, TypeGuard, TypeVar
 
 import numpy as np
 from flint import arb, ctx, fmpq
@@ -34,8 +34,6 @@ MOST_BITS = 1 << 16
 _UNIT, _LARGEST = 1 << 10, 1 << 31
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-Interval: TypeAlias = Any
-"""An `arb`: the package has no types."""
 
 
 class Roundings:
@@ -43,7 +41,7 @@ class Roundings:
 
     def __init__(self) -> None:
         self._notes: dict[str, None] = {}
-        self.results: dict[Any, Any] = {}
+        self.results: dict[Hashable, Any] = {}
         """Results of `cached` functions."""
 
     def note(self, what: str) -> None:
@@ -113,7 +111,7 @@ def cached(maxsize: int) -> Callable[[_F], _F]:
         in_doubles = lru_cache(maxsize=maxsize)(function)
 
         @wraps(function)
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Hashable) -> Any:
             run = _RUN.get()
             if run is None:
                 return in_doubles(*arguments)
@@ -153,13 +151,13 @@ class Enclosed:
     roundings: Roundings
 
     def __init__(
-        self, exact: Fraction | None, roundings: Roundings, interval: Interval = None, origin: bytes = b""
+        self, exact: Fraction | None, roundings: Roundings, interval: arb | None = None, origin: bytes = b""
     ) -> None:
         self.exact, self.roundings = exact, roundings
         self._interval, self._origin = interval, origin
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> arb:
         """An `arb` that contains the number."""
         if self._interval is None:
             assert self.exact is not None
@@ -184,10 +182,13 @@ class Enclosed:
 
     # --- arithmetic -----------------------------------------------------------------------------------------------
 
-    def _with(self, other: Any, name: str, does: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+    def _with(
+        self, other: object, name: str, does: Callable[[Any, Any], Any], *, swapped: bool = False
+    ) -> Enclosed:
         there = enclose(other, self.roundings)
         if there is None:
-            return _beyond(self, other, does, swapped=swapped)
+            beyond: Enclosed = _beyond(self, other, does, swapped=swapped)
+            return beyond
         a, b = (there, self) if swapped else (self, there)
         if a.exact is not None and b.exact is not None:
             return Enclosed(does(a.exact, b.exact), self.roundings)
@@ -201,53 +202,53 @@ class Enclosed:
             interval = does(a.interval, b.interval)
         return Enclosed(None, self.roundings, interval, _digest(name, a, b))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Enclosed:
         return self._with(other, "+", add)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Enclosed:
         return self._with(other, "+", add, swapped=True)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Enclosed:
         return self._with(other, "-", sub)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Enclosed:
         return self._with(other, "-", sub, swapped=True)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Enclosed:
         return self._with(other, "*", mul)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: object) -> Enclosed:
         return self._with(other, "*", mul, swapped=True)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> Enclosed:
         return self._with(other, "/", truediv)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Enclosed:
         return self._with(other, "/", truediv, swapped=True)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: object) -> Enclosed:
         return _floored(self / other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: object) -> Enclosed:
         return _floored(other / self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: object) -> Enclosed:
         return self - other * (self // other)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: object) -> Enclosed:
         return other - self * (other // self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> tuple[Enclosed, Enclosed]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: object) -> tuple[Enclosed, Enclosed]:
         return other // self, other % self
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: object) -> float:
         power = enclose(other, self.roundings)
         return NotImplemented if power is None else _power(self, power)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: object) -> float:
         base = enclose(other, self.roundings)
         return NotImplemented if base is None else _power(base, self)
 
@@ -265,7 +266,7 @@ class Enclosed:
 
     # --- comparisons ----------------------------------------------------------------------------------------------
 
-    def _sign(self, other: Any) -> int | None:
+    def _sign(self, other: object) -> int | None:
         """−1, 0 or 1 if it is below, equal to or above the other; None if the other is not a number."""
         if isinstance(other, float | np.floating) and not isinstance(other, Enclosed) and not math.isfinite(other):
             return None if other != other else -1 if other > 0 else 1
@@ -290,19 +291,19 @@ class Enclosed:
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: object) -> bool:
         sign = self._sign(other)
         return _uncompared(other) if sign is None else sign < 0
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: object) -> bool:
         sign = self._sign(other)
         return _uncompared(other) if sign is None else sign <= 0
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: object) -> bool:
         sign = self._sign(other)
         return _uncompared(other) if sign is None else sign > 0
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: object) -> bool:
         sign = self._sign(other)
         return _uncompared(other) if sign is None else sign >= 0
 
@@ -323,7 +324,7 @@ class Enclosed:
             return math.floor(self.exact)
         with _precise():
             ends = (self.interval.lower(), self.interval.upper())
-            low, high = (int(end.floor().unique_fmpz()) for end in ends)
+            low, high = (int(end.floor().fmpz()) for end in ends)
         if low != high:
             self.roundings.note("a number that is too close to a whole number to round up or down")
             return math.floor(self.near)
@@ -337,7 +338,7 @@ class Enclosed:
 
     __int__ = __trunc__
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> int | Enclosed:
         if digits is None:
             if self.exact is not None:
                 return round(self.exact)
@@ -414,7 +415,7 @@ class Enclosed:
     # --- other protocols ------------------------------------------------------------------------------------------
 
     @property  # type: ignore[misc]  # never set
-    def __class__(self) -> Any:
+    def __class__(self) -> type:
         """Read by `isinstance(x, float)`, so that a program takes the same branches as on doubles.
 
         Arithmetic of `Fraction` with a float would round; so `Fraction` sees the real type, except in its constructor.
@@ -426,16 +427,16 @@ class Enclosed:
     def __copy__(self) -> Enclosed:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Enclosed:
+    def __deepcopy__(self, memo: object) -> Enclosed:
         return self
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
         return float, (float(self),)
 
-    def __fingerprint__(self) -> Any:
+    def __fingerprint__(self) -> Hashable:
         return ("exact", self.exact) if self.exact is not None else ("enclosed", self._origin)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
         """Elementwise for the arithmetic above; all other numpy functions round."""
         if method == "__call__" and not options and ufunc in _ELEMENTWISE:
             return _plain(ufunc(*map(_boxed, inputs)))
@@ -473,17 +474,16 @@ _ELEMENTWISE = frozenset({
 })
 
 
-def is_enclosed(thing: Any) -> bool:
+def is_enclosed(thing: object) -> TypeGuard[Enclosed]:
     """Whether it is an `Enclosed`; `isinstance` reports a float."""
     return type(thing) is Enclosed
 
 
-def enclose(number: Any, roundings: Roundings) -> Enclosed | None:
+def enclose(number: object, roundings: Roundings) -> Enclosed | None:
     """A number without rounding; a float of many digits is recorded. None if it is not a finite real number."""
-    kind = type(number)
-    if kind is Enclosed:
-        return number  # type: ignore[no-any-return]
-    if kind is int or kind is Fraction:
+    if type(number) is Enclosed:
+        return number
+    if type(number) is int or type(number) is Fraction:
         return Enclosed(Fraction(number), roundings)
     if isinstance(number, float | np.floating):
         value = float(number)
@@ -507,7 +507,7 @@ def near(number: Any) -> Any:
     return number.near if type(number) is Enclosed else number
 
 
-def vector(values: Any) -> NDArray[Any]:
+def vector(values: object) -> FloatArray:
     """Numbers as an array of doubles; of objects, if some are enclosed or, in an enclosed run, fractions."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return np.array(values, dtype=np.float64)
@@ -522,19 +522,19 @@ def vector(values: Any) -> NDArray[Any]:
     return np.array(listed or values, dtype=np.float64)
 
 
-def finite(values: NDArray[Any]) -> bool:
+def finite(values: FloatArray) -> bool:
     """Whether all numbers of a `vector` are finite."""
     if values.dtype.kind != "O":
         return bool(np.all(np.isfinite(values)))
-    return all(type(v) is Enclosed or math.isfinite(v) for v in values.ravel().tolist())
+    return all(is_enclosed(v) or math.isfinite(v) for v in values.ravel().tolist())
 
 
-def nears(values: NDArray[Any]) -> FloatArray:
+def nears(values: FloatArray) -> FloatArray:
     """Doubles near the numbers of a `vector`."""
     return values if values.dtype.kind != "O" else np.array([near(v) for v in values.tolist()], dtype=np.float64)
 
 
-def shorts(values: NDArray[Any]) -> bool:
+def shorts(values: FloatArray) -> bool:
     """Whether all numbers of a `vector` that are doubles are `short`."""
     if values.dtype.kind == "O":
         return all(type(v) is not float or short(v) for v in values.tolist())
@@ -547,12 +547,12 @@ def shorts(values: NDArray[Any]) -> bool:
 def log(x: SupportsFloat, base: SupportsFloat | None = None) -> float:
     """`math.log`, enclosed if x or the base is."""
     given = _given(x)
-    if given is None and (base is None or _given(base) is None):
-        return math.log(x) if base is None else math.log(x, base)
     if base is None:
-        return _as_float(_natural(given if given is not None else x))
-    to = _given(base)
-    a, b = _both(x, base, given if given is not None else to)
+        return math.log(x) if given is None else _as_float(_natural(given))
+    one = given if given is not None else _given(base)
+    if one is None:
+        return math.log(x, base)
+    a, b = _both(x, base, one)
     power = _exact_log(a, b)
     return _as_float(_natural(a) / _natural(b) if power is None else _fraction(Fraction(power), a))
 
@@ -565,7 +565,7 @@ def log2(x: SupportsFloat) -> float:
 def log1p(x: SupportsFloat) -> float:
     """`math.log1p`, enclosed if x is."""
     given = _given(x)
-    return math.log1p(x) if given is None else _natural(1 + given)
+    return math.log1p(x) if given is None else _as_float(_natural(1 + given))
 
 
 def exp(x: SupportsFloat) -> float:
@@ -591,7 +591,7 @@ def exp2(x: SupportsFloat) -> float:
 def tanh(x: SupportsFloat) -> float:
     """`math.tanh`, enclosed if x is."""
     given = _given(x)
-    return math.tanh(x) if given is None else _function("tanh", given, lambda z: z.tanh())
+    return math.tanh(x) if given is None else _as_float(_function("tanh", given, lambda z: z.tanh()))
 
 
 def sqrt(x: SupportsFloat) -> float:
@@ -609,7 +609,7 @@ def sqrt(x: SupportsFloat) -> float:
 
 
 def as_chosen(number: float) -> float:
-    """A parameter found by a search: it equals the double exactly, so nothing is rounded."""
+    """A parameter chosen by a search: it equals the double exactly, so nothing is rounded."""
     run = _RUN.get()
     return number if run is None else _as_float(Enclosed(Fraction(number), run))
 
@@ -617,24 +617,24 @@ def as_chosen(number: float) -> float:
 def to_float(number: SupportsFloat) -> float:
     """`float(number)`; in an enclosed run the number itself, without rounding."""
     given = _given(number)
-    return float(number) if given is None else given
+    return float(number) if given is None else _as_float(given)
 
 
 def fsum(numbers: Iterable[SupportsFloat]) -> float:
     """`math.fsum`, enclosed if one of the numbers is."""
-    listed: list[Any] = list(numbers)
+    listed = list(numbers)
     if any(_given(x) is not None for x in listed):
         return _as_float(sum(listed))
     return math.fsum(listed)
 
 
-_FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
+_FUNCTIONS: dict[np.ufunc, Callable[[Any], float]] = {
     np.exp: exp, np.expm1: expm1, np.log: log, np.log1p: log1p, np.log2: log2, np.sqrt: sqrt, np.tanh: tanh,
     np.floor: math.floor, np.ceil: math.ceil,
 }
 
 
-def _given(x: Any) -> Any:
+def _given(x: object) -> Enclosed | None:
     """The enclosed argument of a function in an enclosed run; None outside, if it is a plain number."""
     if type(x) is Enclosed:
         return x
@@ -642,7 +642,7 @@ def _given(x: Any) -> Any:
     return None if run is None or isinstance(x, np.ndarray) else enclose(x, run)
 
 
-def _fraction(number: Fraction, like: Enclosed) -> Any:
+def _fraction(number: Fraction, like: Enclosed) -> Enclosed:
     return Enclosed(number, like.roundings)
 
 
@@ -651,21 +651,20 @@ def _as_float(number: Any) -> float:
     return number  # type: ignore[no-any-return]
 
 
-def _both(x: Any, y: Any, of: Enclosed | None) -> tuple[Enclosed, Enclosed]:
-    assert of is not None
+def _both(x: object, y: object, of: Enclosed) -> tuple[Enclosed, Enclosed]:
     a, b = enclose(x, of.roundings), enclose(y, of.roundings)
     if a is None or b is None:
         raise ValueError("math domain error")
     return a, b
 
 
-def _natural(x: Any) -> Any:
+def _natural(x: Enclosed) -> Enclosed:
     if not x > 0:
         raise ValueError("math domain error")
     return Enclosed(Fraction(0), x.roundings) if x.exact == 1 else _function("log", x, lambda z: z.log())
 
 
-def _function(name: str, x: Enclosed, does: Callable[[Interval], Interval]) -> Any:
+def _function(name: str, x: Enclosed, does: Callable[[arb], arb]) -> Enclosed:
     with _precise():
         interval = does(x.interval)
     if not interval.is_finite():
@@ -710,31 +709,34 @@ def _known(name: str, a: Enclosed, b: Enclosed) -> Enclosed | None:
     return None
 
 
-def _power(base: Enclosed, power: Enclosed) -> Any:
+def _power(base: Enclosed, power: Enclosed) -> float:
     if power.exact is not None and power.exact.denominator == 1:
         n = int(power.exact)
         if base.exact is not None and abs(n) * max(map(int.bit_length, base.exact.as_integer_ratio())) <= MOST_BITS:
-            return Enclosed(base.exact**n, base.roundings)
+            return _as_float(Enclosed(base.exact**n, base.roundings))
         if n == 0:
-            return Enclosed(Fraction(1), base.roundings)
+            return _as_float(Enclosed(Fraction(1), base.roundings))
         with _precise():
             interval = base.interval**n
-        return Enclosed(None, base.roundings, interval, _digest("**", base, power))
+        return _as_float(Enclosed(None, base.roundings, interval, _digest("**", base, power)))
     if power.exact == Fraction(1, 2):
         return sqrt(base)
     if base.exact == 0:
         if power > 0:
-            return Enclosed(Fraction(0), base.roundings)
+            return _as_float(Enclosed(Fraction(0), base.roundings))
         raise ZeroDivisionError("0 cannot be raised to a negative power")
     return exp(power * _natural(base))
 
 
-def _floored(quotient: Any) -> Any:
+def _floored(quotient: Enclosed) -> Enclosed:
     return Enclosed(Fraction(math.floor(quotient)), quotient.roundings) if is_enclosed(quotient) else quotient // 1
 
 
-def _beyond(own: Enclosed, other: Any, does: Callable[[Any, Any], Any], *, swapped: bool) -> Any:
-    """Operations with ±∞ and NaN as in doubles, if only the sign matters; with arrays, elementwise."""
+def _beyond(own: Enclosed, other: object, does: Callable[[Any, Any], Any], *, swapped: bool) -> Any:
+    """Operations with ±∞ and NaN as in doubles, if only the sign matters; with arrays, elementwise.
+
+    A float or an array, which type checkers need not tell from an `Enclosed`.
+    """
     if isinstance(other, float | np.floating):
         sign = 0.0 if own == 0 else math.copysign(1.0, -1.0 if own < 0 else 1.0)
         return does(float(other), sign) if swapped else does(sign, float(other))
@@ -743,12 +745,12 @@ def _beyond(own: Enclosed, other: Any, does: Callable[[Any, Any], Any], *, swapp
     return NotImplemented
 
 
-def _uncompared(other: Any) -> Any:
+def _uncompared(other: object) -> bool:
     """The result of a comparison with something that is not a number: False for NaN."""
     return False if isinstance(other, float | np.floating) else NotImplemented
 
 
-def _boxed(value: Any) -> Any:
+def _boxed(value: object) -> NDArray[np.object_]:
     if isinstance(value, np.ndarray):
         return value.astype(object)
     box = np.empty((), dtype=object)

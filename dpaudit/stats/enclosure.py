@@ -10,12 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
-
-ArbInterval: TypeAlias = Any
-"""An `arb`: the package has no types."""
 
 PRECISION = 128
 """Precision of the intervals created here, in bits."""
@@ -34,7 +30,7 @@ class Enclosure:
         return self.low <= number <= self.high
 
 
-def outward(number: ArbInterval) -> Enclosure:
+def outward(number: arb) -> Enclosure:
     """The tightest doubles around an interval."""
     low, high = float(number.lower()), float(number.upper())
     # conversion rounds to the nearest double, which may lie inside
@@ -44,7 +40,7 @@ def outward(number: ArbInterval) -> Enclosure:
     )
 
 
-def delta_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], epsilon: ArbInterval | float) -> ArbInterval:
+def delta_at(p: Sequence[arb], q: Sequence[arb], epsilon: arb | float) -> arb:
     """The hockey-stick divergence of p over q, Σ max(0, p_i − e^ε q_i), shape (k,) each."""
     with ctx.workprec(PRECISION):
         ratio = arb(epsilon).exp()
@@ -54,14 +50,14 @@ def delta_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], epsilon: ArbInt
         return total
 
 
-def decimal(number: float) -> ArbInterval:
+def decimal(number: float) -> arb:
     """A number in a claim, as the decimal that it was written as: 0.1 is one tenth."""
     exact = Fraction(repr(float(number)))
     with ctx.workprec(PRECISION):
         return arb(fmpq(exact.numerator, exact.denominator))
 
 
-def epsilon_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], delta: ArbInterval | float) -> Enclosure:
+def epsilon_at(p: Sequence[arb], q: Sequence[arb], delta: arb | float) -> Enclosure:
     """The smallest ε ≥ 0 at which the profile of p over q is at most δ.
 
     By the Neyman-Pearson lemma this is the maximum over events E of ln((p(E) − δ)/q(E)). Any event gives a lower bound;
@@ -91,7 +87,7 @@ def epsilon_at(p: Sequence[ArbInterval], q: Sequence[ArbInterval], delta: ArbInt
         return _between(p, q, allowed)
 
 
-def _between(p: Sequence[ArbInterval], q: Sequence[ArbInterval], allowed: ArbInterval) -> Enclosure:
+def _between(p: Sequence[arb], q: Sequence[arb], allowed: arb) -> Enclosure:
     order = sorted(range(len(p)), key=lambda i: _loss(p[i], q[i]), reverse=True)
     best, mass, other = arb(0), arb(0), arb(0)
     for i in order:
@@ -112,7 +108,7 @@ def _between(p: Sequence[ArbInterval], q: Sequence[ArbInterval], allowed: ArbInt
     return Enclosure(max(0.0, low), math.inf)
 
 
-def _loss(a: ArbInterval, b: ArbInterval) -> float:
+def _loss(a: arb, b: arb) -> float:
     if b.is_zero():
         return math.inf
     return -math.inf if a.is_zero() else float((a / b).log().mid())

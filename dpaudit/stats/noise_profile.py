@@ -34,7 +34,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 from flint import arb, arb_poly, ctx
@@ -42,7 +41,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from dpaudit.errors import NotEnumerableError
-from dpaudit.stats.arb import HALF, ArbInterval, to_interval
+from dpaudit.stats.arb import HALF, to_interval
 from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosure import PRECISION, Enclosure, outward
 
@@ -81,8 +80,8 @@ class Moves:
 class _Table:
     """Losses with their masses under D; `losses` are descending, up to rounding."""
 
-    losses: Sequence[ArbInterval]
-    masses: Sequence[ArbInterval]
+    losses: Sequence[arb]
+    masses: Sequence[arb]
 
     @cached_property
     def rough(self) -> tuple[Floats, Floats]:
@@ -90,7 +89,7 @@ class _Table:
         return np.array([float(x) for x in self.losses]), np.array([float(p) for p in self.masses])
 
     @cached_property
-    def sums(self) -> tuple[list[ArbInterval], list[ArbInterval]]:
+    def sums(self) -> tuple[list[arb], list[arb]]:
         """Masses of the first k losses under D and under D′, for k = 0, 1, …."""
         left, right = [arb(0)], [arb(0)]
         for loss, p in zip(self.losses, self.masses, strict=True):
@@ -98,12 +97,12 @@ class _Table:
             right.append(right[-1] + p * (-loss).exp())
         return left, right
 
-    def excess(self, epsilon: ArbInterval) -> ArbInterval:
+    def excess(self, epsilon: arb) -> arb:
         """E[max(0, 1 − e^(ε − L))] for L of this table."""
         rough, at = self.rough[0], float(epsilon)
         near = _NEAR * max(1.0, abs(at))
         # losses certainly above ε are summed at once, uncertain ones one by one
-        first, last = (int(np.searchsorted(-rough, -(at + side * near))) for side in (1, -1))
+        first, last = (int(np.searchsorted(-rough, -(at + sign * near))) for sign in (1, -1))
         left, right = self.sums
         total = left[first] - epsilon.exp() * right[first]
         for i in range(first, last):
@@ -190,12 +189,12 @@ class NoiseProfile:
         return np.array(flat).reshape(np.shape(epsilons))
 
     @cached_property
-    def _top(self) -> ArbInterval:
+    def _top(self) -> arb:
         with ctx.workprec(PRECISION):
             steps = sum((gap / scale for gap, scale in self._moves.geometric), Fraction(0))
             return to_interval(sum(self._moves.laplace, Fraction(0)) + steps)
 
-    def _delta(self, table: _Table, epsilon: ArbInterval) -> ArbInterval:
+    def _delta(self, table: _Table, epsilon: arb) -> arb:
         if self._mu is None and not self._lone:
             return table.excess(epsilon)
         total = arb(0)
@@ -203,7 +202,7 @@ class NoiseProfile:
             total += p * self._closed(epsilon - loss)
         return total
 
-    def _closed(self, epsilon: ArbInterval) -> ArbInterval:
+    def _closed(self, epsilon: arb) -> arb:
         """δ at any ε for the noise with a closed form."""
         if self._mu is not None:
             return _gaussian(self._mu, epsilon)
@@ -234,7 +233,7 @@ class NoiseProfile:
                 return end
         return float(brentq(lambda e: self._rough(table, e) - delta, 0.0, end, xtol=1e-15, rtol=1e-14, maxiter=5_000))
 
-    def _moved(self, start: float, sign: int, certain: Callable[[ArbInterval], bool]) -> float:
+    def _moved(self, start: float, sign: int, certain: Callable[[arb], bool]) -> float:
         """The first number, from `start` on in the direction of `sign`, at which a bound is certain."""
         if (sign < 0 and start == 0) or math.isinf(start):
             return 0.0 if sign < 0 else math.inf
@@ -312,7 +311,7 @@ def _common(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator)
 
 
-def _coefficients(factors: list[Any]) -> list[ArbInterval]:
+def _coefficients(factors: list[arb_poly]) -> list[arb]:
     """The coefficients of a product of polynomials: the masses of sums."""
     while len(factors) > 1:
         # multiply similar lengths: products of a long and a short polynomial are slow
@@ -321,13 +320,13 @@ def _coefficients(factors: list[Any]) -> list[ArbInterval]:
     return [c.max(arb(0)) for c in factors[0].coeffs()]
 
 
-def _gaussian(mu: ArbInterval, epsilon: ArbInterval) -> ArbInterval:
+def _gaussian(mu: arb, epsilon: arb) -> arb:
     root, ratio = arb(2).sqrt(), epsilon / mu
     first = ((ratio - mu * HALF) / root).erfc()
     return (first - epsilon.exp() * ((ratio + mu * HALF) / root).erfc()) * HALF
 
 
-def _laplace(r: ArbInterval, epsilon: ArbInterval) -> ArbInterval:
+def _laplace(r: arb, epsilon: arb) -> arb:
     inner, outer = 1 - ((epsilon - r) * HALF).exp(), 1 - epsilon.exp()
     if epsilon < -r:
         return outer
@@ -353,7 +352,7 @@ def _geometric(moves: Sequence[tuple[int, Fraction]]) -> _Table:
     return table
 
 
-def _geometric_masses(gap: int, scale: Fraction, apart: int) -> list[ArbInterval]:
+def _geometric_masses(gap: int, scale: Fraction, apart: int) -> list[arb]:
     """Masses of one geometric draw's losses (gap − 2j)/scale, at the indices j·apart."""
     a = (-1 / to_interval(scale)).exp()
     end, inside = 1 / (1 + a), (1 - a) / (1 + a)
@@ -362,14 +361,14 @@ def _geometric_masses(gap: int, scale: Fraction, apart: int) -> list[ArbInterval
     return masses
 
 
-def _from_above(width: Fraction, step: Fraction) -> list[ArbInterval]:
+def _from_above(width: Fraction, step: Fraction) -> list[arb]:
     """Masses at the losses width − j·step that bound those of one Laplace draw from above."""
     cells = math.ceil(2 * width / step)
     masses = [arb(0)] * (cells + 1)
     masses[0] = arb(0.5)
     whole, fall = 1 - (-to_interval(step)).exp(), (-to_interval(step / 2)).exp()
 
-    def split(j: int, p: ArbInterval, over: Fraction) -> None:
+    def split(j: int, p: arb, over: Fraction) -> None:
         """Split a loss `over` above grid point j + 1: the part for point j preserves the mass under the other law."""
         up = p * (1 - (-to_interval(over)).exp()) / whole
         masses[j] += up
@@ -389,7 +388,7 @@ def _from_above(width: Fraction, step: Fraction) -> list[ArbInterval]:
     return masses
 
 
-def _from_below(width: Fraction, step: Fraction) -> list[ArbInterval]:
+def _from_below(width: Fraction, step: Fraction) -> list[arb]:
     """Masses at the losses width − j·step that bound those of one Laplace draw from below."""
     cells = math.ceil(2 * width / step)
     masses = [arb(0)] * (cells + 1)

@@ -297,7 +297,7 @@ def supremum(
         return 0.0
     centre, half = np.array([(low + high) / 2]), np.array([(high - low) / 2])
     price = 0.1
-    best = settled = 0.0
+    best = resolved = 0.0
     while centre.size:
         centre, half = _refine(region, ratio, delta, centre, half, price)
         p, q = ratio * centre + delta, centre
@@ -310,12 +310,12 @@ def supremum(
         )
         bar = best * (1 + _TOLERANCE) if level is None else level
         open_ = upper > bar
-        if price < 1e-4:  # `level` is closer to the supremum than is worth resolving
+        if price < 1e-4:  # `level` is so close to the supremum that resolving it further costs too much
             open_[:] = False
-        settled = max(settled, float(np.where(open_, 0.0, upper).max()))
+        resolved = max(resolved, float(np.where(open_, 0.0, upper).max()))
         centre, half = centre[open_], half[open_]
         price /= 4
-    return min(1.0, max(best, settled))
+    return min(1.0, max(best, resolved))
 
 
 def _tilts(ratio: float, p: Floats, q: Floats, shift: Floats) -> tuple[Floats, Floats]:

@@ -43,9 +43,9 @@ class Block:
         group, row = np.nonzero(flat)
         return group % FOLDS, row, group, flat[group, row].astype(np.float64)
 
-    def side(self, side: int) -> Floats:
-        """The reals of one dataset, shape (r, *d)."""
-        rows: Floats = np.asarray(self.values, dtype=np.float64)[self.times[side].sum(axis=0) > 0]
+    def reals(self, which: int) -> Floats:
+        """The reals of one dataset (0 or 1), shape (r, *d)."""
+        rows: Floats = np.asarray(self.values, dtype=np.float64)[self.times[which].sum(axis=0) > 0]
         return rows
 
     def listed(self, most: int) -> Sequence[Hashable]:
@@ -80,11 +80,11 @@ def capped(blocks: Iterable[Block], most: int) -> list[Block]:
     kept: list[Block] = []
     room = [most, most]
     for block in blocks:
-        side = int(block.times[1].any())
-        if room[side] > 0:
-            take = min(room[side], len(block.values))
+        which = int(block.times[1].any())
+        if room[which] > 0:
+            take = min(room[which], len(block.values))
             kept.append(Block(block.values[:take], block.times[:, :, :take]))
-            room[side] -= take
+            room[which] -= take
     return kept
 
 

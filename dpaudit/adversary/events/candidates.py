@@ -29,7 +29,7 @@ MOST_ATOMS = 20_000
 """Most atoms with their own cell; rarer atoms are not in any event."""
 FEW = 8
 """Up to this many atoms, ordering them costs nothing."""
-FORESEEN = 4
+PREDICTED = 4
 """Extrapolate the tails of this many families (one end of a scale, one direction) of threshold events."""
 SHRUNK_MOST = 64
 """Up to this many atoms, empirical Bayes predicts fresh shares. Among many atoms most are rare, and often differ more
@@ -121,10 +121,10 @@ class Candidates:
         guarantees: list[tuple[float, int]] = []
         for at, nested in enumerate(self.nested):
             if nested:
-                sides = ((self.left[at], sizes[0]), (self.right[at], sizes[1]))
-                (x, n), (y, m) = sides[::-1] if self.reverse[at][0] else sides
+                samples = ((self.left[at], sizes[0]), (self.right[at], sizes[1]))
+                (x, n), (y, m) = samples[::-1] if self.reverse[at][0] else samples
                 guarantees.append((float(optimistic(x, n, y, m).max()), at))
-        for guarantee, at in sorted(guarantees, reverse=True)[:FORESEEN]:
+        for guarantee, at in sorted(guarantees, reverse=True)[:PREDICTED]:
             if guarantee > 0:
                 self.predicted[at] = predict(self.left[at], self.right[at], sizes)
 
@@ -145,8 +145,8 @@ class Candidates:
             where = np.flatnonzero(reverse == backwards)
             if not len(where):
                 continue
-            sides = ((left[where], sizes[0]), (right[where], sizes[1]))
-            (x, n), (y, m) = sides[::-1] if backwards else sides
+            samples = ((left[where], sizes[0]), (right[where], sizes[1]))
+            (x, n), (y, m) = samples[::-1] if backwards else samples
             prediction = predicted.of(where, reverse=backwards)
             first, second = score(Offers(x, n, y, m, cost[where], rare[where], prediction))
             at = int(np.lexsort((second, first))[-1])
@@ -181,7 +181,7 @@ class Chosen:
     rarity: float
 
 
-def threshold_events(found: Candidates, scale: Scale) -> None:
+def threshold_events(candidates: Candidates, scale: Scale) -> None:
     """The threshold events above and below every edge."""
     for hits, ray, top in _rays(scale):
 
@@ -191,16 +191,16 @@ def threshold_events(found: Candidates, scale: Scale) -> None:
         for reverse in (False, True):
             cost, most_rare = _stepped(scale, hits, top, reverse) if scale.stepped else (scale.cost, math.inf)
             if scale.both or reverse != top:
-                found.offer(
+                candidates.offer(
                     hits[0], hits[1], reverse, cost, scale.family, make, most_rare=most_rare, nested=True
                 )
 
 
-def unions(found: Candidates, scale: Scale, atoms: Block, sizes: tuple[int, int]) -> None:
+def unions(candidates: Candidates, scale: Scale, atoms: Block, sizes: tuple[int, int]) -> None:
     """Unions of cells of an axis, coarse and fine, and of atoms off the axis, in order of likelihood ratio."""
     lone, lone_hits = _unscored(scale, atoms)
     if lone:
-        _thresholds_with_atoms(found, scale, lone, lone_hits, sizes)
+        _thresholds_with_atoms(candidates, scale, lone, lone_hits, sizes)
     ends = np.concatenate([[-np.inf], scale.edges, [np.inf]])
     cells = scale.hits.shape[2]
     for most, price in ((COARSE, ORDERED), (cells, ORDERED + FINE)):
@@ -213,11 +213,11 @@ def unions(found: Candidates, scale: Scale, atoms: Block, sizes: tuple[int, int]
             return _on_axis(scale, intervals, frozenset(lone[i - size] for i in picked if i >= size))
 
         both = np.concatenate([coarse, lone_hits], axis=2)
-        _by_ratio(found, both, sizes, scale.cost + price, "bins", make)
+        _by_ratio(candidates, both, sizes, scale.cost + price, "bins", make)
 
 
 def atom_sets(
-    found: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False
+    candidates: Candidates, atoms: Block, rows: Sequence[Block], sizes: tuple[int, int], *, last: bool = False
 ) -> None:
     """Sets of atoms in order of likelihood ratio; all real outputs together count as one more atom.
 
@@ -238,16 +238,16 @@ def atom_sets(
         return Event(frozenset(values[i] for i in picked if i < len(values)), every)
 
     if last and times.shape[2] <= SHRUNK_MOST:
-        _shrunk_sets(found, times.sum(axis=1), sizes, make)
+        _shrunk_sets(candidates, times.sum(axis=1), sizes, make)
     else:
-        _by_ratio(found, times, sizes, math.log(max(1.0, len(values) / FEW)), "atoms", make)
+        _by_ratio(candidates, times, sizes, math.log(max(1.0, len(values) / FEW)), "atoms", make)
 
 
 def _shrunk_sets(candidates: Candidates, hits: Floats, sizes: tuple[int, int], make: Callable[[Ints], Event]) -> None:
     """Sets of atoms in the order of their shrunk ratios, from either end; hits of shape (2, atoms)."""
     for reverse in (False, True):
-        sides = hits[::-1] if reverse else hits
-        order, predicted = sets(sides[0], sides[1], sizes[::-1] if reverse else sizes)
+        more, less = hits[::-1] if reverse else hits
+        order, predicted = sets(more, less, sizes[::-1] if reverse else sizes)
 
         def made(i: int, order: Ints = order) -> Event:
             return make(np.sort(order[: i + 1]))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from dpaudit.adversary.events.blocks import Ints
 from dpaudit.adversary.events.optimistic_bound import log_ratios
-from dpaudit.outputs.columns import Encoder, Floats, Linear, Table, one_thread
+from dpaudit.outputs.columns import Classifier, Encoder, Floats, Linear, Table, one_thread
 
 LINEAR_ROWS = 100_000
 """With more rows than this (of both datasets together) logistic weights hardly change."""
@@ -41,11 +40,11 @@ def linear(encoder: Encoder, js: tuple[int, ...], columns: Floats, times: Ints) 
     rows, counts = columns[used][:, js], times[:, used].astype(np.float64)
     keep = np.isfinite(rows).all(axis=1)
     rows, counts = rows[keep], counts[:, keep]
-    sides = counts.sum(axis=1)
-    if len(rows) == 0 or min(sides) == 0:
+    totals = counts.sum(axis=1)
+    if len(rows) == 0 or min(totals) == 0:
         return Linear(encoder, js, (0.0,) * len(js), 0.0)
     total = counts.sum()
-    counts = counts * (total / 2 / sides)[:, None]
+    counts = counts * (total / 2 / totals)[:, None]
     weights = counts.sum(axis=0)
     mean = weights @ rows / total
     spread = np.sqrt(np.maximum(weights @ np.square(rows - mean) / total, 0.0))
@@ -76,24 +75,24 @@ def mean_linear(members: Sequence[Linear]) -> Linear:
     return Linear(members[0].encoder, members[0].columns, tuple(weights.tolist()), bias)
 
 
-def trees(columns: Floats, times: Ints) -> Any | None:
+def trees(columns: Floats, times: Ints) -> Classifier | None:
     """Gradient-boosted trees, high where D is more likely; None if a dataset has no samples.
 
     Args:
         columns: the columns to use, shape (r, columns).
         times: the count of each row, shape (2, r).
     """
-    sides = times.sum(axis=1)
-    if min(sides) == 0:
+    totals = times.sum(axis=1)
+    if min(totals) == 0:
         return None
-    rows = np.vstack([columns[times[side] > 0] for side in (0, 1)])
-    counts = [times[side][times[side] > 0].astype(np.float64) for side in (0, 1)]
-    weights = np.concatenate([counts[side] * (sides.sum() / 2 / sides[side]) for side in (0, 1)])
+    rows = np.vstack([columns[times[which] > 0] for which in (0, 1)])
+    counts = [times[which][times[which] > 0].astype(np.float64) for which in (0, 1)]
+    weights = np.concatenate([counts[which] * (totals.sum() / 2 / totals[which]) for which in (0, 1)])
     labels = np.repeat([1, 0], [len(counts[0]), len(counts[1])])
     # with many rows the violation to detect is small, often in events of a few in a thousand: a sum of many shallow
     # trees with small steps, small leaves and few columns per split has the smallest error there
     many = len(rows) >= MANY
-    shape: dict[str, Any] = (
+    shape: dict[str, float] = (
         {"max_iter": 100, "learning_rate": 0.03, "max_leaf_nodes": 4}
         if many
         else {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 8}
@@ -109,7 +108,8 @@ def trees(columns: Floats, times: Ints) -> Any | None:
     # binning weighted rows takes ten times as long; unequal sample sizes shift all scores equally, so thresholds adapt
     even = np.ptp(weights) < EVEN * weights.mean()
     with one_thread():  # again: before the first fit, the caller's limit did not cover scikit-learn's threads
-        return model.fit(rows, labels, sample_weight=None if even else weights)
+        fitted: Classifier = model.fit(rows, labels, sample_weight=None if even else weights)
+    return fitted
 
 
 def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:
@@ -120,7 +120,7 @@ def table(encoder: Encoder, j: int, columns: Floats, times: Ints) -> Table:
         times: the count of each row, shape (2, r).
     """
     values, at = np.unique(columns[:, j], return_inverse=True)
-    hits = np.array([np.bincount(at, weights=times[side], minlength=len(values)) for side in (0, 1)])
+    hits = np.array([np.bincount(at, weights=times[which], minlength=len(values)) for which in (0, 1)])
     left, right = times.sum(axis=1).tolist()
     points = log_ratios(hits, (left, right))
     return Table(encoder, j, tuple(values.tolist()), tuple(points.tolist()))

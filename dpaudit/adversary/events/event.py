@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -14,7 +13,7 @@ import numpy as np
 
 from dpaudit.interpret import Outputs, outcomes
 from dpaudit.language import IntegerRange
-from dpaudit.outputs.canonical import real_shape, shown
+from dpaudit.outputs.canonical import Outcome, real_shape, shown
 from dpaudit.outputs.columns import Axis, Column, Floats, Numbers, Values
 from dpaudit.outputs.plain_json import abridged, jsonable
 from dpaudit.stats.arrays import BoolArray, FloatArray
@@ -38,7 +37,7 @@ class Event:
         ranges: disjoint, ascending; whole numbers that are too many to list among the atoms.
     """
 
-    atoms: frozenset[Hashable] = frozenset()
+    atoms: frozenset[Outcome] = frozenset()
     intervals: tuple[Interval, ...] = ()
     weights: tuple[float, ...] | None = None
     rule: tuple[str, float] | None = None
@@ -70,7 +69,7 @@ class Event:
         if self.atoms:
             inside |= np.fromiter((value in self.atoms for value in values), dtype=np.bool_, count=len(values))
         if self.ranges:
-            inside |= np.fromiter(map(self._spanned, values), dtype=np.bool_, count=len(values))
+            inside |= np.fromiter(map(self._in_a_range, values), dtype=np.bool_, count=len(values))
         return inside
 
     def _listed_among(self, reals: Floats) -> BoolArray:
@@ -78,7 +77,7 @@ class Event:
         if reals.ndim == 1:
             inside = np.isin(reals, self._numbers) if self._numbers else np.zeros(len(reals), dtype=np.bool_)
             if self.ranges:
-                inside |= np.fromiter(map(self._spanned, reals.tolist()), dtype=np.bool_, count=len(reals))
+                inside |= np.fromiter(map(self._in_a_range, reals.tolist()), dtype=np.bool_, count=len(reals))
             return inside
         if not any(isinstance(atom, tuple) and len(atom) == reals.shape[1] for atom in self.atoms):
             return np.zeros(len(reals), dtype=np.bool_)
@@ -90,7 +89,7 @@ class Event:
         numbers = [(_float(atom), atom) for atom in self.atoms if isinstance(atom, int | float)]
         return tuple(number for number, atom in numbers if number == atom)
 
-    def _spanned(self, value: Hashable) -> bool:
+    def _in_a_range(self, value: Outcome) -> bool:
         """Whether a range contains it; a range of a law, which no range of the event cuts, is decided by its start."""
         if isinstance(value, IntegerRange):
             value = value.start
@@ -132,10 +131,10 @@ class Event:
         return ", or ".join(parts) if parts else "no output"
 
     @property
-    def spec(self) -> Any:
+    def spec(self) -> dict[str, object]:
         """JSON form; three or more consecutive whole numbers are a range [first, last], an axis is under "score"."""
         consecutive, others = _consecutive(self.atoms, self.ranges)
-        spec: dict[str, Any] = {
+        spec: dict[str, object] = {
             "atoms": [jsonable(a, abridge=True) for a in _ordered(others)],
             "ranges": [list(ends) for ends in consecutive],
             "intervals": [[None if np.isinf(e) else e for e in pair] for pair in self.intervals],
@@ -161,7 +160,7 @@ def score(reals: FloatArray, weights: tuple[float, ...] | None) -> FloatArray:
     return on_axis
 
 
-def _lone_score(value: Any, weights: tuple[float, ...] | None) -> float:
+def _lone_score(value: Outcome, weights: tuple[float, ...] | None) -> float:
     """The score of a single outcome, the same as in an array of reals; NaN if it is not real."""
     shape = real_shape(value)
     return math.nan if shape is None else float(score(np.array(value, dtype=np.float64)[None], weights)[0])
@@ -182,7 +181,7 @@ def _inside(scores: FloatArray, intervals: tuple[Interval, ...]) -> BoolArray:
     return inside
 
 
-def _listed(atoms: list[Any], ranges: tuple[IntegerRange, ...] = ()) -> str:
+def _listed(atoms: list[Outcome], ranges: tuple[IntegerRange, ...] = ()) -> str:
     consecutive, others = _consecutive(frozenset(atoms), ranges)
     # sort an atom by itself, a range by its first number
     names = {a: (f"{a}–{b}", b - a + 1) for a, b in consecutive} | {a: (abridged(shown(a)), 1) for a in others}
@@ -195,8 +194,8 @@ def _listed(atoms: list[Any], ranges: tuple[IntegerRange, ...] = ()) -> str:
 
 
 def _consecutive(
-    atoms: frozenset[Any], ranges: tuple[IntegerRange, ...] = ()
-) -> tuple[list[tuple[int, int]], list[Any]]:
+    atoms: frozenset[Outcome], ranges: tuple[IntegerRange, ...] = ()
+) -> tuple[list[tuple[int, int]], list[Outcome]]:
     """Ranges and runs of three or more consecutive whole numbers as (first, last), ascending, and all other atoms."""
     whole = sorted(a for a in atoms if isinstance(a, int) and not isinstance(a, bool))
     consecutive: list[tuple[int, int]] = []
@@ -220,7 +219,7 @@ def _ordered(atoms: list[Any]) -> list[Any]:
     return sorted(atoms, key=lambda a: (type(a).__name__, shown(a)))
 
 
-def _comparable(atom: Any) -> bool:
+def _comparable(atom: Outcome) -> bool:
     return all(map(_comparable, atom)) if type(atom) is tuple else isinstance(atom, int | float | str | bytes)
 
 

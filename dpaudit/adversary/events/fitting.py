@@ -26,7 +26,7 @@ LEARNED = 1.5
 """Nats for a learned score, twice this for trees: more flexible scores find more differences by chance."""
 PLACES = 8
 """Number of floats in an output whose bits are tested."""
-LOOKED_AT = 20_000
+EXAMINED = 20_000
 """Number of outputs used to construct an encoder of mixed outputs."""
 
 
@@ -64,11 +64,11 @@ def _encoder(atoms: Block, rows: Sequence[Block], shapes: set[tuple[int, ...] | 
     """The encoder of the parts of the outputs; None if they have no parts."""
     parted = shapes - {(), (1,)}
     if len(shapes) == 1 and parted and None not in shapes and not len(atoms.values):
-        left, right = (np.concatenate([block.side(side) for block in rows]) for side in (0, 1))
+        left, right = (np.concatenate([block.reals(which) for block in rows]) for which in (0, 1))
         return Vectors.of(left.reshape(len(left), -1), right.reshape(len(right), -1))
     if parted or sum(map(has_parts, atoms.values)) >= FEATURED_ATOMS:
         blocks = [atoms, *rows] if len(atoms.values) else rows
-        return Mixed.of([value for block in blocks for value in block.listed(LOOKED_AT // len(blocks) + 1)])
+        return Mixed.of([value for block in blocks for value in block.listed(EXAMINED // len(blocks) + 1)])
     return None
 
 
@@ -128,8 +128,9 @@ def _boosted(sample: Sample, family: str, js: tuple[int, ...], parts: int) -> li
     columns = sample.columns[:, js]
     each = FOLDS // parts
     left_out = [tuple(range(i * each, (i + 1) * each)) for i in range(parts)]
-    models = [trees(columns, sample.without(*folds)) for folds in left_out]
-    if any(model is None for model in models):
+    learned = [trees(columns, sample.without(*folds)) for folds in left_out]
+    models = [model for model in learned if model is not None]
+    if len(models) < len(learned):
         return []
     members = tuple(
         member for model in models for member in (Boosted(sample.encoder, js, (model,)),) * each

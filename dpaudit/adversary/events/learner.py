@@ -29,7 +29,7 @@ from dpaudit.adversary.events.candidates import (
     unions,
 )
 from dpaudit.adversary.events.event import Event
-from dpaudit.adversary.events.fitting import FITTED, LOOKED_AT, fitted
+from dpaudit.adversary.events.fitting import EXAMINED, FITTED, fitted
 from dpaudit.adversary.events.mixed import hidden_texts, unread
 from dpaudit.adversary.events.optimistic_bound import (
     CHOICE,
@@ -119,21 +119,21 @@ class Learner:
 
     def add(self, left: Outputs, right: Outputs) -> None:
         """Add past samples, any number of each dataset; those beyond POOL per dataset are ignored."""
-        for side, outputs in enumerate((left, right)):
-            self._seen[side] += outputs.runs
-            if self._kept[side] >= POOL:
+        for which, outputs in enumerate((left, right)):
+            self._seen[which] += outputs.runs
+            if self._kept[which] >= POOL:
                 continue
-            self._kept[side] += outputs.runs
+            self._kept[which] += outputs.runs
             if outputs.counts:
                 times = np.zeros((2, FOLDS, len(outputs.counts)), dtype=np.int64)
                 for at, number in enumerate(outputs.counts.values()):
-                    times[side, :, at] = self._rng.multinomial(number, np.full(FOLDS, 1 / FOLDS))
+                    times[which, :, at] = self._rng.multinomial(number, np.full(FOLDS, 1 / FOLDS))
                 block = Block(list(outputs.counts), times)
                 self._atoms.add(block)
                 self._uncounted.append(block)
             for values in outputs.uncounted:
                 for start in range(0, len(values), CHUNK):
-                    block = self._block(values[start : start + CHUNK], side)
+                    block = self._block(values[start : start + CHUNK], which)
                     self._rows.append(block)
                     self._uncounted.append(block)
 
@@ -224,19 +224,19 @@ class Learner:
         hidden = total = 0
         kind = ""
         blocks = [self._atoms.block, *(block for block in self._rows if block.shape is None)]
-        looked_at = [
-            list(zip(block.listed(LOOKED_AT), block.times.sum(axis=(0, 1))[:LOOKED_AT].tolist(), strict=True))
+        examined = [
+            list(zip(block.listed(EXAMINED), block.times.sum(axis=(0, 1))[:EXAMINED].tolist(), strict=True))
             for block in blocks
         ]
         texts: Counter[str | bytes] = Counter()
-        for pairs in looked_at:
+        for pairs in examined:
             for value, often in pairs:
                 texts.update(dict.fromkeys(hidden_texts(value), often))
         rare = {text for text, times in texts.items() if times < FEW_ALIKE}
         if len(rare) <= FEW_ALIKE:
             # rare words, not noise formatted as a string
             rare.clear()
-        for pairs in looked_at:
+        for pairs in examined:
             for value, often in pairs:
                 total += often
                 name = unread(value) if often < FEW_ALIKE else None
@@ -263,8 +263,8 @@ class Learner:
             chosen = candidates.best((n, m), score)
         if chosen is None:
             return _learned(Event(), False, 0, n, 0, m, "atoms"), 0.0
-        sides = ((chosen.hits[0], n), (chosen.hits[1], m))
-        (x, n), (y, m) = sides[::-1] if chosen.reverse else sides
+        samples = ((chosen.hits[0], n), (chosen.hits[1], m))
+        (x, n), (y, m) = samples[::-1] if chosen.reverse else samples
         learned = _learned(chosen.event, chosen.reverse, x, n, y, m, chosen.family)
         return learned, chosen.cost + RARITY * chosen.rarity
 
@@ -297,9 +297,9 @@ class Learner:
             count(self._scales, block)
         self._uncounted = []
 
-    def _block(self, values: Values, side: int) -> Block:
+    def _block(self, values: Values, which: int) -> Block:
         times = np.zeros((2, FOLDS, len(values)), dtype=np.int64)
-        times[side, self._rng.integers(FOLDS, size=len(values)), np.arange(len(values))] = 1
+        times[which, self._rng.integers(FOLDS, size=len(values)), np.arange(len(values))] = 1
         return Block(values, times)
 
 

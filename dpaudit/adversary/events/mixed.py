@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from itertools import repeat, zip_longest
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
 from dpaudit.interpret import outcomes
 from dpaudit.language import Bottom
-from dpaudit.outputs.canonical import Raised, shown
+from dpaudit.outputs.canonical import Outcome, Raised, shown
 from dpaudit.outputs.columns import SHARP, Encoder, Floats, Values, as_number, flat, sums
 from dpaudit.stats.arrays import IntArray
 
@@ -36,7 +35,7 @@ _NUMBERS = frozenset({float, int, bool})
 _WHOLE = frozenset({int, bool})
 _WORDS = frozenset({float, str, type(None), Bottom})
 """Types whose leaves, except floats, never equal a number."""
-_Column = tuple[Sequence[Any], frozenset[type]]
+_Column = tuple[Sequence[Outcome], frozenset[type]]
 """The leaves at one position of every output, and their types."""
 
 
@@ -57,7 +56,7 @@ class Mixed(Encoder):
     kept: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, values: Sequence[Hashable]) -> Mixed:
+    def of(cls, values: Sequence[Outcome]) -> Mixed:
         """An encoder fitted to the given outputs."""
         parts = _leaves(values)
         leaves = _columns(parts)
@@ -119,7 +118,7 @@ class Mixed(Encoder):
         names += ["length", "numbers", "sum", "largest", "smallest", "sum of squashed numbers"]
         return names + [f"how many {s}" for s in self.symbols] + [f"first place of {s}" for s in self.symbols]
 
-    def _all(self, parts: Sequence[tuple[Any, ...]]) -> Floats:
+    def _all(self, parts: Sequence[tuple[Outcome, ...]]) -> Floats:
         leaves = _columns(parts)
         numbers = _placed(leaves, self.places)
         known = ~np.isnan(numbers)
@@ -156,13 +155,13 @@ class Mixed(Encoder):
         return np.column_stack(codes)
 
 
-def _columns(parts: Sequence[tuple[Any, ...]]) -> list[_Column]:
+def _columns(parts: Sequence[tuple[Outcome, ...]]) -> list[_Column]:
     """The leaves by position, NaN after the end of an output, each position with its types."""
     columns = list(zip_longest(*parts, fillvalue=math.nan)) or [(math.nan,) * len(parts)]
     return [(column, frozenset(map(type, column))) for column in columns]
 
 
-def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
+def _leaves(values: Sequence[Outcome]) -> Sequence[tuple[Outcome, ...]]:
     """The leaves of every output; a tuple of plain values is already flat."""
     plain = all(
         type(value) is tuple
@@ -173,7 +172,7 @@ def _leaves(values: Sequence[Hashable]) -> Sequence[tuple[Any, ...]]:
     return values if plain else [flat(value) for value in values]  # type: ignore[return-value]
 
 
-def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) -> IntArray:
+def _codes(leaves: Sequence[Outcome], kinds: frozenset[type], code: dict[str, int]) -> IntArray:
     """The indices of the known symbols at one position."""
     if kinds == {float}:
         return np.full(len(leaves), -1)
@@ -181,7 +180,7 @@ def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) 
         try:
             different, at = np.unique(np.array(leaves, dtype=np.int64), return_inverse=True)
         except OverflowError:
-            return np.fromiter((code.get(str(int(leaf)), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
+            return np.fromiter((code.get(s or "", -1) for s in map(_symbol, leaves)), dtype=np.int64, count=len(leaves))
         whole: IntArray = np.array([code.get(str(n), -1) for n in different.tolist()], dtype=np.int64)[at]
         return whole
     if kinds <= _WORDS:
@@ -193,7 +192,7 @@ def _codes(leaves: Sequence[Any], kinds: frozenset[type], code: dict[str, int]) 
     return np.fromiter((codes.get(id(leaf), -1) for leaf in leaves), dtype=np.int64, count=len(leaves))
 
 
-def _symbol(leaf: Any) -> str | None:
+def _symbol(leaf: Outcome) -> str | None:
     """The string of a leaf that is not a float; whole numbers are symbols too."""
     if isinstance(leaf, float):
         return None
@@ -211,7 +210,7 @@ def _symbol(leaf: Any) -> str | None:
 _SYMBOLS = (str, bytes, Enum, type(None), frozenset, Raised)
 
 
-def unread(value: Hashable) -> str | None:
+def unread(value: Outcome) -> str | None:
     """The type of a part of an outcome that no encoder reads, if any; such an outcome can only be counted."""
     if type(value) in _PLAIN and type(value) is not int:
         return None
@@ -237,7 +236,7 @@ def _placed(columns: Sequence[_Column], places: int) -> Floats:
     return clipped
 
 
-def _number(leaf: Any) -> float:
+def _number(leaf: Outcome) -> float:
     return math.nan if leaf is None else _written(leaf) if isinstance(leaf, str | bytes) else as_number(leaf)
 
 
@@ -249,7 +248,7 @@ def _written(string: str | bytes) -> float:
         return math.nan
 
 
-def hidden_texts(value: Hashable) -> set[str | bytes]:
+def hidden_texts(value: Outcome) -> set[str | bytes]:
     """The strings among the parts of an outcome that are not numbers: only frequent ones are encoded."""
     if isinstance(value, str | bytes | PurePath):
         return set()  # read letter by letter

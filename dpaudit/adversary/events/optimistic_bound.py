@@ -89,7 +89,7 @@ def expected_bound(
     """Clopper–Pearson bound on ε from `runs` fresh samples per dataset, if they repeated the training shares.
 
     Shares are discounted by half a sample and `caution` standard errors of training: an event never seen on one dataset
-    does not count as impossible there, and the best of many candidates does not count as good as it looks.
+    does not count as impossible there, and the best of many candidates does not count as good as its shares suggest.
 
     Args:
         p, q: shares in the training samples, shape (k,).

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import zip_longest
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import Dataset, Multiset, Relation
+from dpaudit.language.records import Record
 
-ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
+ABSENT: object = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 """Marks a record in a slot that one of the two datasets does not have."""
 
-Slot: TypeAlias = tuple[Any, Any]
-"""The same position in both datasets: (left record, right record)."""
+Slot: TypeAlias = tuple[Record, Record]
+"""The same position in both datasets: (left record, right record), one of which may be `ABSENT`."""
 
 LONGEST_TABLE = 4_000_000
 """Largest table for aligning two sequences; beyond this size, differing parts count as removed and added."""
@@ -66,7 +67,7 @@ def _aligned_multisets(left: Multiset, right: Multiset) -> list[Slot]:
     return [*shared, *zip_longest(only_left, only_right, fillvalue=ABSENT)]
 
 
-def _aligned_sequences(left: tuple[Any, ...], right: tuple[Any, ...]) -> list[Slot]:
+def _aligned_sequences(left: tuple[Record, ...], right: tuple[Record, ...]) -> list[Slot]:
     """Along a longest common subsequence; equal ends are stripped first, so similar datasets are fast."""
     start = 0
     while start < min(len(left), len(right)) and left[start] == right[start]:

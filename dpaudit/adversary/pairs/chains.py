@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from numpy.random import Generator
 
@@ -22,6 +21,7 @@ from dpaudit.adversary.pairs.mutations import mutations
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset, Relation
+from dpaudit.language.records import Record
 
 CHILDREN = 8
 """New ends of a chain that lost a link, and changes of its pair as a whole, in a round of a climb."""
@@ -166,8 +166,8 @@ class ChainMutations:
         group = self.relation.group(self.links)
         size = max(len(pair.left), len(pair.right))
         pairs = mutations(pair, group, self.records, rng, CHILDREN) if size <= SMALL else []
-        sides = (pair.left, pair.right)
-        if all(isinstance(side, Multiset) and all(map(self.records.contains, side.values)) for side in sides):
+        datasets = (pair.left, pair.right)
+        if all(isinstance(each, Multiset) and all(map(self.records.contains, each.values)) for each in datasets):
             most = self.most if self.most is not None else 2 * size + self.links
             pairs += HistogramMutations(group, self.records, most).around([pair], rng)
         return pairs
@@ -180,7 +180,7 @@ def _reversed(chain: Chain) -> Chain:
     return replace(chain, datasets=chain.datasets[::-1])
 
 
-def _palette(chain: Chain, records: Records) -> tuple[Any, ...]:
+def _palette(chain: Chain, records: Records) -> tuple[Record, ...]:
     """Records for new ends: those that differ along the chain, special ones, then some of the others."""
     changed = [v for step in _steps_of(chain) for v in step if v is not ABSENT]
     many = records.every(12) or (*records.special, *records.exceptional)
@@ -200,12 +200,12 @@ def _step(left: Dataset, right: Dataset) -> Slot:
     return next(iter(removed - added), ABSENT), next(iter(added - removed), ABSENT)
 
 
-def _counts(dataset: Dataset) -> dict[Any, int]:
+def _counts(dataset: Dataset) -> dict[Record, int]:
     return dict(dataset.items) if isinstance(dataset, Multiset) else Counter(dataset)
 
 
 def _ends(
-    chain: Chain, relation: Relation, palette: Sequence[Any], rng: Generator
+    chain: Chain, relation: Relation, palette: Sequence[Record], rng: Generator
 ) -> Iterator[tuple[Chain, Dataset]]:
     """Neighbours that extend the chain at its end: repeated changes, the latest first, then all or some others."""
     last = chain.datasets[-1]
@@ -221,7 +221,7 @@ def _ends(
             yield chain, relation.random_neighbour(last, palette, rng)
 
 
-def _repeated(chain: Chain, old: Any, new: Any) -> Iterator[Dataset]:
+def _repeated(chain: Chain, old: Record, new: Record) -> Iterator[Dataset]:
     """The change old → new on another record of the last dataset: on an equal one, else on an adjacent one."""
     last = chain.datasets[-1]
     if isinstance(last, Multiset):
@@ -260,7 +260,7 @@ def _sequences_between(pair: Pair, relation: Relation) -> Iterator[Dataset]:
             yield tuple(value for value in done if value is not ABSENT)
 
 
-def _one_step(a: Any, b: Any) -> bool:
+def _one_step(a: Record, b: Record) -> bool:
     return a is ABSENT or b is ABSENT or bool(a == b)
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Any
+from collections.abc import Iterable
 
 from dpaudit.adversary.pairs.describe import Floats, Integers, Just, Lists, Records, SampledFrom, Tuples
 from dpaudit.errors import DatasetError
-from dpaudit.language.records import as_record
+from dpaudit.language.records import Record, as_record
 from dpaudit.options import DATA
 
 LONGEST_LIST = 1000
@@ -67,7 +67,7 @@ def _build(node: ast.expr, text: str) -> Records:
     raise _unknown(text)
 
 
-def _literal(node: ast.expr) -> Any:
+def _literal(node: ast.expr) -> object:
     """The value of a literal, which may contain `nan` and `inf`.
 
     Raises:
@@ -104,7 +104,7 @@ def _allowed(keywords: list[ast.keyword], text: str) -> dict[str, bool]:
 _ALLOW = ("allow_nan", "allow_infinity", "allow_negative_zero")
 
 
-def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
+def _lists(entry: Records, lengths: list[object], text: str) -> Lists:
     match lengths:
         case [int(least), int(most)] if 0 <= least <= most and most > 0 and bool not in map(type, lengths):
             if most > LONGEST_LIST:
@@ -113,9 +113,9 @@ def _lists(entry: Records, lengths: list[Any], text: str) -> Lists:
     raise _unknown(text)
 
 
-def _records(choices: Any, text: str) -> tuple[Any, ...]:
+def _records(choices: Iterable[object], text: str) -> tuple[Record, ...]:
     """The choices, with lists as tuples at any depth; values that a dataset cannot hold raise an error."""
-    records: list[Any] = []
+    records: list[Record] = []
     for choice in choices:
         if isinstance(choice, list | tuple):
             records.append(_records(choice, text))

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from numpy.random import Generator
 
@@ -19,6 +18,7 @@ from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import DatasetError
 from dpaudit.language import Multiset, Relation
+from dpaudit.language.records import Record
 
 CHILDREN = 12
 """Mutations of every kept pair in a round of a climb."""
@@ -68,10 +68,10 @@ class HistogramMutations:
         return candidate.left, candidate.right
 
     @cached_property
-    def _palette(self) -> tuple[Any, ...]:
+    def _palette(self) -> tuple[Record, ...]:
         return self.records.every(FEW) or self.records.special[:FEW]
 
-    def _pair(self, shared: Counter[Any], old: Any, new: Any, label: str) -> Pair | None:
+    def _pair(self, shared: Counter[Record], old: Record, new: Record, label: str) -> Pair | None:
         """The pair of a shared part and the differing records; None if the claim does not cover it."""
         step = self.relation.size
         counts = {value: count for value, count in shared.items() if count > 0}
@@ -98,7 +98,7 @@ class HistogramMutations:
         return [pair for pair in pairs if pair is not None]
 
     def _changed(self, pair: Pair, rng: Generator) -> Pair | None:
-        left, right = (Counter(dict(Multiset.of(side).items)) for side in (pair.left, pair.right))
+        left, right = (Counter(dict(Multiset.of(dataset).items)) for dataset in (pair.left, pair.right))
         shared = left & right
         old = next(iter(left - right), None)
         new = next(iter(right - left), None)
@@ -129,7 +129,7 @@ class HistogramMutations:
                         old, new = new, old
         return self._pair(shared, old, new, pair.label)
 
-    def _value(self, pool: list[Any], rng: Generator) -> Any:
+    def _value(self, pool: list[Record], rng: Generator) -> Record:
         one, other = (pool[int(rng.integers(len(pool)))] for _ in range(2))
         match int(rng.integers(8)):
             case 0:

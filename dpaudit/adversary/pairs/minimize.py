@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 from dpaudit.adversary.pairs.alignment import ABSENT, Slot, aligned, differing_places, joined, shared_places, usable
 from dpaudit.adversary.pairs.describe import Records
@@ -21,7 +20,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Multiset, Relation
 from dpaudit.language.checks import whole
-from dpaudit.language.records import as_record, is_number
+from dpaudit.language.records import Record, as_record, is_number
 
 MOST_TOGETHER = 6
 """Number of values from which two are tried together: 15 tests."""
@@ -90,36 +89,36 @@ def minimize(
     return work.result(complete=True)
 
 
-def size_of(pair: Pair) -> tuple[Any, ...]:
+def size_of(pair: Pair) -> tuple[object, ...]:
     """Sort key of pairs from small to large; two different pairs (ignoring labels) have different keys.
 
     Fewer records in total; then simpler values, compared from the least simple one down; then fewer differing records;
     then fewer distinct values; then simpler values earlier, and in the left dataset.
     """
-    left, right = (_counts(side) for side in (pair.left, pair.right))
+    left, right = (_counts(dataset) for dataset in (pair.left, pair.right))
     counts = left + right
-    values: Counter[tuple[Any, ...]] = Counter()
+    values: Counter[tuple[object, ...]] = Counter()
     for value, count in counts.items():
         values[simplicity(value)] += count
     if isinstance(pair.left, tuple) and isinstance(pair.right, tuple) and len(pair.left) == len(pair.right):
         differing = sum(a != b for a, b in zip(pair.left, pair.right, strict=True))
     else:
         differing = sum(((left - right) + (right - left)).values())
-    sides = tuple(_order(side) for side in (pair.left, pair.right))
-    return counts.total(), tuple(sorted(values.items(), reverse=True)), differing, len(counts), sides
+    orders = tuple(_order(dataset) for dataset in (pair.left, pair.right))
+    return counts.total(), tuple(sorted(values.items(), reverse=True)), differing, len(counts), orders
 
 
-def _counts(dataset: Dataset) -> Counter[Any]:
+def _counts(dataset: Dataset) -> Counter[Record]:
     return Counter(dict(dataset.items)) if isinstance(dataset, Multiset) else Counter(dataset)
 
 
-def _order(dataset: Dataset) -> tuple[Any, ...]:
+def _order(dataset: Dataset) -> tuple[object, ...]:
     if isinstance(dataset, Multiset):
         return 0, tuple((simplicity(value), count) for value, count in dataset.items)
     return 1, tuple(simplicity(value) for value in dataset)
 
 
-def simplicity(value: Any) -> tuple[Any, ...]:
+def simplicity(value: object) -> tuple[object, ...]:
     """Sort key of values by simplicity: None, False, True, 0, 1, −1, 2, …, short fractions, short strings, tuples.
 
     Tuples are compared by length, then by their fields.
@@ -219,7 +218,7 @@ class _Minimizing:
 
     def _remove_two(self) -> bool:
         """Remove one shared record of each of two values: removing only one would break a tie."""
-        first: dict[Any, int] = {}
+        first: dict[Record, int] = {}
         for i in shared_places(self.slots):
             first.setdefault(self.slots[i][0], i)
         chosen = sorted(first, key=simplicity)[:MOST_TOGETHER]
@@ -236,7 +235,7 @@ class _Minimizing:
         for value in _values([self.slots[i] for i in shared_places(self.slots)]):
             self._lower(value, shared_places, "a value replaced in the shared records")
 
-    def _lower(self, value: Any, places: Callable[[list[Slot]], list[int]], what: str) -> None:
+    def _lower(self, value: Record, places: Callable[[list[Slot]], list[int]], what: str) -> None:
         """Replace the value in those places by ever simpler ones, as long as the pair still refutes."""
         lowered = True
         while lowered:
@@ -292,12 +291,12 @@ class _Minimizing:
             moved = [(new, new + gap) for new in self._simpler(a)] + [(new - gap, new) for new in self._simpler(b)]
             yield from (pair for pair in moved if self._allowed(pair))
 
-    def _simpler(self, value: Any) -> Iterator[Any]:
+    def _simpler(self, value: Record) -> Iterator[Record]:
         """Simpler values to try, the simplest first."""
         if value is ABSENT:
             return
         own = simplicity(value)
-        candidates: list[Any] = []
+        candidates: list[Record] = []
         if self.records is not None and self.records.contains(value):
             candidates += self.records.simpler(value)
         elif self.records is None:
@@ -314,7 +313,7 @@ class _Minimizing:
         return all(value in (0, 1, -1) or value in self.given_values for value in slot)
 
 
-def _values(slots: list[Slot]) -> list[Any]:
+def _values(slots: list[Slot]) -> list[Record]:
     """The distinct values, the simplest first."""
     return sorted({value for slot in slots for value in slot if value is not ABSENT}, key=simplicity)
 
@@ -323,9 +322,9 @@ def _everywhere(slots: list[Slot]) -> list[int]:
     return list(range(len(slots)))
 
 
-def _slot_key(slot: Slot) -> tuple[Any, ...]:
+def _slot_key(slot: Slot) -> tuple[object, ...]:
     return tuple((0, ()) if value is ABSENT else (1, simplicity(value)) for value in slot)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

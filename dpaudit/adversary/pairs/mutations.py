@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from statistics import mode
-from typing import Any
 
 from numpy.random import Generator
 
@@ -15,7 +14,7 @@ from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.adversary.pairs.starting_pairs import RANDOM, inside, random_related_pairs, starting_pairs
 from dpaudit.errors import DatasetError
 from dpaudit.language import Dataset, Relation
-from dpaudit.language.records import is_number
+from dpaudit.language.records import Record, is_number
 
 HALVINGS = 12
 """A nearby value is a random distance away, halved up to this many times."""
@@ -97,9 +96,9 @@ class _Palette:
     records: Records
     rng: Generator
 
-    def value(self) -> Any:
+    def value(self) -> Record:
         """A special or exceptional record, one of the pair, one next to or halfway between those, or a random one."""
-        mine = [v for side in (self.pair.left, self.pair.right) for v in set(side) if self.records.contains(v)]
+        mine = [v for dataset in (self.pair.left, self.pair.right) for v in set(dataset) if self.records.contains(v)]
         # the order of sets differs between processes, and a search must be reproducible
         pool = [*self.records.special, *sorted(mine, key=repr)]
         one, other = (pool[self.pick(len(pool))] for _ in range(2))
@@ -119,7 +118,7 @@ class _Palette:
             case _:
                 return exceptional[self.pick(len(exceptional))]
 
-    def close_to(self, value: Any) -> Any:
+    def close_to(self, value: Record) -> Record:
         """A record near this one, at a random scale."""
         other = self.records.draw(self.rng)
         if self.records.contains(value):
@@ -168,12 +167,12 @@ def _repaint(slots: list[Slot], palette: _Palette) -> list[Slot]:
     """Change the differing record in one dataset; for vectors of numbers, sometimes move the other one along."""
     if differing := differing_places(slots):
         i = differing[palette.pick(len(differing))]
-        value, side = palette.value(), palette.pick(2)
+        value, which = palette.value(), palette.pick(2)
         pair = [*slots[i]]
-        gap = pair[1 - side] - pair[side] if all(is_number(v) for v in (*pair, value)) and palette.pick(2) else None
-        pair[side] = value
+        gap = pair[1 - which] - pair[which] if all(is_number(v) for v in (*pair, value)) and palette.pick(2) else None
+        pair[which] = value
         if gap is not None:
-            pair[1 - side] = value + gap
+            pair[1 - which] = value + gap
         slots[i] = (pair[0], pair[1])
     return slots
 

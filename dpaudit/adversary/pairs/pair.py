@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpaudit.errors import PairError
 from dpaudit.language import Dataset, Multiset, Relation
-from dpaudit.language.records import as_record
+from dpaudit.language.records import Record, as_record
 from dpaudit.language.relation import as_records
 from dpaudit.options import RELATION
 
@@ -39,10 +38,10 @@ class Pair:
         Raises:
             PairError: the claim does not cover this pair.
         """
-        if apart := relation.refusal(self.left, self.right):
+        if refusal := relation.refusal(self.left, self.right):
             raise PairError(
                 "{}, but the claim is about {}: change the pair, or set their relation with {}.",
-                apart, relation.name, RELATION,
+                refusal, relation.name, RELATION,
             )
         distance = relation.distance(self.left, self.right)
         if distance == 0:
@@ -51,7 +50,7 @@ class Pair:
         return distance
 
 
-def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, ordered: bool) -> Iterator[Pair]:
+def every_pair(relation: Relation, domain: Sequence[Record], records: int, *, ordered: bool) -> Iterator[Pair]:
     """Every unordered pair of distinct related datasets in a finite domain.
 
     Args:
@@ -72,7 +71,7 @@ def every_pair(relation: Relation, domain: Sequence[Any], records: int, *, order
 
 
 def related(
-    relation: Relation, left: Dataset, domain: Sequence[Any], known: Collection[Dataset]
+    relation: Relation, left: Dataset, domain: Sequence[Record], known: Collection[Dataset]
 ) -> Iterator[Dataset]:
     """Every other dataset of a finite domain that is related to this one.
 

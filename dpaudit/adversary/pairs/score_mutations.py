@@ -64,10 +64,10 @@ class ScoreMutations:
         """The piecewise constant score with these two vectors; None if they differ by more than 1 somewhere."""
         a, b = left.steps, right.steps
         cuts = sorted({int(cut) for steps in (a, b) for cut in steps.starts})
-        sides = [[float(s.values[bisect_right(s.starts, cut) - 1]) for cut in cuts] for s in (a, b)]
-        if any(abs(y - x) > 1 for x, y in zip(*sides, strict=True)):
+        heights = [[float(s.values[bisect_right(s.starts, cut) - 1]) for cut in cuts] for s in (a, b)]
+        if any(abs(y - x) > 1 for x, y in zip(*heights, strict=True)):
             return None
-        return self._made([(cut, x, y - x) for cut, x, y in zip(cuts, *sides, strict=True)])
+        return self._made([(cut, x, y - x) for cut, x, y in zip(cuts, *heights, strict=True)])
 
     def around(self, kept: Sequence[PiecewiseConstantScore], rng: Generator) -> list[PiecewiseConstantScore]:
         """Small changes of the kept scores, and some new ones."""

@@ -7,7 +7,6 @@ violations of differential privacy" (CCS 2018), table 1; the ties, orders and ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from numpy.random import Generator
 
@@ -15,7 +14,7 @@ from dpaudit.adversary.pairs.alignment import usable
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.pair import Pair
 from dpaudit.language import PRIVATE, PUBLIC, Dataset, Relation
-from dpaudit.language.records import is_number
+from dpaudit.language.records import Record, is_number
 
 RANDOM = 8
 """Number of random pairs among the starting ones."""
@@ -60,9 +59,9 @@ def starting_pairs(
     if relation.kind != "add-remove-one":
         for base in ((middle,) * size, ramp, (high, *(middle,) * size), (middle, low) * half):
             add(_moved(base[:size], step))
-    crowd = tuple((low, near[low])[i % 2] for i in range(size))
-    add(_changed(crowd, high, step, "one far outlier, {} moved in and out"))
-    add(_changed((high, *crowd)[:size], near[low], step, "a far outlier stays, {} near the others moved"))
+    cluster = tuple((low, near[low])[i % 2] for i in range(size))
+    add(_changed(cluster, high, step, "one far outlier, {} moved in and out"))
+    add(_changed((high, *cluster)[:size], near[low], step, "a far outlier stays, {} near the others moved"))
     add(_ties(low, high, middle, size, step))
     add(_ties(low, near[low], high, size, step))
     for value in special:
@@ -103,11 +102,11 @@ def random_related_pairs(relation: Relation, records: Records, size: int, rng: G
 
 def inside(pair: Pair, records: Records) -> bool:
     """Whether all records are of this kind."""
-    return all(records.contains(value) for side in (pair.left, pair.right) for value in set(side))
+    return all(records.contains(value) for dataset in (pair.left, pair.right) for value in set(dataset))
 
 
 def _changed(
-    base: tuple[Any, ...], odd: Any, step: int, label: str, *, ends_only: bool = False
+    base: tuple[Record, ...], odd: Record, step: int, label: str, *, ends_only: bool = False
 ) -> Iterator[Pair]:
     """`step` records of the base replaced by the odd one, removed, or odd ones added: last, first, in the middle."""
     count = "one" if step == 1 else str(step)
@@ -124,14 +123,14 @@ def _changed(
             yield Pair(base, (*base[:at], odd, *base[at + 1 :]) if base else (odd,), f"{name}: only one", "extreme")
 
 
-def _last_changed(base: tuple[Any, ...], odd: Any, step: int, label: str) -> Iterator[Pair]:
+def _last_changed(base: tuple[Record, ...], odd: Record, step: int, label: str) -> Iterator[Pair]:
     """The last `step` records of the base replaced by the odd one."""
     k = min(step, len(base))
     count = "one" if step == 1 else str(step)
     yield Pair(base, (*base[: len(base) - k], *(odd,) * k), label.replace("{}", count), "extreme")
 
 
-def _moved(base: tuple[Any, ...], step: int) -> Iterator[Pair]:
+def _moved(base: tuple[Record, ...], step: int) -> Iterator[Pair]:
     """Numbers that move by the relation's size: patterns of neighbouring vectors of answers."""
     if not base or not all(map(is_number, base)):
         return
@@ -156,7 +155,7 @@ def _moved(base: tuple[Any, ...], step: int) -> Iterator[Pair]:
         yield Pair(base, right, f"{shape} numbers, {name}", "extreme")
 
 
-def _ties(a: Any, b: Any, third: Any, size: int, step: int) -> Iterator[Pair]:
+def _ties(a: Record, b: Record, third: Record, size: int, step: int) -> Iterator[Pair]:
     """Equal counts of two values and a deciding record, first, last or in the middle; or the tie itself broken."""
     for one, other in ((a, b), (b, a)):
         tied = f"{_shown(one)} and {_shown(other)} tie"
@@ -174,7 +173,7 @@ def _ties(a: Any, b: Any, third: Any, size: int, step: int) -> Iterator[Pair]:
         yield from _changed(tie, other, step, f"{tied}, the tie broken by {{}}")
 
 
-def _small(value: Any, step: int) -> Iterator[Pair]:
+def _small(value: Record, step: int) -> Iterator[Pair]:
     """The empty dataset and the one-record dataset, for relations that change the number of records."""
     yield Pair((), (value,), f"empty, and one {_shown(value)}", "extreme")
     if step > 1:
@@ -182,7 +181,7 @@ def _small(value: Any, step: int) -> Iterator[Pair]:
     yield Pair((value,), (value,) * (1 + step), f"one record {_shown(value)}, doubled", "extreme")
 
 
-def _duplicates(ramp: tuple[Any, ...], step: int) -> Iterator[Pair]:
+def _duplicates(ramp: tuple[Record, ...], step: int) -> Iterator[Pair]:
     """All records distinct except for one pair of equal ones, and every record twice except for one."""
     if len(ramp) < 2:
         return
@@ -192,7 +191,7 @@ def _duplicates(ramp: tuple[Any, ...], step: int) -> Iterator[Pair]:
     yield from _changed(twice, ramp[-1], step, "every record twice, {} made single")
 
 
-def _mixtures(rows: Iterable[Any], size: int, step: int) -> Iterator[Pair]:
+def _mixtures(rows: Iterable[Record], size: int, step: int) -> Iterator[Pair]:
     """Private rows that are equal except for the replaced ones, with none, one or half of the rows public."""
     rows = dict.fromkeys(row for row in rows if isinstance(row, tuple) and len(row) == 3)
     private = [row for row in rows if row[2] == PRIVATE]
@@ -209,13 +208,13 @@ def _mixtures(rows: Iterable[Any], size: int, step: int) -> Iterator[Pair]:
                 yield Pair((*fixed, *left), (*fixed, *right), label, "extreme")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Record) -> str:
     """A record as shown in a label."""
     shown = repr(value)
     return shown if len(shown) <= LONGEST_SHOWN else shown[: LONGEST_SHOWN - 1] + "…"
 
 
-def _ramp(records: Records, size: int, rng: Generator) -> tuple[Any, ...]:
+def _ramp(records: Records, size: int, rng: Generator) -> tuple[Record, ...]:
     """Ascending records, distinct as long as there are enough."""
     drawn = dict.fromkeys((*records.extremes[:size], *(records.draw(rng) for _ in range(4 * size))))
     values = list(drawn)[:size] or [records.extremes[0]]

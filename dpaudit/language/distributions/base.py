@@ -15,21 +15,22 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from dpaudit.errors import MechanismError, NotEnumerableError, ParameterError
 from dpaudit.language.checks import number, probability
 from dpaudit.language.claim import Claim
 from dpaudit.language.numbers import WRITTEN_BITS, written
-from dpaudit.outputs.canonical import canonical
+from dpaudit.outputs.canonical import Output, canonical
 from dpaudit.outputs.ranges import Spread, below, wholes
 from dpaudit.stats.arrays import FloatArray, IntArray
-from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, vector
+from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, to_float, vector
 
 ENUMERATED_VALUES = 1 << 24
 """A uniform choice among more values than this is sampled, never enumerated."""
 
-Values: TypeAlias = Sequence[Any] | IntArray
-"""The support of a finite distribution: distinct hashable values, or integers as an array."""
+Values: TypeAlias = Sequence[Hashable] | NDArray[np.generic]
+"""Values of a distribution; those of a finite one are distinct, and an array if they are integers."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +41,16 @@ class Distribution(ABC):
     """The privacy loss of the draw, for the ledger: set by `spending`."""
 
     @abstractmethod
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         """`size` independent values: an array whose first axis has that length, or a list."""
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         """`size` independent values as (value, count): runs that drew the same value continue together."""
         drawn = self.draw(rng, size)
         if isinstance(drawn, np.ndarray) and drawn.ndim == 1:
             values, counts = np.unique(drawn, return_counts=True)
             return list(zip(values.tolist(), counts.tolist(), strict=True))
-        counted: dict[Any, int] = {}
+        counted: dict[Hashable, int] = {}
         for value in drawn.tolist() if isinstance(drawn, np.ndarray) else drawn:
             key = canonical(value) if isinstance(value, list) else value
             counted[key] = counted.get(key, 0) + 1
@@ -70,11 +71,11 @@ class Distribution(ABC):
         """Its exact law as integer ranges, for whole numbers that are too many to enumerate."""
         return None
 
-    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+    def map(self, function: Callable[[Output], Hashable]) -> Distribution:
         """The distribution of `function(value)`; equal images are merged."""
         return Mapped(self, function, claim=self.claim)
 
-    def then(self, continuation: Callable[[Any], Any]) -> Distribution:
+    def then(self, continuation: Callable[[Output], Output]) -> Distribution:
         """Draw, then draw from `continuation(value)`: a distribution, an applied mechanism or an output.
 
         Same as `value = yield self; return continuation(value)`, but without replaying the path: use it if there is
@@ -129,7 +130,7 @@ class Finite(Distribution):
         index, count = np.unique(np.minimum(at, len(probs) - 1), return_counts=True)
         return index, count
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if not self.finite:
             return super().grouped(rng, size)
         index, count = self.counts(rng, size)
@@ -141,7 +142,7 @@ class Finite(Distribution):
     def _cumulative(self) -> FloatArray:
         return np.cumsum(self.probs)
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         index, count = self.counts(rng, size)
         order = rng.permutation(np.repeat(index, count))
         values = self.values
@@ -185,7 +186,7 @@ class Bernoulli(Finite):
     def __invert__(self) -> Bernoulli:
         """The complementary event."""
         if self.event is None and is_enclosed(self.p):
-            return Bernoulli(1 - self.p, self.p, claim=self.claim)
+            return Bernoulli(to_float(1 - self.p), to_float(self.p), claim=self.claim)
         event = None if self.event is None else self.event.opposite
         return Bernoulli(*self.probs[::-1].tolist(), event=event, claim=self.claim)
 
@@ -194,7 +195,7 @@ class Bernoulli(Finite):
 class Tail:
     """The event that `noise` is below the number t (`low`) or above it, or equals it (`closed`)."""
 
-    noise: Any
+    noise: Distribution
     t: float
     low: bool
     closed: bool
@@ -245,7 +246,7 @@ class Categorical(Finite):
 class Uniform(Finite):
     """Each of `outcomes` (at least one; may be a `range` of any length) with the same probability."""
 
-    outcomes: Sequence[Any]
+    outcomes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
         if not self._size:
@@ -277,7 +278,7 @@ class Uniform(Finite):
             return None
         return Spread(wholes([self.outcomes.start]), wholes([self.outcomes.stop]), np.ones(1))
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         if self.finite:
             return super().draw(rng, size)
         places = rng.integers(self._size, size=size).tolist() if self._size < 1 << 63 else below(rng, self._size, size)
@@ -307,7 +308,7 @@ class Softmax(Finite):
 
     scores: FloatArray
     coefficient: float
-    labels: Sequence[Any] | IntArray | None = None
+    labels: Values | None = None
 
     def __post_init__(self) -> None:
         scores = vector(self.scores)
@@ -341,7 +342,7 @@ class Softmax(Finite):
         return self._probs
 
 
-def _values(values: Sequence[Any] | IntArray) -> Values:
+def _values(values: Values) -> Values:
     """Integer ranges as arrays, so that mixing laws of a million outcomes is vectorised."""
     if isinstance(values, range) and max(abs(values[0]), abs(values[-1])) < 1 << 62:
         return np.arange(values.start, values.stop, values.step)
@@ -357,7 +358,7 @@ class Mapped(Finite):
     """The image of `base` under `function`; finite when `base` is."""
 
     base: Distribution
-    function: Callable[[Any], Hashable] = field(repr=False)  # its address would differ from run to run
+    function: Callable[[Output], Hashable] = field(repr=False)  # its address would differ from run to run
 
     @property
     def finite(self) -> bool:
@@ -393,7 +394,7 @@ class Mapped(Finite):
     def probs(self) -> FloatArray:
         return self._probs
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         if self.finite:
             return super().draw(rng, size)
         return [canonical(self.function(value)) for value in plain(self.base.draw(rng, size))]
@@ -404,16 +405,16 @@ class Then(Distribution):
     """A value of `base`, then a draw from `continuation(value)`."""
 
     base: Distribution
-    continuation: Callable[[Any], Any] = field(repr=False)
+    continuation: Callable[[Output], Output] = field(repr=False)
 
     @property
     def remedy(self) -> str:
         return self.base.remedy
 
-    def map(self, function: Callable[[Any], Hashable]) -> Distribution:
+    def map(self, function: Callable[[Output], Hashable]) -> Distribution:
         return Then(self, function, claim=self.claim)
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         raise TypeError("The interpreters unfold a Then; it cannot be drawn directly.")
 
 
@@ -466,10 +467,11 @@ class Product(Finite):
     def _finite_parts(self) -> list[Finite]:
         return [part for part in self.parts if isinstance(part, Finite)]
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         columns = [part.draw(rng, size) for part in self.parts]
-        if all(isinstance(column, np.ndarray) and column.dtype.kind == "f" for column in columns):
-            return np.stack(columns, axis=1)
+        real = [column for column in columns if isinstance(column, np.ndarray) and column.dtype.kind == "f"]
+        if len(real) == len(columns):
+            return np.stack(real, axis=1)
         return list(zip(*(plain(column) for column in columns), strict=True))
 
 
@@ -478,6 +480,6 @@ def independent(part: Distribution, copies: int) -> Product:
     return Product((part,) * copies)
 
 
-def plain(values: Any) -> Any:
+def plain(values: Sequence[Any] | NDArray[np.generic]) -> Sequence[Any]:
     """Plain Python values, from an array or a sequence."""
     return values.tolist() if isinstance(values, np.ndarray) else values

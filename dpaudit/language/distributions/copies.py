@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -78,7 +78,7 @@ class NoisyCopies(Finite):
         np.clip(noisy, 1, self.cap, out=noisy)
         return noisy.astype(np.int64)
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if self.finite:
             return super().grouped(rng, size)
         return list(Counter(map(tuple, self.draw(rng, size).tolist())).items())

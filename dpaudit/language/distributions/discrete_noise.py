@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
@@ -54,9 +54,8 @@ class DiscreteLaplace(Real):
     scale: float | Fraction
 
     def __post_init__(self) -> None:
-        centre: Any = self.loc
-        if is_enclosed(centre) and centre.is_integer():
-            object.__setattr__(self, "loc", int(centre))
+        if is_enclosed(self.loc) and self.loc.is_integer():
+            object.__setattr__(self, "loc", int(self.loc))
         if abs(whole("loc", self.loc)) > LARGEST_LOC:
             raise ParameterError(f"loc must be at most 2^61 in absolute value, not {self.loc!r}.")
         positive("scale", self.scale)

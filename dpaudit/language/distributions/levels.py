@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -109,7 +108,7 @@ class LevelSoftmax(Finite):
         logs: FloatArray = near(self.coefficient) * (levels - self._best) - np.log(total)
         return logs
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         if self.finite:
             return super().draw(rng, size)
         return rng.permutation(self._drawn(rng, size))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +15,7 @@ from dpaudit.errors import NotEnumerableError, ParameterError
 from dpaudit.language.checks import at_least, whole
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 ENUMERATED_SAMPLES = 50_000
@@ -39,7 +39,7 @@ class Multinomial(Finite):
         ParameterError: outside these ranges.
     """
 
-    outcomes: tuple[Any, ...]
+    outcomes: tuple[Record, ...]
     weights: tuple[float, ...]
     size: int
 
@@ -54,7 +54,7 @@ class Multinomial(Finite):
             raise ParameterError("A Multinomial needs a weight above 0.")
 
     @cached_property
-    def _possible(self) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    def _possible(self) -> tuple[tuple[Record, ...], tuple[int, ...]]:
         """Values of positive weight, ascending, and their weights as whole numbers in the same ratios."""
         kept = sorted((value, Fraction(w)) for value, w in zip(self.outcomes, self.weights, strict=True) if w > 0)
         unit = math.lcm(*(w.denominator for _, w in kept))
@@ -78,7 +78,7 @@ class Multinomial(Finite):
         values, _ = self._possible
         return [self._multiset(values, row) for row in self._rows(rng, size).tolist()]
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if self._different <= min(FEW_SAMPLES, size):
             return super().grouped(rng, size)
         values, _ = self._possible
@@ -91,7 +91,7 @@ class Multinomial(Finite):
         return rng.multinomial(self.size, [w / total for w in weights], size=size)
 
     @staticmethod
-    def _multiset(values: tuple[Any, ...], row: list[int]) -> Multiset:
+    def _multiset(values: tuple[Record, ...], row: list[int]) -> Multiset:
         return Multiset(tuple((value, count) for value, count in zip(values, row, strict=True) if count))
 
     def fractions(self) -> dict[Multiset, Fraction]:

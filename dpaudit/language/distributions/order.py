@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +13,7 @@ from numpy.random import Generator
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
 from dpaudit.stats.arrays import FloatArray
 
 ENUMERATED_ORDERS = 40_320
@@ -43,13 +43,13 @@ class RandomOrder(Finite):
     def remedy(self) -> str:
         return "shuffle fewer records, or fewer distinct ones"
 
-    def draw(self, rng: Generator, size: int) -> list[tuple[Any, ...]]:
+    def draw(self, rng: Generator, size: int) -> list[tuple[Record, ...]]:
         values = self.records.values
         places = np.tile(np.repeat(np.arange(len(values)), self.records.counts), (size, 1))
         return [tuple(values[i] for i in row) for row in rng.permuted(places, axis=1).tolist()]
 
     @cached_property
-    def _values(self) -> tuple[tuple[Any, ...], ...]:
+    def _values(self) -> tuple[tuple[Record, ...], ...]:
         if not self.finite:
             raise NotEnumerableError(f"{len(self.records):,} records have {self.orders:,} orders: {self.remedy}.")
         return tuple(_orders(self.records))
@@ -63,7 +63,7 @@ class RandomOrder(Finite):
         return np.full(self.orders, 1 / self.orders)
 
 
-def _orders(records: Multiset) -> Iterator[tuple[Any, ...]]:
+def _orders(records: Multiset) -> Iterator[tuple[Record, ...]]:
     """All distinct orders, in lexicographic order."""
     values = records.values
     order = [i for i, (_, count) in enumerate(records.items) for _ in range(count)]

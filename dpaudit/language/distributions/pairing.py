@@ -14,6 +14,7 @@ from numpy.random import Generator
 from dpaudit.errors import NotEnumerableError
 from dpaudit.language.distributions.base import Finite, Values
 from dpaudit.language.multiset import Multiset
+from dpaudit.language.records import Record
 from dpaudit.stats.arrays import FloatArray, IntArray
 
 Number = TypeVar("Number", float, Fraction)
@@ -39,7 +40,7 @@ class RandomPairing(Finite):
     """
 
     records: Multiset
-    image: Callable[[Any, Any], Hashable] = field(repr=False)
+    image: Callable[[Record, Record], Hashable] = field(repr=False)
 
     @property
     def finite(self) -> bool:
@@ -49,7 +50,7 @@ class RandomPairing(Finite):
     def remedy(self) -> str:
         return f"use at most {ENUMERATED_RECORDS} records, or equal ones"
 
-    def grouped(self, rng: Generator, size: int) -> list[tuple[Any, int]]:
+    def grouped(self, rng: Generator, size: int) -> list[tuple[Hashable, int]]:
         if size >= MANY_DRAWS and len(self.records) <= FEW_RECORDS:
             return super().grouped(rng, size)
         rows, counts = np.unique(self._tables(rng, size), axis=0, return_counts=True)

@@ -39,7 +39,7 @@ class Real(Distribution):
         """Pr[X = t]: 0 for a continuous distribution."""
         return 0.0
 
-    def _event(self, t: Any, *, low: bool, closed: bool) -> Bernoulli:
+    def _event(self, t: float, *, low: bool, closed: bool) -> Bernoulli:
         t = number("the number that noise is compared with", t)
         # doubles are enough: if the numbers are enclosed, the probability is computed from the event
         rounded, to = rounded_noise(self), near(t)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -64,7 +63,7 @@ class Repeated(Finite):
             joint = np.outer(joint, each).ravel()
         return joint
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         if self.finite:
             return super().draw(rng, size)
         drawn, copies = list(plain(self.part.draw(rng, size * self.copies))), self.copies

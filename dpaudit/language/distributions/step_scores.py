@@ -8,37 +8,40 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dpaudit.errors import ParameterError
 from dpaudit.language.checks import number
-from dpaudit.language.distributions.base import Distribution
+from dpaudit.language.distributions.base import Distribution, Values
 from dpaudit.language.numbers import written
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.ranges import IntegerRange, Spread, Wholes, wholes
-from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, note, shorts, vector, watched
+from dpaudit.stats.arrays import FloatArray
+from dpaudit.stats.enclosed import finite, is_enclosed, near, nears, note, shorts, to_float, vector, watched
+
+Solution: TypeAlias = Any
+"""One of the solutions that scores rank: any hashable value."""
 
 ROUNDED_SCORES = "scores, which are doubles of many digits"
 
 
-def number_at(values: NDArray[Any], i: int) -> Any:
+def number_at(values: FloatArray, i: int) -> float:
     """One number of a vector, as a Python number."""
     number = values[i]
-    return number if is_enclosed(number) else float(number)
+    return to_float(number) if is_enclosed(number) else float(number)
 
 
-def bytes_of(values: NDArray[Any]) -> bytes:
+def bytes_of(values: FloatArray) -> bytes:
     """The content of a vector of numbers; −0.0 counts as 0.0."""
     if values.dtype.kind != "O":
         return (values + 0.0).tobytes()
     return repr(fingerprint(values.tolist())).encode()
 
 
-def salt(values: NDArray[Any]) -> int:
+def salt(values: FloatArray) -> int:
     """For enclosed numbers, a value that differs between runs, because their hashes do too."""
     return 0 if values.dtype.kind != "O" else hash(tuple(v for v in values.tolist() if is_enclosed(v)))
 
@@ -47,7 +50,7 @@ def salt(values: NDArray[Any]) -> int:
 class Scored:
     """A solution and its score."""
 
-    solution: Any
+    solution: Solution
     score: float
 
 
@@ -69,7 +72,7 @@ class StepScores:
     starts: Wholes
     stops: Wholes
 
-    def __init__(self, starts: Sequence[int], values: Any, stop: int) -> None:
+    def __init__(self, starts: Sequence[int], values: Iterable[SupportsFloat], stop: int) -> None:
         scores = vector(values)
         if scores.ndim != 1 or not finite(scores):
             raise ParameterError("Scores must be a vector of finite numbers.")
@@ -81,19 +84,19 @@ class StepScores:
         self._hold(ends[:-1], ends[1:], scores)
 
     @classmethod
-    def of_list(cls, values: NDArray[Any], first: int) -> StepScores:
+    def of_list(cls, values: FloatArray, first: int) -> StepScores:
         """From the scores of first, first + 1, … one by one, shape (k,), finite."""
         starts = wholes([first, first + len(values)])[:1] + np.arange(len(values))
         return cls._of(starts, starts + 1, values)
 
     @classmethod
-    def _of(cls, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> StepScores:
+    def _of(cls, starts: Wholes, stops: Wholes, values: FloatArray) -> StepScores:
         """From pieces already known to be in order; there may be gaps between them."""
         made = cls.__new__(cls)
         made._hold(starts, stops, values)
         return made
 
-    def _hold(self, starts: Wholes, stops: Wholes, values: NDArray[Any]) -> None:
+    def _hold(self, starts: Wholes, stops: Wholes, values: FloatArray) -> None:
         if len(values) > 1:
             new = np.ones(len(values) + 1, dtype=np.bool_)
             new[1:-1] = (starts[1:] != stops[:-1]) | (values[1:] != values[:-1]).astype(np.bool_)
@@ -106,7 +109,7 @@ class StepScores:
             array.flags.writeable = False
 
     @property
-    def values(self) -> NDArray[Any]:
+    def values(self) -> FloatArray:
         """The scores of the pieces, shape (k,)."""
         if watched() is not None and not self._short:
             note(ROUNDED_SCORES)
@@ -173,7 +176,7 @@ class StepScores:
         others[i] = -math.inf
         return first, self._scored(int(np.argmax(others)))
 
-    def of(self, solution: Any) -> float | None:
+    def of(self, solution: Solution) -> float | None:
         """The score of a solution; None if it is not a solution."""
         if not isinstance(solution, int):
             return None
@@ -281,5 +284,5 @@ class StepSoftmax(Distribution):
         weights = np.exp(exponents) * ((self.scores.stops - self.scores.starts) / size).astype(np.float64)
         return Spread(self.scores.starts, self.scores.stops, weights / weights.sum())
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> Values:
         return self.spread.draw(rng, size)
