@@ -109,7 +109,7 @@ def settled(text: str) -> str:
     """Without what changes with the machine, the day and the format of JSON."""
     text = re.sub(r'(dpaudit replay |"replay": ")\w+', r"\1ID", re.sub(VERSIONS, "", text))
     # what evidence is about depends on the versions of libraries and of dpaudit itself
-    text = re.sub(r'(evidence about \| |"key": ")[0-9a-f]{16}', r"\1KEY", text)
+    text = re.sub(r'(evidence (?:about|key) \| |"key": ")[0-9a-f]{16}', r"\1KEY", text)
     return re.sub(r"\b[\d.]+e-1[5-9]\b", "(rounding)", text)
 
 
