@@ -78,7 +78,7 @@ PARTS = {
         "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
     ),
 }  # fmt: skip
-CHAINS, NIGHTS = 30, 12
+CHAINS, SESSIONS = 30, 12
 """Accumulated evidence: chains of so many audits, each with the evidence of the one before it."""
 
 
@@ -108,7 +108,7 @@ def outcome(found: Any) -> dict[str, Any]:
 def chain(part: str, name: str, number: int) -> dict[str, Any]:
     """Audits at the boundary, each with the evidence of those before it, until one of them FAILs."""
     evidence, verdict, lower, session = None, "pass", 0.0, 0
-    for session in range(1, NIGHTS + 1):
+    for session in range(1, SESSIONS + 1):
         shape = SHAPES[name]
         evidence = dpaudit.audit(
             Dressed(name), epsilon=shape.epsilon, delta=shape.delta, pair=PAIR, runs=RUNS, alpha=0.05,
@@ -206,10 +206,10 @@ def errors(wrong: int, of: int, alpha: float) -> list[str]:
 
 
 def chain_table(done: dict[resumable.Key, dict[str, Any]]) -> None:
-    """FAIL on any night."""
-    print(f"## Evidence over {NIGHTS} nights, α = 0.05\n")
+    """FAIL in any session."""
+    print(f"## Evidence over {SESSIONS} sessions, α = 0.05\n")
     print("Chains of audits at the boundary, each with the evidence of all before it, until one FAILs.\n")
-    print("| shape of the output | chains | FAIL on some night | share | p |\n| --- |" + " --- |" * 4)
+    print("| shape of the output | chains | FAIL in any session | share | p |\n| --- |" + " --- |" * 4)
     for name in CHAINED:
         found = [value for key, value in done.items() if key[:2] == ("chains", name)]
         wrong = sum(value["verdict"] == "fail" or value["lower"] > SHAPES[name].epsilon for value in found)
@@ -250,9 +250,9 @@ def tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
     print("# Error rates and power of whole audits\n")
     print(
         "Tables of `python benchmarks/error_rates.py`. Every audit is a whole one by samples alone, with a seed of\n"
-        "its own, of a mechanism of `tests/soundness/shapes.py` whose exact ε is known; the ways in take turns. At\n"
+        "its own, of a mechanism of `tests/soundness/shapes.py` whose exact ε is known; the front ends take turns. At\n"
         "most a share α of audits may FAIL a claim that holds, and at most α may have a lower bound above the exact\n"
-        "ε; share: of the two the larger. p: of the exact binomial test of that, one-sided; of fifty rows one is\n"
+        "ε; share: the larger of the two. p: of the exact binomial test of that, one-sided; of fifty rows one is\n"
         "below 0.02 by chance. Refused: outputs that dpaudit does not read, and says so.\n"
     )
     for part in PARTS:
