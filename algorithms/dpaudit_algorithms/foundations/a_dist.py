@@ -150,7 +150,7 @@ class ADistCorrected(Mechanism):
         return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), corrected")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The promise with β = 0.05, whatever the number of records."""
+        """The guarantee with β = 0.05, for any number of records."""
         return (self.promise(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:

@@ -198,10 +198,11 @@ class LaplaceMechanism(Mechanism):
 
 @dataclass(frozen=True)
 class LaplaceMechanismRounded(Mechanism):
-    """The Laplace mechanism seen through a coarse glass: every coordinate rounded down and moved into [low, high].
+    """The Laplace mechanism with every coordinate rounded down and clipped to [low, high].
 
-    Rounding is post-processing (Theorem 3.3), so the claim is that of `LaplaceMechanism`; and it has a law, so the
-    claim can be proved on a finite scope. Where a count moves by one whole unit the two ends attain ε exactly.
+    Rounding is post-processing (Theorem 3.3), so the claim is that of `LaplaceMechanism`. The output distribution
+    can be computed, so the claim can be proved on a finite domain. If a count moves by one whole unit the two ends
+    attain ε exactly.
 
     Args:
         epsilon: > 0.

@@ -118,13 +118,13 @@ class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory)
     greater half with 0, up to α of a padded dataset, is an interior point.
 
     Its privacy claim holds. Its utility claim fails where the two middle records are equal: then no threshold labels
-    the padded dataset, and the learner has promised nothing. See FINDINGS.md and
+    the padded dataset, and the learner guarantees nothing. See FINDINGS.md and
     `InteriorPointFromThresholdsCorrected`. Where they differ, the claim holds as printed: c_v with v the lesser of them
     labels everything rightly, and a threshold outside [min, max] is wrong on ⌊n/2⌋ examples or more.
 
     Args:
         inner: a proper empirical learner of thresholds over X, private under replace-one.
-        n: records, ≥ 2; ≥ 1 where nothing is promised.
+        n: records, ≥ 2; ≥ 1 if nothing is guaranteed.
         alpha: error of the learner, in (0, 1/shrink]; counts as the decimal that it is written as.
         beta: failure probability of the learner, in (0, 1).
         low, high: the ends of X.
@@ -170,7 +170,7 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     Utility, with the printed constants. The n records are now different, so the ⌈n/2⌉-th smallest, z, is below the
     next, and c_z labels all of them rightly; and the pads: the least element has label 1 from every concept, and
     (high, n) is above z, as at most n records are (high, ·) and z is not the last of them (n ≥ 2). So the learner's
-    promise applies. A threshold of error ≤ α lies between the least and the greatest (v, i), as otherwise it would be
+    guarantee applies. A threshold of error ≤ α lies between the least and the greatest (v, i), as otherwise it would be
     wrong on ⌊n/2⌋ examples; hence its v lies between the least and the greatest record.
 
     Privacy: replacing a record equal to v by one equal to w takes away (v, i) with the greatest i and brings (w, i)

@@ -42,7 +42,7 @@ class FiniteClassTheory(Mechanism):
 
     @property
     def printed_size(self) -> int:
-        """The least n ≥ 16·ln(8|H|)/ε, at which Lemma 3.2 with a = ln 8 promises training error ≤ 1/8."""
+        """The least n ≥ 16·ln(8|H|)/ε, at which Lemma 3.2 with a = ln 8 guarantees training error ≤ 1/8."""
         return math.ceil(16 * log(8 * self.size) / self.epsilon)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -51,7 +51,7 @@ class FiniteClassTheory(Mechanism):
         if records >= self.printed_size:
             good = GeneralisationError(self.concepts, 0.25)
             promises.append(UtilityClaim(good, 0.75, "§3, Theorem 3.3, with the constants of its proof"))
-        # Lemma 3.2 with a = ln 8, where it promises anything of n examples that some h labels
+        # Lemma 3.2 with a = ln 8, where it guarantees anything for n examples that some h labels
         gap = 2 * log(8 * self.size) / self.epsilon
         if records > gap:
             few = EmpiricalError(self.concepts, gap / records)

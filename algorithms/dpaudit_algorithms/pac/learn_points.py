@@ -108,7 +108,7 @@ class LearnPoints(LearnPointsTheory):
         return j  # step 3
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of A_dist: of the examples, nothing else looks at them."""
+        """Those of A_dist: no other step uses the examples."""
         return self.chooser.symmetries(domain)
 
 
@@ -164,7 +164,7 @@ class LearnPointsCorrected(LearnPointsCorrectedTheory):
         return j  # step 3
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of A_dist: of the examples, nothing else looks at them."""
+        """Those of A_dist: no other step uses the examples."""
         return self.chooser.symmetries(domain)
 
 

@@ -9,7 +9,7 @@ from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.pac.concepts import GeneralisationError, Points
 
 ALPHA = 0.1
-"""The error at which the learner's promise is shown, which holds for every α."""
+"""The error at which the learner's guarantee, which holds for every α, is shown."""
 
 
 class LearnPointsTheory(Mechanism):

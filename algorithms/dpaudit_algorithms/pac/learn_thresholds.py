@@ -181,7 +181,7 @@ class LearnThresholdsCorrected(LearnThresholdsCorrectedTheory, _LearnThresholds)
 
     The sample size is the greatest of the printed one; of (8/α)·ln(4/β), which Lemma 3.19 (generalisation) asks for
     and which the print leaves out, so that its number goes to 0 as ε grows (FINDINGS.md); and, where N ≥ 2, of
-    (2·8^{N − 1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ))), what `RecConcaveCorrected` asks for beside the printed promise. The
+    (2·8^{N − 1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ))), what `RecConcaveCorrected` needs beside the printed promise. The
     first is the greatest up to about ε = 720·N.
 
     Args:

@@ -137,7 +137,7 @@ class EmpiricalLearnerCorrected(_Empirical):
 
 @dataclass(frozen=True)
 class PacLearner(Mechanism):
-    """An empirical learner for thresholds, used as a PAC learner: nothing changes but what is promised, and of what.
+    """An empirical learner for thresholds, used as a PAC learner: only its guarantee changes.
 
     Args:
         learner: (α, β)-accurate on every database of n examples, and of more, that some threshold labels.

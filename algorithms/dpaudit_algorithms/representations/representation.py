@@ -274,7 +274,7 @@ class ListedRepresentation(Representation):
 class Executions(Mechanism):
     """The set of what so many independent executions of a mechanism on the same data give, as a frozenset.
 
-    One half after the other, so that a law merges equal sets and runs share what is equal.
+    One half after the other, so that an output distribution merges equal sets and runs share them.
 
     Args:
         mechanism: what is executed.

@@ -122,7 +122,7 @@ class _RepresentationLearner(Mechanism):
 
     @property
     def enough(self) -> int:
-        """The least whole number of examples from which (6α, 4β) is promised."""
+        """The least number of examples from which (6α, 4β) is guaranteed."""
         raise NotImplementedError
 
     @property

@@ -28,7 +28,7 @@ TRIALS = 32
 
 
 def shares(answers: Mapping[Hashable, float], points: tuple[Any, ...], lower: int = 0) -> list[float]:
-    """How much of a law, or of counts, lies in each interval of n points, shape (n − 1,)."""
+    """The share of a distribution, or of counts, in each interval of n points, shape (n − 1,)."""
     found = [0.0] * (len(points) - 1)
     for answer, mass in answers.items():
         for value, share in _members(answer):
@@ -45,7 +45,7 @@ class Colouring:
     Args:
         subject: a learner of thresholds.
         lower: label of the lower half (see `Packing`).
-        runs: colour by so many runs; by the exact law without it.
+        runs: colour by this many samples; exactly without it.
         seed: of the runs; every dataset has a seed of its own.
     """
 
@@ -60,7 +60,7 @@ class Colouring:
         """Colour of the balanced dataset on ascending points.
 
         Raises:
-            NotEnumerableError: there is no law, and no runs were asked for.
+            NotEnumerableError: no exact distribution, and no runs were requested.
         """
         if points not in self.known:
             masses = shares(self._answers(points), points, self.lower)
@@ -197,13 +197,13 @@ def packing_pair(
         records: n, even, ≥ 2.
         vertices: how many are wanted; 15n as printed without it (14n − 1 are used there, for J = 13n datasets).
         lower: 0 where c_t(x) = 1 iff x ≥ t, 1 where c_t(x) = 1 iff x ≤ t.
-        runs: colour by so many runs, where there is no law.
+        runs: colour by this many samples, if there is no exact distribution.
         seed: of those runs.
         limit: most datasets to look at.
 
     Raises:
         ParameterError: odd records, or too few vertices.
-        NotEnumerableError: the learner has no law, and no runs were asked for.
+        NotEnumerableError: the learner has no exact distribution, and no runs were requested.
 
     Source: Sivakumar, section 3.2, proof of Theorem 3.4.
     """

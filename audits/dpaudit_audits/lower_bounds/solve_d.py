@@ -85,7 +85,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """D from 𝒟, for a learner that keeps its promise and for one that is private and useless."""
+    """D from 𝒟, for a learner that keeps its guarantee and for one that is private and useless."""
     n = 100
     three = solver(1.0, 3, 3, n)
     good = solver(1.0, 3, 2, n)

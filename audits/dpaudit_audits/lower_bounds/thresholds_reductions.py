@@ -360,7 +360,7 @@ def _fixed(counts: dict[Any, int], label: str) -> Fixed:
 
 
 def _promise(mechanism: Mechanism, records: int, place: str) -> UtilityClaim:
-    """What is promised there on so many records."""
+    """The guarantee there for this many records."""
     return next(claim for claim in mechanism.utility(records) if place in claim.place)
 
 
