@@ -63,7 +63,7 @@ class Part:
 PARTS = {
     "size": Part(
         "The boundary, α = 0.05",
-        "The claim is the exact ε, so that every FAIL is an error. Some of the shapes, for the time that it takes.",
+        "The claim is the exact ε, so every FAIL is an error. Only some of the shapes, to save time.",
         0.05, 500, shapes=tuple(dict.fromkeys((*EVERY[:-3:8], *EVERY[2:-3:8], *EVERY[4:-3:8], *EVERY[-3:]))),
     ),
     "small": Part(f"The boundary, α = {DEFAULT_ALPHA}", "All shapes, at the default α.", DEFAULT_ALPHA,
@@ -73,9 +73,9 @@ PARTS = {
         "Where logistic regressions, boosted trees and all interim analyses take part.", 0.05, 3, runs=6_000,
     ),
     "bounds": Part(
-        "The bound on ε of audits that go on (`--certify`), α = 0.05",
-        "The claim is half of the exact ε: it is false, FAIL is right, and what may exceed the exact ε in a share α\n"
-        "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
+        "The bound on ε of audits with `--certify`, α = 0.05",
+        "The claim is half of the exact ε: it is false, FAIL is right, and the bound may exceed the exact ε in a share "
+        "α\nof audits. (If the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
     ),
 }  # fmt: skip
 CHAINS, SESSIONS = 30, 12
@@ -232,7 +232,7 @@ def power_tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
         shown = "–" if math.isinf(middle) else f"{middle:,}"
         print(f"| {runs:,} | {len(found)} | {refuted} | {theory:.3f} | {shown} |")
     print(f"\n## Tightness: Pr[⊥] = ½ against ½·e⁻², exact ε = 2, α = {DEFAULT_ALPHA}\n")
-    print("Audits that go on (`--certify`).\n")
+    print("Audits with `--certify`.\n")
     print("| samples per dataset | audits | median bound | share of the exact ε |\n| --- |" + " --- |" * 3)
     for runs in TIGHTNESS:
         bounds = sorted(one["lower"] or 0.0 for one in _of(done, "tightness", runs))

@@ -2,10 +2,10 @@
 
 `python benchmarks/libraries.py [--jobs 2] [--scale 1.0] [name …]` writes benchmarks/libraries.md (without names; with
 names it prints those rows alone). It needs `pip install -e '.[libraries]'`. The claim and the relation are read by
-`dpaudit.subjects.adapters` off the object that is audited (the fourth column says where); the pair is a sharp one
-inside the library's contract, of neighbours by that relation. Every audit uses all its samples (`certify=True`); the
-bound is a lower confidence bound, so that a share near 1 shows a tight mechanism and a sharp pair, and a small one a
-loose claim, a blunt pair, or rare events. One family-wise error α of 0.001 is shared equally by all rows; the seed is
+`dpaudit.subjects.adapters` from the audited object (the fourth column says where); the pair consists of neighbours
+under that relation and satisfies the library's contract. Every audit uses all its samples (`certify=True`); the bound
+is a lower confidence bound, so a share near 1 shows a tight mechanism and a good pair, and a small one a
+loose claim, a bad pair, or rare events. One family-wise error α of 0.001 is shared equally by all rows; the seed is
 1. "Floats" is about the low bits of doubles, which count in the verdict only where the mechanism's name ends in "with
 low bits".
 OpenDP and python-dp draw their randomness themselves and cannot be seeded: their numbers differ a little from run to

@@ -69,7 +69,7 @@ def closing(rows: list[str]) -> str:
     above, audits = (sum(int(line[7].split(" of ")[i]) for line in cells) for i in (0, 1))
     short = [line[0].removeprefix("| ").partition(",")[0] for line in cells if float(line[4]) < 0.95]
     return (
-        f"Above the exact ε: {above} of {audits} audits, of which {ALPHA * audits:.1f} may be expected at most. "
+        f"Above the exact ε: {above} of {audits} audits (at most {ALPHA * audits:.1f} expected). "
         f"Below 95 %: {', '.join(short) or 'none'}."
     )
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # it needs the packages of [dev]
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-MANY = "of 8 audits and promises"
+MANY = "of 8 audits and guarantees"
 CELLS = """(column) => [...document.querySelectorAll("#overview-table tbody tr")].map((row) => {
   const cell = row.cells[column];
   return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
@@ -39,7 +39,7 @@ CONTRAST = """(selector) => {
 
 @pytest.fixture
 def page(opened: Callable[..., Any]) -> Page:
-    """A page of some audits and promises."""
+    """A page of some audits and guarantees."""
     found: Page = opened(MANY).page
     return found
 

@@ -1,4 +1,4 @@
-"""Is the power of whole audits what was promised? Seeds are fixed, so every test is deterministic.
+"""Do whole audits have the stated power? Seeds are fixed, so every test is deterministic.
 
 How often audits err is tested in tests/soundness; benchmarks/error_rates.py has the long version of both.
 """

@@ -134,7 +134,7 @@ def _sequential(
 
 
 def _evidence_plot(evidence: SequentialEvidence, *, start: float = 0.0) -> EvidencePlot:
-    """A path that begins at no evidence (or at what was carried over) and ends where the e-process ended."""
+    """A path that begins at no evidence (or at the prior evidence) and ends where the e-process ended."""
     runs, value = [10], start
     while runs[-1] < evidence.runs:
         runs.append(min(math.ceil(runs[-1] * 1.25), evidence.runs))
@@ -779,8 +779,8 @@ def hostile() -> Result:
         title=NASTY,
         notes=[NASTY],
     )
-    promise = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
-    return replace(result(changed, replace(changed, case="")), utility=[promise], command=f"dpaudit check {NASTY}")
+    guarantee = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
+    return replace(result(changed, replace(changed, case="")), utility=[guarantee], command=f"dpaudit check {NASTY}")
 
 
 def every() -> dict[str, Result]:

@@ -158,7 +158,7 @@ def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
 @pytest.mark.parametrize("certify", [False, True])
 def test_shares_add_up(bits: bool, certify: bool) -> None:
     parts = alpha_shares.shares(0.04, certify=certify, bits=bits)
-    # levels above the claim have the same e-process as the claim on the first night
+    # levels above the claim have the same e-process as the claim on the first session
     assert parts.above == parts.sequential
     assert parts.sequential + parts.bits + parts.analyses + parts.final == pytest.approx(
         alpha_shares.of_session(0.04, 1)
@@ -209,7 +209,7 @@ def test_runs_are_counted_in_full() -> None:
     assert found.runs == 2 * 2_000
     assert evidence.runs_trained == alpha_shares.learning_runs(2_000) == 500
     assert (evidence.n, evidence.m) == (1_500, 1_500)
-    assert found.sequential.runs == 2_000, "the e-process bets on the certifying runs too"
+    assert found.sequential.runs == 2_000, "the e-process tests the counted samples too"
 
 
 @pytest.mark.parametrize("runs", [1, 2, 9, 10, 11, 4_999, 5_001, 12_345])
@@ -470,7 +470,7 @@ def test_a_multiset_pair() -> None:
 
 
 @pytest.mark.usefixtures("catalogue")
-def test_the_bound_plot_ends_in_the_certificate() -> None:
+def test_the_bound_plot_ends_in_the_confidence_bound() -> None:
     result: Result = orchestrator.run(Request(("Response",)))
     found = result.audits[0]
     (evidence,) = found.sampled

@@ -62,7 +62,7 @@ def test_majorities_by_definition() -> None:
 
 
 def test_the_thought_experiment_against_brute_force() -> None:
-    """Random classes and distributions: its success gives a majority within the mended bound, so that one exists."""
+    """Random classes and distributions: its success gives a majority within the corrected bound, so that one exists."""
     rng = np.random.default_rng(1)
     succeeded = failed = 0
     for _ in range(150):
@@ -149,7 +149,7 @@ def test_the_factor_is_attained_for_every_even_number_of_rounds(T: int) -> None:
 
 
 def test_the_conclusion_survives() -> None:
-    """At T = 14·ln(2/α) the mended bound is (α/2)^{2.01} at most; rounding T up only lowers it."""
+    """At T = 14·ln(2/α) the corrected bound is (α/2)^{2.01} at most; rounding T up only lowers it."""
     for alpha in np.concatenate([np.linspace(0.001, 0.999, 500), np.geomspace(1e-12, 1e-3, 50)]).tolist():
         T = math.ceil(14 * math.log(2 / alpha))
         assert T >= 10

@@ -193,7 +193,7 @@ def test_size_by_enumeration(n: int, m: int, epsilon: float, delta: float, alpha
     _, _, law = boundary(n, m, epsilon, delta)
     size = law[:, rejected].sum(axis=1).max()
     assert size <= alpha
-    # And it is spent: a test that never rejects would pass the line above.
+    # And it is used: a test that never rejects would pass the line above.
     assert size >= 0.3 * alpha
 
 
@@ -268,7 +268,7 @@ def test_epsilon_lower_covers_by_enumeration(n: int, m: int, delta: float, alpha
 
 
 @pytest.mark.slow
-def test_epsilon_lower_is_monotone_in_the_counts_and_beats_the_split_certificate() -> None:
+def test_epsilon_lower_is_monotone_in_the_counts_and_exceeds_the_split_bound() -> None:
     n, m, delta, alpha = 9, 9, 0.0, 0.05
     table = bounds(n, m, delta, alpha)
     assert (np.diff(table, axis=0) >= -1e-3).all()
