@@ -68,7 +68,7 @@ class Count(Query):
         return (float(dict(Multiset.of(dataset).items).get(self.value, 0)),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """What is not counted is all the same. (n less the count is no permutation of coordinates.)"""
+        """Values that are not counted may be permuted. (n less the count is not a permutation of coordinates.)"""
         return exchanges(_UNCOUNTED, [record for record in domain if record != self.value])
 
 

@@ -35,7 +35,7 @@ from dpaudit_algorithms.interior_points.rec_concave_theory import RecConcaveCorr
 
 @dataclass(frozen=True)
 class _RecConcave(RecConcaveTheory):
-    """What both versions share: everything but A_dist."""
+    """The common part of both versions: everything but A_dist."""
 
     T: checks.Natural
     quality: Quality

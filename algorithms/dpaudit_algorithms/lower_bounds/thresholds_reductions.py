@@ -32,7 +32,7 @@ from dpaudit_algorithms.lower_bounds.thresholds_reductions_theory import (
 
 @dataclass(frozen=True)
 class _Reduction(Mechanism):
-    """What both directions share: parameters, and the claim for two changed rows."""
+    """The common part of both directions: parameters, and the claim for two changed rows."""
 
     inner: Mechanism
     n: checks.Count

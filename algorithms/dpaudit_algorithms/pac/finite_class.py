@@ -43,7 +43,7 @@ def _training_score(concepts: ConceptClass, dataset: Multiset) -> Scores:
 
 @dataclass(frozen=True)
 class _FiniteClassLearner(FiniteClassTheory):
-    """What both versions share: everything but the sign."""
+    """The common part of both versions: everything but the sign."""
 
     epsilon: checks.Positive
     concepts: ConceptClass

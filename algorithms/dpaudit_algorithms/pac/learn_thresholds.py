@@ -96,7 +96,7 @@ class _Mirrored:
 
 @dataclass(frozen=True)
 class _LearnThresholds(LearnThresholdsTheory):
-    """What both versions share: everything but which RecConcave they use."""
+    """The common part of both versions: everything but which RecConcave they use."""
 
     size: Annotated[int, checks.least(2)] = 2**16
     alpha: checks.Unit = 0.1

@@ -31,7 +31,7 @@ _OVERVIEW = f"{PAC_OVERVIEW}, §3.2, Theorem 3.5"
 
 @dataclass(frozen=True)
 class _Empirical(Mechanism):
-    """What both versions share: everything but n."""
+    """The common part of both versions: everything but n."""
 
     learner: Mechanism
     concepts: ConceptClass

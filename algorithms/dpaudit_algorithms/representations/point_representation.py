@@ -31,7 +31,7 @@ from dpaudit_algorithms.representations.representation import Hypotheses, Labell
 
 @dataclass(frozen=True)
 class _PointRepresentation(Representation):
-    """What both have in common: everything but how one hypothesis is drawn."""
+    """The common part of both: everything but how one hypothesis is drawn."""
 
     domain: checks.Count
     alpha: checks.OpenUnit

@@ -36,7 +36,7 @@ from dpaudit_algorithms.pac.concepts import ConceptClass, Truth
 
 @runtime_checkable
 class Labelling(Protocol):
-    """What a hypothesis' name means: a `ConceptClass` is one, frozen dataclasses with `label` are others."""
+    """The meaning of a hypothesis' name: a `ConceptClass` is one, frozen dataclasses with `label` are others."""
 
     def label(self, concept: Any, x: Any) -> int:
         """h(x), 0 or 1."""
@@ -185,7 +185,7 @@ class Representation(Mechanism):
     @property
     @abstractmethod
     def labelling(self) -> Labelling:
-        """What the names of hypotheses mean, the same for all H_i."""
+        """The meaning of the names of hypotheses, the same for all H_i."""
 
     @property
     @abstractmethod

@@ -84,7 +84,7 @@ class NoLarger(Goal):
 
 @dataclass(frozen=True)
 class _FromLearner(Representation):
-    """What both versions share: everything but how often the learner is run, and on what."""
+    """The common part of both versions: everything but how often the learner is run, and on what."""
 
     learner: Mechanism
     concepts: ConceptClass
@@ -116,7 +116,7 @@ class _FromLearner(Representation):
 
     @property
     def labelling(self) -> Labelling:
-        """What the learner's outputs mean: concepts, unless something else was given."""
+        """The meaning of the learner's outputs: concepts, unless something else was given."""
         return self.concepts if self.hypotheses is None else self.hypotheses
 
     def _of(self, outcomes: frozenset[Any]) -> Hypotheses:

@@ -105,7 +105,7 @@ class NearBestOfClass(Goal):
 
 @dataclass(frozen=True)
 class _RepresentationLearner(Mechanism):
-    """What both versions share: everything but how many examples they ask for."""
+    """The common part of both versions: everything but how many examples they ask for."""
 
     epsilon: checks.Positive
     representation: Representation
@@ -166,7 +166,7 @@ class _RepresentationLearner(Mechanism):
         )
 
     def e3(self, records: int) -> UtilityClaim:
-        """What is said of E_3, of `with_class` on a sample."""
+        """The claims about E_3, of `with_class` on a sample."""
         return self._e3(records, self.epsilon * records / 2, "§5.2.1, proof of Lemma 5.12, E_3")
 
     def _e3(self, records: int, exponent: float, place: str) -> UtilityClaim:

@@ -1,4 +1,4 @@
-"""What to try against the choosing mechanism (thesis §7.3.1)."""
+"""Audits of the choosing mechanism (thesis §7.3.1)."""
 
 from __future__ import annotations
 

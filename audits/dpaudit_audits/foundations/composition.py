@@ -1,4 +1,4 @@
-"""What to try against the composition theorems (thesis §3.1.1): one bit, and groups of bits."""
+"""Audits of the composition theorems (thesis §3.1.1): one bit, and groups of bits."""
 
 from __future__ import annotations
 

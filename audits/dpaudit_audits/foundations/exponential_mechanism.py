@@ -1,4 +1,4 @@
-"""What to try against the exponential mechanism (thesis §3.5.2)."""
+"""Audits of the exponential mechanism (thesis §3.5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against group privacy (thesis, Theorem 3.7)."""
+"""Audits of group privacy (thesis, Theorem 3.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the Laplace mechanism (thesis §3.5.1)."""
+"""Audits of the Laplace mechanism (thesis §3.5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against RecConcave (thesis §6.4) and its corrected version."""
+"""Audits of RecConcave (thesis §6.4) and its corrected version."""
 
 from __future__ import annotations
 

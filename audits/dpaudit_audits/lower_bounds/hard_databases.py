@@ -1,4 +1,4 @@
-"""What the lower bound for interior points finds (thesis §7.2): games on D_n, the reduction M(S), the success bound.
+"""Audits by the lower bound for interior points (thesis §7.2): games on D_n, the reduction M(S), the success bound.
 
 The games need no pair of datasets: the two datasets of a game only say whether the secret is in the data.
 """

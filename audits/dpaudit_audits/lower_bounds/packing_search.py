@@ -81,7 +81,7 @@ class Colouring:
 
 @dataclass(frozen=True)
 class Clique:
-    """What a search for points of one colour has found.
+    """The result of a search for points of one colour.
 
     Args:
         points: ascending; () if none were found.
@@ -165,7 +165,7 @@ def _by_frequency(order: list[Any], records: int, colour: Colour) -> list[int]:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search for a packing has found.
+    """The result of a search for a packing.
 
     Args:
         game: to be audited on its two sides; None where nothing was found.

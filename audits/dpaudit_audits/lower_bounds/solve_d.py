@@ -1,4 +1,4 @@
-"""What to try against Solve_D (thesis §7.6), with private, wrong and useless learners for two and three axes."""
+"""Audits of Solve_D (thesis §7.6), with private, wrong and useless learners for two and three axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the two reductions between thresholds and interior points (thesis §7.5, Lemma 7.22)."""
+"""Audits of the two reductions between thresholds and interior points (thesis §7.5, Lemma 7.22)."""
 
 from __future__ import annotations
 

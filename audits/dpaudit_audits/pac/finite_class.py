@@ -1,4 +1,4 @@
-"""What to try against the private learner for finite classes (overview §3): the sign as printed, and as it is meant.
+"""Audits of the private learner for finite classes (overview §3): the sign as printed, and as intended.
 
 Concepts that are wrong on just over 1/4 of D are the worst case: they are bad, and look as good as a bad one can.
 """

@@ -1,4 +1,4 @@
-"""What to try against LearnPoints (thesis §6.2) and its version on the corrected A_dist."""
+"""Audits of LearnPoints (thesis §6.2) and its version on the corrected A_dist."""
 
 from __future__ import annotations
 

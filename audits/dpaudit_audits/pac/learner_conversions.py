@@ -1,4 +1,4 @@
-"""What to try against the conversions between PAC and empirical learners (thesis, Lemmas 7.18 and 7.20)."""
+"""Audits of the conversions between PAC and empirical learners (thesis, Lemmas 7.18 and 7.20)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the representations of point functions (thesis §5.3): distributions just above α, on any domain.
+"""Audits of the representations of point functions (thesis §5.3): distributions just above α, on any domain.
 
 The claim is about every target and distribution. It is hardest where the target and as many other points as there is
 room for have mass just above α each: then a hypothesis is good only if it hits the target and nothing else.

@@ -1,4 +1,4 @@
-"""What to try against the boosting of representations (thesis §5.2.1, Claim 5.16 and Lemma 5.17).
+"""Audits of the boosting of representations (thesis §5.2.1, Claim 5.16 and Lemma 5.17).
 
 For β a representation that fails with probability just 1/4; for α one whose hypotheses are all wrong somewhere, so that
 none is better than 1/4 on the uniform distribution and majorities are needed. The steps of Lemma 5.17's proof are tried
@@ -125,7 +125,7 @@ def alpha_utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def _steps(T: int, rounds: int | None) -> tuple[UtilityCase, ...]:
-    """What the proof says of D_t(R_t) and of D(R), as printed and as it follows; T = 10 is the printed one for 0.98."""
+    """The proof's D_t(R_t) and D(R), as printed and as it follows; T = 10 is the printed one for 0.98."""
     representation, truth = errors_at_will(T)
     one = AlphaBoosted(representation, 0.98, rounds)
     known = (Fixed(truth, truth, f"digits that are 1 with probability 1/4, at most {T // 2} of {T}"),)

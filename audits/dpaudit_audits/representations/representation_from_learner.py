@@ -1,4 +1,4 @@
-"""What to try against the representations made from private learners (thesis §5.2.1, Lemmas 5.14 and 5.15), exactly.
+"""Audits of the representations made from private learners (thesis §5.2.1, Lemmas 5.14 and 5.15), exactly.
 
 The learner is the exponential mechanism over two thresholds, which prefers the target on every sample: so it is
 (α, 1/2)-accurate for every n and α. Of the distributions, those on which the two differ are all that matters.

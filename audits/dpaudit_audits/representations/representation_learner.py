@@ -1,4 +1,4 @@
-"""What to try against the learner from a probabilistic representation (thesis §5.2.1, Lemma 5.12).
+"""Audits of the learner from a probabilistic representation (thesis §5.2.1, Lemma 5.12).
 
 Exact privacy with small representations. Utility on worst-case distributions: points learned on a domain of 2^64 from
 as many examples as on one of 2^8; hypotheses that are wrong on just over 6α of D; and the events of the proof.
