@@ -244,7 +244,7 @@ def test_the_changed_record_is_marked_and_the_budget_is_a_picture(opened: Callab
     assert rows.nth(0).locator(".step").evaluate(padding) < rows.nth(1).locator(".step").evaluate(padding)
 
 
-def test_claim_exact_and_certified_stand_in_one_profile(opened: Callable[..., Any]) -> None:
+def test_one_profile_has_claim_exact_and_bound(opened: Callable[..., Any]) -> None:
     page = opened("example fail").page
     figures = page.locator(".plots figure")
     titles = [figures.nth(i).locator("title").text_content() for i in range(figures.count())]

@@ -34,7 +34,7 @@ WEAK = """
 def test_weak(dp_audit):
     dp_audit(respond)
 """
-CARRY = "--dp-evidence=sessions.json"
+EVIDENCE = "--dp-evidence=sessions.json"
 
 
 def rows(runs: Runs, name: str = "sessions.json") -> list[list[float]]:
@@ -56,7 +56,7 @@ def logs(ran: Ran) -> tuple[float, float]:
 def test_sessions_multiply_until_they_refute(runs: Runs) -> None:
     sessions: list[Ran] = []
     while len(sessions) < 25 and (not sessions or sessions[-1].outcomes == {"passed": 1}):
-        sessions.append(runs(None if sessions else WEAK, CARRY, "--dp-report=out"))
+        sessions.append(runs(None if sessions else WEAK, EVIDENCE, "--dp-report=out"))
         assert f"session {len(sessions)} of sessions.json" in sessions[-1].text
     own = [logs(ran)[0] for ran in sessions]
     totals = [logs(ran)[1] for ran in sessions]
@@ -68,16 +68,16 @@ def test_sessions_multiply_until_they_refute(runs: Runs) -> None:
     assert len({row[1] for row in rows(runs)}) == len(sessions), "every session has runs of its own"
 
     # it stays refuted until the text changes
-    assert runs(None, CARRY).outcomes == {"failed": 1}
+    assert runs(None, EVIDENCE).outcomes == {"failed": 1}
     # and a session can be made again, from what there was before it; the file is left as it is
     before = (runs.folder / "sessions.json").read_text()
     (again,) = set(re.findall(r"E  +again   (pytest .*)", sessions[-1].text))
-    assert again.endswith(f"{CARRY} --dp-session={len(sessions)}")
+    assert again.endswith(f"{EVIDENCE} --dp-session={len(sessions)}")
     made_again = runs(None, *shlex.split(again)[1:])
     assert made_again.numbers == sessions[-1].numbers
     assert (runs.folder / "sessions.json").read_text() == before
 
-    corrected = runs(WEAK.replace("dp_audit(respond)", "dp_audit(respond, epsilon=1.0)"), CARRY)
+    corrected = runs(WEAK.replace("dp_audit(respond)", "dp_audit(respond, epsilon=1.0)"), EVIDENCE)
     assert corrected.outcomes == {"passed": 1}, "another claim begins anew"
     keys = json.loads((runs.folder / "sessions.json").read_text())["tests"]["test_suite.py::test_weak"]
     assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, len(sessions) + 1]
@@ -85,13 +85,13 @@ def test_sessions_multiply_until_they_refute(runs: Runs) -> None:
 
 @pytest.mark.slow
 def test_a_changed_text_begins_anew(runs: Runs) -> None:
-    first = runs(WEAK, CARRY, "--dp-report=out")
-    own, total = logs(runs(None, CARRY, "--dp-report=out"))
+    first = runs(WEAK, EVIDENCE, "--dp-report=out")
+    own, total = logs(runs(None, EVIDENCE, "--dp-report=out"))
     assert total == pytest.approx(own + logs(first)[0])
     changed = (
         "def respond(dataset, rng, size):\n    return np.where(rng.random(size) < 0.73, dataset[0], 1 - dataset[0])\n"
     )
-    own, total = logs(runs(changed + WEAK, CARRY, "--dp-report=out"))
+    own, total = logs(runs(changed + WEAK, EVIDENCE, "--dp-report=out"))
     assert total == own
     (keys,) = json.loads((runs.folder / "sessions.json").read_text())["tests"].values()
     assert sorted(len(entry["rows"]) for entry in keys.values()) == [1, 2], "what there was is kept"
@@ -99,14 +99,14 @@ def test_a_changed_text_begins_anew(runs: Runs) -> None:
 
 @pytest.mark.slow
 def test_under_xdist_the_same_file(runs: Runs) -> None:
-    runs(WEAK, CARRY)
+    runs(WEAK, EVIDENCE)
     words = [sys.executable, "-m", "pytest", "-n", "1", "-p", "no:cacheprovider", "--dp-evidence=two.json"]
     subprocess.run(words, cwd=runs.folder, capture_output=True, check=True, timeout=300)
     assert (runs.folder / "sessions.json").read_text() == (runs.folder / "two.json").read_text()
 
 
 def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
-    runs(WEAK, CARRY)
+    runs(WEAK, EVIDENCE)
     path = runs.folder / "sessions.json"
     (session, seed, log_e, _, alpha) = rows(runs)[0]
     value = json.loads(path.read_text())
@@ -114,7 +114,7 @@ def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
     # the product reached a million on its way, and fell again
     next(iter(keys.values()))["rows"] = [[session, seed, log_e, math.log(1e6), alpha]]
     path.write_text(json.dumps(value))
-    ran = runs(None, CARRY)
+    ran = runs(None, EVIDENCE)
     assert ran.outcomes == {"failed": 1}
     assert "The claim was refuted in session 1, when the accumulated e-value reached 1.0e+06" in ran.text
     assert ran.audits[0]["verdict"] == "fail"
@@ -123,8 +123,8 @@ def test_what_was_refuted_once_stays_refuted(runs: Runs) -> None:
 @pytest.mark.slow
 def test_a_run_of_few_tests_uses_no_more_alpha_than_one_of_all(runs: Runs) -> None:
     tests = WEAK + WEAK.replace("test_weak", "test_other")
-    runs(tests, CARRY)
-    few = runs(None, CARRY, "-k", "other")
+    runs(tests, EVIDENCE)
+    few = runs(None, EVIDENCE, "-k", "other")
     assert few.audits[0]["items"] == 2
     assert "shared over 2 tests" in few.text
     tests_kept = json.loads((runs.folder / "sessions.json").read_text())["tests"]
@@ -148,7 +148,7 @@ def test_a_run_of_few_tests_uses_no_more_alpha_than_one_of_all(runs: Runs) -> No
 )
 def test_a_file_that_is_none_is_refused_before_anything_runs(runs: Runs, text: str, said: str) -> None:
     (runs.folder / "sessions.json").write_bytes(text.encode(errors="surrogateescape"))
-    ran = runs(WEAK, CARRY)
+    ran = runs(WEAK, EVIDENCE)
     assert ran.code == pytest.ExitCode.USAGE_ERROR
     assert said in ran.text
     assert "Traceback" not in ran.text
@@ -157,7 +157,7 @@ def test_a_file_that_is_none_is_refused_before_anything_runs(runs: Runs, text: s
 
 
 def test_a_session_that_there_was_not(runs: Runs) -> None:
-    ran = runs(WEAK, CARRY, "--dp-session=3")
+    ran = runs(WEAK, EVIDENCE, "--dp-session=3")
     assert ran.code == pytest.ExitCode.USAGE_ERROR
     assert "has 0 sessions; there is no --dp-session=3 to repeat." in ran.text
 
@@ -184,7 +184,7 @@ class Mechanism:
 def test_it(dp_audit):
     dp_audit(Mechanism(), epsilon=1.0, pair=PAIR, runs=400, min_power=float("inf"))
 """,
-        CARRY,
+        EVIDENCE,
         "--dp-report=out",
     )
     assert ran.outcomes == {"passed": 1}
@@ -198,7 +198,7 @@ def test_it(dp_audit):
 
 @pytest.mark.slow
 def test_confidence_bounds_of_later_sessions_use_the_alpha_that_the_first_left(runs: Runs) -> None:
-    ran = [runs(None if session else WEAK, CARRY, "--dp-report=out") for session in range(3)]
+    ran = [runs(None if session else WEAK, EVIDENCE, "--dp-report=out") for session in range(3)]
     audits = [json.loads(one.audits[0]["result"])["audits"][0] for one in ran]
     share = ran[0].audits[0]["alpha"]
     assert [audit["sequential"]["alpha"] / share for audit in audits] == pytest.approx([0.55] * 3)
@@ -206,7 +206,7 @@ def test_confidence_bounds_of_later_sessions_use_the_alpha_that_the_first_left(r
     assert first == pytest.approx(0.3)
     assert later == pytest.approx([0.3 * 0.01 / 2, 0.3 * 0.01 / 6])
     # a share that was smaller once stays so: --dp-alpha is raised, and nothing is won by it
-    raised = runs(None, CARRY, "--dp-report=out", "--dp-alpha=0.01")
+    raised = runs(None, EVIDENCE, "--dp-report=out", "--dp-alpha=0.01")
     (audit,) = json.loads(raised.audits[0]["result"])["audits"]
     assert audit["sequential"]["alpha"] / share == pytest.approx(0.55)
 

@@ -99,7 +99,7 @@ class Mutant:
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S1",
-        "the certificate splits alpha over both limits (x side)",
+        "the Clopper–Pearson bound splits alpha over both limits (x side)",
         "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha) - delta",
@@ -194,7 +194,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S12",
-        "the certificate splits alpha over both limits (y side)",
+        "the Clopper–Pearson bound splits alpha over both limits (y side)",
         "dpaudit/stats/clopper_pearson.py",
         "math.log(excess / upper(y, m, alpha=alpha / 2))",
         "math.log(excess / upper(y, m, alpha=alpha))",
@@ -202,7 +202,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S13",
-        "the certificate subtracts delta",
+        "the confidence bound subtracts delta",
         "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha / 2)",
@@ -888,7 +888,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A9",
-        "certificates of several pairs share the error (caller)",
+        "confidence bounds of several pairs share the error (caller)",
         "dpaudit/evidence/sampled.py",
         ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
         ("spent=spent, tests=1, certify=certify\n        ):"),
@@ -968,7 +968,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A19",
-        "certificates of several pairs share the error",
+        "confidence bounds of several pairs share the error",
         "dpaudit/plans/alpha_shares.py",
         "self.final / tests if analysis == INTERIM_ANALYSES - 1",
         "self.final if analysis == INTERIM_ANALYSES - 1",
@@ -1045,7 +1045,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A27",
-        "a certificate counts fresh samples alone",
+        "a confidence bound counts fresh samples alone",
         "dpaudit/evidence/sampled.py",
         "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
         (
@@ -1056,7 +1056,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A28",
-        "a certificate is weighed at its own share of alpha",
+        "a confidence bound is weighed at its own share of alpha",
         "dpaudit/evidence/sampled.py",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
@@ -1064,7 +1064,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A29",
-        "a certificate stops at its looks only",
+        "a confidence bound stops only at interim analyses",
         "dpaudit/evidence/sampled.py",
         ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
         (

@@ -90,7 +90,7 @@ def test_lemma_7_11_measured() -> None:
     assert counts.get(BOTTOM, 0) <= 10
 
 
-def test_lemma_7_10_by_law() -> None:
+def test_lemma_7_10_exactly() -> None:
     mechanism = ChoosingMechanism(0.2, 1.0, 0.01, Multiplicity(tuple(range(20))))
     n = 300 + 19 * 5
     slack = 16 * math.log(4 * n / (0.2 * 0.01))

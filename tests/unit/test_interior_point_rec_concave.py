@@ -46,7 +46,7 @@ def test_sample_size_as_printed() -> None:
 
 
 @pytest.mark.parametrize("a_dist", ["corrected", "printed"])
-def test_promise_by_law(a_dist: str) -> None:
+def test_promise_exactly(a_dist: str) -> None:
     mechanism = InteriorPointByRecConcave(a_dist=a_dist)
     (size,) = mechanism.sample_sizes
     n = size.records

@@ -40,7 +40,7 @@ def test_e_values_multiply() -> None:
     prior = evidence_of(first, where="first", seed=2)
     alone, both = result(seed=2), result(seed=2, prior=prior)
     plots = [found.audits[0].evidence_plot for found in (alone, both)]
-    # while events are learned; the one that is then certified may be another
+    # while events are learned; the one that is then counted may be another
     learned = [
         [e for runs, e in zip(plot.runs, plot.log10_e, strict=True) if runs <= alpha_shares.learning_runs(400)]
         for plot in plots

@@ -161,7 +161,7 @@ def test_the_conclusion_survives() -> None:
 
 @pytest.mark.parametrize("best", [True, False])
 @pytest.mark.parametrize("T", [3, 30, 52])
-def test_the_thought_experiment_by_law(T: int, best: bool) -> None:
+def test_the_thought_experiment_exactly(T: int, best: bool) -> None:
     """It fails with the first bad class, and only then: (511/512)^T, just above the union bound."""
     uniform = Truth((0, 1, 2, 3), (1, 1, 1, 1), 0)
     found = law(ThoughtExperiment(WEAK, T, best), uniform)
@@ -184,7 +184,7 @@ def test_past_rounds_that_fail() -> None:
     assert not Majorities((bad,) * 30).has_good(WEAK.concepts, uniform, Fraction(9, 10))
 
 
-def test_rounds_by_law() -> None:
+def test_rounds_exactly() -> None:
     """All T classes have to be the good one, unless the majority outvotes a bad one."""
     one = AlphaBoosted(WEAK, 0.45, 5)
     assert one.beta == 5 * WEAK_BETA

@@ -404,7 +404,7 @@ def test_a_bad_alpha_is_refused() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "delta"), [(0, 0, 0.0), (0, 10, 0.0), (10, 10, 0.0), (5, 5, 0.0), (10, 0, 1.0), (1, 0, 0.1)]
 )
-def test_nothing_is_certified_where_the_counts_agree_with_the_claim(x: int, y: int, delta: float) -> None:
+def test_the_bound_is_zero_where_the_counts_agree_with_the_claim(x: int, y: int, delta: float) -> None:
     assert score_test.p_value(x, 10, y, 10, epsilon=0, delta=delta) == 1
     assert not score_test.rejects(x, 10, y, 10, epsilon=0, delta=delta, alpha=0.4)
     assert score_test.epsilon_lower(x, 10, y, 10, delta=delta, alpha=0.4) == 0

@@ -82,7 +82,7 @@ def test_law_by_hand(epsilon: float) -> None:
         assert [found.get(i, 0.0) for i in range(13)] == pytest.approx(expected, abs=1e-12)
 
 
-def test_theorem_14_is_refuted_by_hand_by_law_and_sampled() -> None:
+def test_theorem_14_is_refuted_by_hand_exactly_and_sampled() -> None:
     mechanism, right = learned(UNIT, 9, cap=1), Multiset.of([(SOUTH, -1)])
     first, second = (np.array(side) for side in by_hand(1.0))
     excess = np.maximum(second - math.e * first, 0)

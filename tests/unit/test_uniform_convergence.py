@@ -62,7 +62,7 @@ def test_lemma_3_19_at_its_worst(alpha: float, beta: float) -> None:
 
 
 @pytest.mark.slow
-def test_lemma_3_19_by_law() -> None:
+def test_lemma_3_19_exactly() -> None:
     mechanism = UniformConvergence(Thresholds(8), 0.3, 0.1)
     truth = Truth((0, 3, 4), (0.399998, 0.300001, 0.300001), 3)
     assert mechanism.sample_sizes[2].records == 80

@@ -116,7 +116,7 @@ def test_runs_decide_where_there_is_no_law(guaranteed: float, at_most: bool, ver
         assert "satisfies the guarantee" in audit.reason
 
 
-def test_a_pass_that_runs_cannot_certify_says_so() -> None:
+def test_a_pass_without_enough_samples_says_so() -> None:
     audit = tried(Noise(), says(0.5), runs=1000, seed=3)
     assert audit.verdict is Verdict.PASS
     assert "too close to it" in audit.reason

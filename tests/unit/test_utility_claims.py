@@ -66,7 +66,7 @@ def success(mechanism: Mechanism, goal: Goal, source: Mechanism) -> float:
 
 @pytest.mark.slow(only=["LearnPoints*", "LearnThresholds*", "RecConcave"])
 @pytest.mark.parametrize("name", PLANS)
-def test_every_guarantee_of_the_plans_by_law(name: str) -> None:
+def test_every_guarantee_of_the_plans_exactly(name: str) -> None:
     found = cases(name)
     assert len({case.label for case in found}) == len(found)
     for case in found:
