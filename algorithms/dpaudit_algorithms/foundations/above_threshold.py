@@ -110,7 +110,7 @@ class AboveThreshold(Mechanism):
         return 8 * (log(len(self.queries)) + log(2 / self.beta)) / self.epsilon
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(α, β)-accurate where all queries but the last are below T − α, whatever the number of records."""
+        """(α, β)-accurate where all queries but the last are below T − α, for any number of records."""
         goal = AccurateAbove(self.queries, self.threshold, self.alpha)
         return (UtilityClaim(goal, 1 - self.beta, "§3.6, Theorem 3.24"),)
 

@@ -188,7 +188,7 @@ class LaplaceMechanism(Mechanism):
         return UtilityClaim(AnswersWithin(self.query, off_by), all_but(bound), "§3.5.1, Theorem 3.25")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 3.25 with the Δ at which its bound is 0.05, whatever the number of records."""
+        """Theorem 3.25 with the Δ at which its bound is 0.05, for any number of records."""
         return (self.promise(self.scale * log(self.query.coordinates / BETA)),)
 
     def run(self, S: Any) -> Laplace | Product:

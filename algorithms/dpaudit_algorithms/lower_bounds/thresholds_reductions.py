@@ -241,12 +241,12 @@ def _numbered(S: Multiset, n: int, low: int) -> Multiset:
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _CLAIM = "(2ε, (1 + e^ε)δ)-DP under replace-one"
-_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, whatever concept labels them"
+_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, for every concept that labels them"
 _FINDS = "; an interior point of every dataset of n records with probability 1 − β"
 _EXAMPLES = (
     "examples (x, y), x in X = {low, …, high}, y in {0, 1}; an interior-point algorithm for n records of X, its beta"
 )
-_CONCEPT = "a threshold z in X, which stands for c_z (c_z(x) = 1 iff x ≤ z)"
+_CONCEPT = "a threshold z in X, which denotes c_z (c_z(x) = 1 iff x ≤ z)"
 _TO_LEARN = (
     "Odd n: ⌈n/2⌉ elements with label 1 and ⌊n/2⌋ with label 0; sizes are public.",
     "n/(2α) that is not whole is rounded up, and more examples are taken as they come: the construction is the same.",

@@ -59,7 +59,7 @@ class FiniteClassTheory(Mechanism):
         return tuple(promises)
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
-        """The step Pr[S ∈ S_bad] ≤ |H|·e^{−n/8} of the proof: of the sample, whatever the output.
+        """The step Pr[S ∈ S_bad] ≤ |H|·e^{−n/8} of the proof: of the sample, for any output.
 
         By the Chernoff bound that it names, Pr[Bin(n, p) ≤ np/2] ≤ e^{−np/8}, which is e^{−n/32} at p = 1/4.
         """
@@ -104,7 +104,7 @@ class FiniteClassCorrectedTheory(FiniteClassTheory):
         return (*super().utility(records), UtilityClaim(good, corrected, "§3, Theorem 3.3, corrected"))
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
-        """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, whatever the output."""
+        """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, for any output."""
         guaranteed = max(0.0, 1 - self.size * exp(-records / 32))
         place = "§3, proof of Theorem 3.3, Pr[S ∈ S_bad], corrected"
         return UtilityClaim(NoBadSample(self.concepts), guaranteed, place)

@@ -246,7 +246,7 @@ def _consistent(size: int, S: Multiset) -> AnyScores:
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
-_OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
+_OUTPUT = "k in {0, …, size − 1}, which denotes the concept c_k with c_k(x) = 1 iff x ≤ k"
 _DEVIATIONS = (
     "The output is the index k of the concept c_k.",
     "The steps that RecConcave leaves open are read as on its card.",

@@ -213,7 +213,7 @@ class Representation(Mechanism):
         return UtilityClaim(Represents(self.concepts, self.alpha), all_but(self.beta), self.place)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """It represents C, whatever the number of records: none is read."""
+        """It represents C, for any number of records: none is read."""
         return (self.represents,)
 
 
@@ -272,7 +272,7 @@ class ListedRepresentation(Representation):
 
 @dataclass(frozen=True)
 class Executions(Mechanism):
-    """The set of what so many independent executions of a mechanism on the same data give, as a frozenset.
+    """The set of the outputs of this many independent executions of a mechanism on the same data, as a frozenset.
 
     One half after the other, so that an output distribution merges equal sets and runs share them.
 

@@ -42,11 +42,11 @@ MOST_EXECUTIONS = 1 << 30
 
 @dataclass(frozen=True)
 class OnFixedData(Mechanism):
-    """The set of what so many executions of a mechanism give on data that are part of the text, and nobody's.
+    """The set of the outputs of this many executions of a mechanism on data that are part of the program, and nobody's.
 
     Args:
         mechanism: what is executed.
-        data: what it is run on, whatever dataset comes in.
+        data: its input, for any dataset.
         times: ≥ 1.
     """
 
@@ -212,7 +212,7 @@ class RepresentationFromLearnerRefined(_FromLearner):
 
     @property
     def represents(self) -> UtilityClaim:
-        """(1/4, 1/4), whatever the learner's α."""
+        """(1/4, 1/4), for any α of the learner."""
         return UtilityClaim(Represents(self.concepts, 0.25), all_but(0.25), self.place)
 
     @property

@@ -202,7 +202,7 @@ class RepresentationLearner(_RepresentationLearner):
     """Algorithm A: draws H_i ~ P, then h ∈ H_i by the exponential mechanism on the number of examples labelled rightly.
 
     Privacy holds for every ε. Of the utility, "for every ε" is false: at large ε the printed
-    n = (3/(αε))·(size(H) + ln(1/β)) is smaller than what E_1 and E_2 need, whatever the privacy, and vanishes. A step
+    n = (3/(αε))·(size(H) + ln(1/β)) is smaller than what E_1 and E_2 need, for every ε, and vanishes. A step
     of the proof is false too: Pr[E_3] ≥ 1 − |H|·e^{−εn/2} lacks the α of 1 − |H|·e^{−αεn/2}, with which the proof goes
     on. See FINDINGS.md and `RepresentationLearnerCorrected`.
 

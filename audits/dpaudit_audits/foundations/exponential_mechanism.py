@@ -63,7 +63,7 @@ def _pair(zeros: int, ones: int, moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """The multiplicities of so many points."""
+    """The multiplicities of this many points."""
     points = tuple(range(domain))
     return ExponentialMechanism(1.0, Multiplicity(points)), Scope(points, records)
 

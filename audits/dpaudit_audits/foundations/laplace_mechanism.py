@@ -53,7 +53,7 @@ def _pair(moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """The number of ones, rounded and clipped; records are 0 or 1, whatever the domain."""
+    """The number of ones, rounded and clipped; records are 0 or 1, for any domain."""
     return LaplaceMechanismRounded(1.0, Count(1), -2, records + 2), Scope((0, 1), records)
 
 

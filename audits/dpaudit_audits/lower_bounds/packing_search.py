@@ -1,6 +1,6 @@
 """Finding what the packing argument needs: the colours of a learner's datasets, and vertices that all have one.
 
-Ramsey's theorem says that a large enough domain has such vertices, whatever the learner; here they are searched for.
+Ramsey's theorem says that a large enough domain has such vertices, for any learner; here they are searched for.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Clique:
 def monochromatic(
     domain: Sequence[Any], records: int, vertices: int, colour: Colour, *, limit: int = MOST_EDGES
 ) -> Clique:
-    """So many points of a domain, of which every `records` have the same colour.
+    """Points of a domain such that every `records` have the same colour.
 
     A backtracking search in the order of the domain: a point is taken if all datasets that it makes with the points
     taken have the wanted colour. Every colour is tried, first those that some datasets all over the domain have

@@ -115,7 +115,7 @@ def _examples(size: int) -> tuple[tuple[int, int], ...]:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Two axes of so many points."""
+    """Two axes of this many points."""
     return solver(1.0, domain, 2, records), Scope(_examples(domain), records)
 
 

@@ -44,7 +44,7 @@ def just_above(domain: int, alpha: float, own: float | None = None) -> Truth:
 
 
 def spread(domain: int, points: int, own: float) -> Truth:
-    """The target has mass `own`, the rest is spread evenly over so many points less one."""
+    """The target has mass `own`, the rest is spread evenly over this many points less one."""
     spots = tuple(point(i, domain) for i in range(points))
     return Truth(spots, (own, *[(1 - own) / (points - 1)] * (points - 1)), spots[0])
 

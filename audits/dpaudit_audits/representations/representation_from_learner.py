@@ -57,7 +57,7 @@ def of_many(n: int, epsilon: float) -> RepresentationFromLearnerRefined:
 
 
 def plain(size: int, n: int, epsilon: float) -> RepresentationFromLearner:
-    """Lemma 5.14 on the learner of thresholds on so many points, at α = 1/4."""
+    """Lemma 5.14 on the learner of thresholds on this many points, at α = 1/4."""
     return RepresentationFromLearner(
         FiniteClassLearnerCorrected(epsilon, Thresholds(size)), Thresholds(size), n, 0.25
     )

@@ -103,7 +103,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
                 learner.guaranteed,
                 _two(learner.enough),
                 expected=Verdict.FAIL,
-                note="The printed n is below what E_1 and E_2 need, whatever the privacy.",
+                note="The printed n is below what E_1 and E_2 need, for every ε.",
             )
             for epsilon in (LARGE, 300.0)
             for learner in (RepresentationLearner(epsilon, TWO),)
@@ -167,7 +167,7 @@ def _points(label: str, learner: Learner, bits: int, runs: int) -> UtilityCase:
         tuple(_sampled(learner, truth) for truth in (*near.values(), *far.values())),
         runs=runs,
         exact=False,
-        note=f"From {learner.enough} examples, whatever the domain.",
+        note=f"From {learner.enough} examples, for any domain.",
     )
 
 
