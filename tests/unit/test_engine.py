@@ -422,7 +422,7 @@ def test_only_whole_looks_before_a_crash_are_counted() -> None:
     assert crashed > 3
 
 
-def test_the_time_limit_keeps_whole_looks() -> None:
+def test_the_time_limit_keeps_complete_analyses() -> None:
     calls: list[int] = []
 
     def slow(dataset: Any, rng: Generator, size: int) -> Any:

@@ -45,7 +45,7 @@ class CountAtMost(Query):
 class AccurateAbove(Goal):
     """It does not halt before the last query; answers ⊤ have f(D) ≥ T − α, answers ⊥ have f(D) ≤ T + α.
 
-    Reached at once if a query before the last is at least T − α, because then nothing is guaranteed.
+    Reached at once where a query before the last is at least T − α, for then nothing is promised.
 
     Source: Dwork and Roth, Definition 3.9 and Theorem 3.24.
     """
@@ -110,7 +110,7 @@ class AboveThreshold(Mechanism):
         return 8 * (log(len(self.queries)) + log(2 / self.beta)) / self.epsilon
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """(α, β)-accurate where all queries but the last are below T − α, for any number of records."""
+        """(α, β)-accurate where all queries but the last are below T − α, whatever the number of records."""
         goal = AccurateAbove(self.queries, self.threshold, self.alpha)
         return (UtilityClaim(goal, 1 - self.beta, "§3.6, Theorem 3.24"),)
 

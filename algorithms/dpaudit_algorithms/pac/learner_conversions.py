@@ -31,7 +31,7 @@ _OVERVIEW = f"{PAC_OVERVIEW}, §3.2, Theorem 3.5"
 
 @dataclass(frozen=True)
 class _Empirical(Mechanism):
-    """The common part of both versions: everything but n."""
+    """What both versions share: everything but n."""
 
     learner: Mechanism
     concepts: ConceptClass
@@ -137,7 +137,7 @@ class EmpiricalLearnerCorrected(_Empirical):
 
 @dataclass(frozen=True)
 class PacLearner(Mechanism):
-    """An empirical learner for thresholds, used as a PAC learner: only its guarantee changes.
+    """An empirical learner for thresholds, used as a PAC learner: nothing changes but what is promised, and of what.
 
     Args:
         learner: (α, β)-accurate on every database of n examples, and of more, that some threshold labels.

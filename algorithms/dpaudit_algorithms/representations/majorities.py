@@ -124,7 +124,7 @@ class Majorities:
 
     @property
     def labelling(self) -> Majority:
-        """The meaning of the names of majorities."""
+        """What the names of majorities mean."""
         return Majority(self.classes[0].labelling)
 
     def chosen(self, concepts: ConceptClass, truth: Truth) -> tuple[Any, ...] | None:
@@ -285,7 +285,7 @@ def last_errors(representation: Representation, truth: Truth, names: Sequence[An
 
 
 def growth(T: int, *, printed: bool = False) -> Fraction | float:
-    """The factor of D(R_t) in the proof's lower bound on D_t(R_t): as printed, or as it follows.
+    """What the proof multiplies D(R_t) by to bound D_t(R_t) from below: as printed, or as it follows.
 
     A point of R_t errs in ⌈T/2⌉ rounds at least, of which t is the last. D_t is made by the rounds before t: ⌈T/2⌉ − 1
     at least that double the point, at most ⌊T/2⌋ that multiply it by 2/3 or more.
@@ -300,7 +300,7 @@ def growth(T: int, *, printed: bool = False) -> Fraction | float:
 
 
 def error_bound(T: int, *, printed: bool = False) -> Fraction | float:
-    """The bound of Lemma 5.17's proof on the error of a majority of T: as printed, or as it follows.
+    """What the proof of Lemma 5.17 bounds the error of a majority of T by: as printed, or as it follows.
 
     A point of R errs in ⌈T/2⌉ rounds at least, so that D_{T+1}(R), which is at most 1, is D(R)·2^⌈T/2⌉·(2/3)^⌊T/2⌋ at
     least. For even T that makes D(R) ≤ (3/4)^{T/2}, which is at most the printed bound from T = 8 on.

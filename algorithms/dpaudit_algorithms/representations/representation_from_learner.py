@@ -42,11 +42,11 @@ MOST_EXECUTIONS = 1 << 30
 
 @dataclass(frozen=True)
 class OnFixedData(Mechanism):
-    """The set of the outputs of this many executions of a mechanism on data that are part of the program, and nobody's.
+    """The set of what so many executions of a mechanism give on data that are part of the text, and nobody's.
 
     Args:
         mechanism: what is executed.
-        data: its input, for any dataset.
+        data: what it is run on, whatever dataset comes in.
         times: ≥ 1.
     """
 
@@ -84,7 +84,7 @@ class NoLarger(Goal):
 
 @dataclass(frozen=True)
 class _FromLearner(Representation):
-    """The common part of both versions: everything but how often the learner is run, and on what."""
+    """What both versions share: everything but how often the learner is run, and on what."""
 
     learner: Mechanism
     concepts: ConceptClass
@@ -116,7 +116,7 @@ class _FromLearner(Representation):
 
     @property
     def labelling(self) -> Labelling:
-        """The meaning of the learner's outputs: concepts, unless something else was given."""
+        """What the learner's outputs mean: concepts, unless something else was given."""
         return self.concepts if self.hypotheses is None else self.hypotheses
 
     def _of(self, outcomes: frozenset[Any]) -> Hypotheses:
@@ -212,7 +212,7 @@ class RepresentationFromLearnerRefined(_FromLearner):
 
     @property
     def represents(self) -> UtilityClaim:
-        """(1/4, 1/4), for any α of the learner."""
+        """(1/4, 1/4), whatever the learner's α."""
         return UtilityClaim(Represents(self.concepts, 0.25), all_but(0.25), self.place)
 
     @property

@@ -105,7 +105,7 @@ class NearBestOfClass(Goal):
 
 @dataclass(frozen=True)
 class _RepresentationLearner(Mechanism):
-    """The common part of both versions: everything but how many examples they ask for."""
+    """What both versions share: everything but how many examples they ask for."""
 
     epsilon: checks.Positive
     representation: Representation
@@ -122,7 +122,7 @@ class _RepresentationLearner(Mechanism):
 
     @property
     def enough(self) -> int:
-        """The least number of examples from which (6α, 4β) is guaranteed."""
+        """The least whole number of examples from which (6α, 4β) is promised."""
         raise NotImplementedError
 
     @property
@@ -166,7 +166,7 @@ class _RepresentationLearner(Mechanism):
         )
 
     def e3(self, records: int) -> UtilityClaim:
-        """The claims about E_3, of `with_class` on a sample."""
+        """What is said of E_3, of `with_class` on a sample."""
         return self._e3(records, self.epsilon * records / 2, "§5.2.1, proof of Lemma 5.12, E_3")
 
     def _e3(self, records: int, exponent: float, place: str) -> UtilityClaim:
@@ -202,7 +202,7 @@ class RepresentationLearner(_RepresentationLearner):
     """Algorithm A: draws H_i ~ P, then h ∈ H_i by the exponential mechanism on the number of examples labelled rightly.
 
     Privacy holds for every ε. Of the utility, "for every ε" is false: at large ε the printed
-    n = (3/(αε))·(size(H) + ln(1/β)) is smaller than what E_1 and E_2 need, for every ε, and vanishes. A step
+    n = (3/(αε))·(size(H) + ln(1/β)) is smaller than what E_1 and E_2 need, whatever the privacy, and vanishes. A step
     of the proof is false too: Pr[E_3] ≥ 1 − |H|·e^{−εn/2} lacks the α of 1 − |H|·e^{−αεn/2}, with which the proof goes
     on. See FINDINGS.md and `RepresentationLearnerCorrected`.
 
