@@ -6,7 +6,7 @@ PYTHON ?= python3
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install this checkout, editable, with all development tools, into the present environment
+setup: ## install this checkout, editable, with all development tools, into the current environment
 	$(PYTHON) -m pip install -e '.[dev]'
 
 check: ## ruff, mypy, the import contracts and the overview of verdicts

@@ -114,7 +114,7 @@ def oracle_of(name: str) -> Oracle:
 
 
 def audited(name: str, **more: object) -> Audit:
-    """The first case on its pair alone, which spends all of alpha."""
+    """The first case on its pair alone, with all of alpha."""
     pair = case_of(name).pairs[0]
     (audit,) = orchestrator.run(Request((name,), pair=(pair.left, pair.right), **more)).audits  # type: ignore[arg-type]
     assert not audit.crashed, audit.reason
@@ -212,8 +212,8 @@ def carried_out(tasks: Sequence[Task], *, workers: int) -> Outcomes:
     for number, (task, outcome) in enumerate(pool(delayed(perform)(task) for task in tasks), 1):
         found[task] = outcome
         shown = ", ".join(f"{key} {value:.6g}" for key, value in outcome.items())
-        spent = time.monotonic() - begun
-        print(f"{number}/{len(tasks)} {spent:.0f} s {task.kind} {task.name} {task.seed}: {shown}", file=sys.stderr)
+        seconds = time.monotonic() - begun
+        print(f"{number}/{len(tasks)} {seconds:.0f} s {task.kind} {task.name} {task.seed}: {shown}", file=sys.stderr)
     grouped: Outcomes = {}
     for task in tasks:
         grouped.setdefault((task.kind, task.name), []).append(found[task])
@@ -282,15 +282,18 @@ def paragraph(text: str) -> str:
 
 
 def bound_table(names: Sequence[str], outcomes: Outcomes) -> Iterator[str]:
-    yield "## Bound at equal runs\n"
+    yield "## Bounds from equal numbers of samples\n"
     yield paragraph(
-        f"Certified lower bound on ε at the claim's δ from {BOUND_RUNS:,} runs a side, learning included (`--certify "
+        f"Lower confidence bound on ε at the claim's δ from {BOUND_RUNS:,} samples per dataset, learning included "
+        "(`--certify "
         f"--runs {BOUND_RUNS}`), α = {BOUND_ALPHA:g}, on the member's pair. Median over the seeds. Black box: outputs "
         "alone. Density: the mechanism's `log_density` supplied, where it has one. Oracle: the score test at the "
-        "expected counts of the best event, which is known to it in advance, at the same runs and α; ratio: black box "
+        "expected counts of the best event, which is known to it in advance, with the same samples and α; ratio: black "
+        "box "
         "divided by that. ε of the pair: the truth at that δ, on this pair. DP-Sniper (logistic regression / neural "
         "network) and StatDP (two runs): published in DP-Sniper's reference logs, 90 % confidence, on the authors' "
-        "pairs, DP-Sniper with 200 million certifying runs a side and 21 million for learning. One of StatDP's numbers "
+        "pairs, DP-Sniper with 200 million counted samples per dataset and 21 million for learning. One of StatDP's "
+        "numbers "
         "on NoisyHist2 lies above the truth."
     )
     yield (
@@ -316,18 +319,21 @@ def bound_table(names: Sequence[str], outcomes: Outcomes) -> Iterator[str]:
 
 
 def stop_table(names: Sequence[str], outcomes: Outcomes) -> Iterator[str]:
-    yield "## Runs until a claim is refuted\n"
+    yield "## Samples until a claim is refuted\n"
     more = ", ".join(f"{name} {runs:,}" for name, runs in MORE_RUNS.items())
     yield paragraph(
-        "Runs a side at which the e-process refutes the claim of a broken member, learning included: black box, its "
-        f"pair, family-wise α = {STOP_ALPHA:g} (of which the e-process has a part), budget {STOP_RUNS:,} runs a side "
-        f"({more}); ∞: never. Without `--certify`: the audit goes on until a certificate refutes too; all runs: a side "
+        "Samples per dataset at which the e-process refutes the claim of a broken member, learning included: black "
+        "box, its "
+        f"pair, family-wise α = {STOP_ALPHA:g} (the e-process has a share of it), budget {STOP_RUNS:,} samples per "
+        "dataset "
+        f"({more}); ∞: never. Without `--certify`: the audit goes on until a confidence bound refutes too; in all: "
+        "samples per dataset "
         "at its end, median; refuted: FAIL by either. n*: the information limit of the best event at all of α, which "
-        "no auditor beats on average, and this one has to find the event. Clopper–Pearson split and Hoeffding: runs a "
-        "side for 80 % power on that event, were it known in advance."
+        "no auditor beats on average, and this one has to find the event. Clopper–Pearson split and Hoeffding: samples "
+        "per dataset for 80 % power on that event if it were known in advance."
     )
     yield (
-        "| member | n* | median | 10 % | 90 % | median / n* | refuted | all runs | Clopper–Pearson split | Hoeffding "
+        "| member | n* | median | 10 % | 90 % | median / n* | refuted | in all | Clopper–Pearson split | Hoeffding "
         "| seconds |"
     )
     yield "| --- |" + " --- |" * 10
@@ -351,13 +357,14 @@ def correct_table(names: Sequence[str], outcomes: Outcomes) -> Iterator[str]:
     yield "## Correct members\n"
     yield paragraph(
         "Audits of members whose claim holds, black box, all their cases and pairs, family-wise "
-        f"α = {CORRECT_ALPHA:g}: how many FAIL, with {CORRECT_RUNS:,} and with {LONG_RUNS:,} runs a side. Each may, "
+        f"α = {CORRECT_ALPHA:g}: how many FAIL, with {CORRECT_RUNS:,} and with {LONG_RUNS:,} samples per dataset. Each "
+        "may, "
         f"with probability at most {CORRECT_ALPHA:g}. Leaks: audits in which the bit patterns of doubles refute the "
-        "claim; a finding of its own, which counts as a FAIL only where the member's case says so. Inconclusive: so "
-        "few runs cannot refute the claim whatever the mechanism does."
+        "claim; it counts as a FAIL only where the member's case says so. Inconclusive: this "
+        "number of samples cannot refute the claim for any mechanism."
     )
     yield (
-        f"| member | FAIL, {CORRECT_RUNS:,} runs | inconclusive | leaks by bits | FAIL, {LONG_RUNS:,} runs "
+        f"| member | FAIL, {CORRECT_RUNS:,} samples | inconclusive | leaks by bits | FAIL, {LONG_RUNS:,} samples "
         "| leaks by bits | seconds |"
     )
     yield "| --- |" + " --- |" * 6
@@ -398,10 +405,10 @@ def timing(workers: int, seeds: int) -> Iterator[str]:
         request = Request(tuple(registry.names(registry.CORPUS)), seed=seed, alpha=0.01, jobs=workers)
         begun = time.monotonic()
         audits = orchestrator.run(request).audits
-        spent = time.monotonic() - begun
+        seconds = time.monotonic() - begun
         other = [f"{audit.name} ({audit.case}): {audit.verdict.value}" for audit in audits if not audit.as_expected]
         right = len(audits) - len(other)
-        yield f"| {seed} | {spent:.0f} | {right} of {len(audits)} | {'; '.join(other) or 'none'} |"
+        yield f"| {seed} | {seconds:.0f} | {right} of {len(audits)} | {'; '.join(other) or 'none'} |"
     yield ""
 
 

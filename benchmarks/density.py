@@ -38,7 +38,7 @@ def rows() -> Iterator[tuple[str, int, Moves]]:
 
 def main() -> None:
     lines = [
-        "# What the profile of composed noise costs",
+        "# Cost of the profile of composed noise",
         "",
         f"`python benchmarks/density.py --write`; one process, {platform.machine()}, Python "
         f"{platform.python_version()}. Every draw moves by 1. Enclosed are ε at δ = {DELTA:g} and δ at half of that ε;",

@@ -63,7 +63,7 @@ class Part:
 PARTS = {
     "size": Part(
         "The boundary, α = 0.05",
-        "The claim is the exact ε, so that every FAIL is an error. Some of the shapes, for the time that it takes.",
+        "The claim is the exact ε, so every FAIL is an error. Only some of the shapes, to save time.",
         0.05, 500, shapes=tuple(dict.fromkeys((*EVERY[:-3:8], *EVERY[2:-3:8], *EVERY[4:-3:8], *EVERY[-3:]))),
     ),
     "small": Part(f"The boundary, α = {DEFAULT_ALPHA}", "All shapes, at the default α.", DEFAULT_ALPHA,
@@ -73,12 +73,12 @@ PARTS = {
         "Where logistic regressions, boosted trees and all interim analyses take part.", 0.05, 3, runs=6_000,
     ),
     "bounds": Part(
-        "The bound on ε of audits that go on (`--certify`), α = 0.05",
-        "The claim is half of the exact ε: it is false, FAIL is right, and what may exceed the exact ε in a share α\n"
-        "of audits is the bound. (Where the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
+        "The bound on ε of audits with `--certify`, α = 0.05",
+        "The claim is half of the exact ε: it is false, FAIL is right, and the bound may exceed the exact ε in a share "
+        "α\nof audits. (If the exact ε is 0, so is the claim.)", 0.05, 10, claimed=0.5, certify=True,
     ),
 }  # fmt: skip
-CHAINS, NIGHTS = 30, 12
+CHAINS, SESSIONS = 30, 12
 """Accumulated evidence: chains of so many audits, each with the evidence of the one before it."""
 
 
@@ -108,7 +108,7 @@ def outcome(found: Any) -> dict[str, Any]:
 def chain(part: str, name: str, number: int) -> dict[str, Any]:
     """Audits at the boundary, each with the evidence of those before it, until one of them FAILs."""
     evidence, verdict, lower, session = None, "pass", 0.0, 0
-    for session in range(1, NIGHTS + 1):
+    for session in range(1, SESSIONS + 1):
         shape = SHAPES[name]
         evidence = dpaudit.audit(
             Dressed(name), epsilon=shape.epsilon, delta=shape.delta, pair=PAIR, runs=RUNS, alpha=0.05,
@@ -206,10 +206,10 @@ def errors(wrong: int, of: int, alpha: float) -> list[str]:
 
 
 def chain_table(done: dict[resumable.Key, dict[str, Any]]) -> None:
-    """FAIL on any night."""
-    print(f"## Evidence over {NIGHTS} nights, α = 0.05\n")
+    """FAIL in any session."""
+    print(f"## Evidence over {SESSIONS} sessions, α = 0.05\n")
     print("Chains of audits at the boundary, each with the evidence of all before it, until one FAILs.\n")
-    print("| shape of the output | chains | FAIL on some night | share | p |\n| --- |" + " --- |" * 4)
+    print("| shape of the output | chains | FAIL in any session | share | p |\n| --- |" + " --- |" * 4)
     for name in CHAINED:
         found = [value for key, value in done.items() if key[:2] == ("chains", name)]
         wrong = sum(value["verdict"] == "fail" or value["lower"] > SHAPES[name].epsilon for value in found)
@@ -232,7 +232,7 @@ def power_tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
         shown = "–" if math.isinf(middle) else f"{middle:,}"
         print(f"| {runs:,} | {len(found)} | {refuted} | {theory:.3f} | {shown} |")
     print(f"\n## Tightness: Pr[⊥] = ½ against ½·e⁻², exact ε = 2, α = {DEFAULT_ALPHA}\n")
-    print("Audits that go on (`--certify`).\n")
+    print("Audits with `--certify`.\n")
     print("| samples per dataset | audits | median bound | share of the exact ε |\n| --- |" + " --- |" * 3)
     for runs in TIGHTNESS:
         bounds = sorted(one["lower"] or 0.0 for one in _of(done, "tightness", runs))
@@ -250,9 +250,9 @@ def tables(done: dict[resumable.Key, dict[str, Any]]) -> None:
     print("# Error rates and power of whole audits\n")
     print(
         "Tables of `python benchmarks/error_rates.py`. Every audit is a whole one by samples alone, with a seed of\n"
-        "its own, of a mechanism of `tests/soundness/shapes.py` whose exact ε is known; the ways in take turns. At\n"
+        "its own, of a mechanism of `tests/soundness/shapes.py` whose exact ε is known; the front ends take turns. At\n"
         "most a share α of audits may FAIL a claim that holds, and at most α may have a lower bound above the exact\n"
-        "ε; share: of the two the larger. p: of the exact binomial test of that, one-sided; of fifty rows one is\n"
+        "ε; share: the larger of the two. p: of the exact binomial test of that, one-sided; of fifty rows one is\n"
         "below 0.02 by chance. Refused: outputs that dpaudit does not read, and says so.\n"
     )
     for part in PARTS:

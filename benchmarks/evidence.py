@@ -1,11 +1,11 @@
-"""Chains of nights at the exact boundary: how often some night fails, and how often some night's bound is too large.
+"""Chains of sessions at the exact boundary: how often any session fails, and how often any bound is too large.
 
-    python benchmarks/evidence.py counts 500 12 0 20    chains, nights, scene, seed; at the level of the accounting
+    python benchmarks/evidence.py counts 500 12 0 20    chains, sessions, scene, seed; at the level of the accounting
     python benchmarks/evidence.py audits 500 12         whole audits, one after another, for as long as you let it
 
-Randomised response with ε = 1 on a pair on which it spends all of it. `counts` draws the hits of the one event and uses
+Randomised response with ε = 1 on a pair that attains it. `counts` draws the hits of the one event and uses
 what an audit uses (`Sequential`, `shares`, the score test), so only learning is left out. It also says what an
-accounting would give that pays for certificates anew every night.
+accounting would give with a full share of α for the confidence bounds of every session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALPHA = 0.05
 
 
 def session(rng: Generator, *, claim: float, samples: int, prior: PriorEvidence | None, alpha: float) -> dict[str, Any]:
-    """One night's counts, and what they refute: by the e-process, by certificates, and by ones paid for anew."""
+    """One session's counts, and what refutes: the e-process, confidence bounds, and bounds with a full share."""
     epsilons, at = sequential.grid(claim, samples, 0.0)
     number, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
     parts = shares(alpha, certify=False, bits=False, session=number, prior=before)
@@ -73,7 +73,7 @@ def session(rng: Generator, *, claim: float, samples: int, prior: PriorEvidence 
 
 
 def _rejects(drawn: list[tuple[int, int, int, int]], parts: Shares, claim: float, epsilon: float) -> bool:
-    """Whether the score bound is above ε at the look at which an audit ends."""
+    """Whether the score bound is above ε at the interim analysis at which an audit ends."""
     for look, x, y, n in drawn:
         alpha = parts.at_analysis(look, 1)
         if clopper_pearson.epsilon_lower(x, n, y, n, delta=0.0, alpha=alpha) > claim:
@@ -86,7 +86,7 @@ def _rejects(drawn: list[tuple[int, int, int, int]], parts: Shares, claim: float
 
 
 def chain(rng: Generator, sessions: int, *, claim: float, samples: int, alpha: float = ALPHA) -> SimpleNamespace:
-    """The first night (from 1) that fails, and the first whose bound is above the true ε = 1; 0 for none."""
+    """The first session (from 1) that fails, and the first whose bound is above the true ε = 1; 0 for none."""
     prior: PriorEvidence | None = None
     failed = anew = above = 0
     for k in range(1, sessions + 1):
@@ -103,7 +103,7 @@ def chain(rng: Generator, sessions: int, *, claim: float, samples: int, alpha: f
 
 
 SCENES = ((1.0, 200), (0.8, 200), (1.0, 1000))
-"""(claimed ε, samples per dataset and night)."""
+"""(claimed ε, samples per dataset and session)."""
 
 
 def _counts(chains: int, sessions: int, scene: int, seed: int) -> None:
@@ -117,8 +117,8 @@ def _counts(chains: int, sessions: int, scene: int, seed: int) -> None:
             first = {
                 name: np.median([getattr(one, name) or sessions + 1 for one in ran]) for name in ("failed", "anew")
             }
-            print(f"claim {claim}, {samples} samples, seed {seed}: {len(ran)} chains of {sessions} nights, {numbers}; "
-                  f"first FAIL, median night {first}", flush=True)
+            print(f"claim {claim}, {samples} samples, seed {seed}: {len(ran)} chains of {sessions} sessions, "
+                  f"{numbers}; first FAIL, median session {first}", flush=True)
 
 
 def response(data: list[int], rng: Generator, size: int) -> Any:
@@ -139,7 +139,7 @@ def _audits(chains: int, sessions: int) -> None:
             some |= str(last.verdict) == "fail"
             high |= (last.audit.epsilon_lower or 0.0) > 1.0 + 1e-9
         failed, above = failed + some, above + high
-        print(f"{c + 1} chains of {sessions} nights: some FAIL in {failed}, a bound above ε in {above}", flush=True)
+        print(f"{c + 1} chains of {sessions} sessions: some FAIL in {failed}, a bound above ε in {above}", flush=True)
 
 
 if __name__ == "__main__":

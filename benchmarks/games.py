@@ -1,8 +1,8 @@
-"""Games on the hard databases D_n: false refutations of private mechanisms, runs until others are refuted, speed.
+"""Games on the hard databases D_n: false refutations of private mechanisms, samples until others are refuted, speed.
 
     python benchmarks/games.py > benchmarks/games.md
 
-Every audit is by runs alone and has a seed of its own; the two sides of a game are the only pair.
+Every audit is by samples alone and has a seed of its own; the two datasets of a game are the only pair.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ALPHA = 0.01
 AUDITS = 200
 FEWER = 20
 RUNS = {1: 1_000, 2: 100, 3: 120}
-"""Runs a side of an audit of a private mechanism: a run on D_3 takes some ten milliseconds."""
+"""Samples per dataset of an audit of a private mechanism: a run on D_3 takes some ten milliseconds."""
 MOST = {1: 5_000, 2: 1_000, 3: 300}
-"""Runs a side at most until another one is refuted."""
+"""Samples per dataset at most until another one is refuted."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class BitResponse(Mechanism):
 
 
 def audited(game: Game, claim: Claim, runs: int, seed: int) -> Audit:
-    """One audit by runs alone."""
+    """One audit by samples alone."""
     result = dpaudit.audit(
         game,
         epsilon=claim.epsilon,
@@ -82,8 +82,8 @@ def audited(game: Game, claim: Claim, runs: int, seed: int) -> Audit:
 def private_table() -> None:
     print(f"## Private mechanisms at their claims, α = {ALPHA}\n")
     print("Every FAIL is an error; at most a share α may err. p: of the binomial test of that, one-sided.\n")
-    print("The runs are more than an audit of the next table needed, but for the slowest of them, one run at n = 3.\n")
-    print("| mechanism | claim | n | audits | runs a side | FAIL | allowed | p |")
+    print("These are more samples than any audit of the next table needed, except the slowest, at n = 3.\n")
+    print("| mechanism | claim | n | audits | samples per dataset | FAIL | allowed | p |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     subjects: list[tuple[str, Mechanism, int, int]] = [
         ("randomised response (attains its claim)", BitResponse(0.2), 1, AUDITS),
@@ -107,9 +107,9 @@ def private_table() -> None:
 
 
 def refuted_table() -> None:
-    print("## What is not private, at (0.2, 1/(50n²)): runs a side until it is refuted\n")
+    print("## Mechanisms that are not private, at (0.2, 1/(50n²)): samples per dataset until refuted\n")
     print(f"{FEWER} audits each with α = {ALPHA}; no pair of datasets is given.\n")
-    print("| mechanism | n | refuted | runs a side: least | median | most |")
+    print("| mechanism | n | refuted | samples per dataset: least | median | most |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name, subject in baselines().items():
         for n in (1, 2, 3):
@@ -127,7 +127,7 @@ def refuted_table() -> None:
 
 def speed_table() -> None:
     print("## Runs of a game per second (with the secret in the data)\n")
-    print("At n = 1 equal runs share their course: a million take a millisecond.\n")
+    print("At n = 1 equal runs share their execution path: a million take a millisecond.\n")
     print("| mechanism | n | digits × base | runs/s |")
     print("| --- | --- | --- | --- |")
     for name, make in (("median", None), ("exponential mechanism by depth", by_depth), ("RecPrefix", rec_prefix)):

@@ -1,6 +1,6 @@
 """What fine grids of angles cost, and what A_SimpleH loses.  Run: python benchmarks/half_spaces.py [--write]
 
-`--write` puts the tables into half_spaces.md. Losses are exact, by law; seconds are of one core.
+`--write` puts the tables into half_spaces.md. Losses are exact; seconds are of one core.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpaudit_audits.half_spaces.simple_half_spaces import READINGS, enough, larg
 
 GRIDS = (1, 3, 5, 10, 20)
 LISTED_LAWS = 200
-"""Angles up to which the law is timed."""
+"""Angles up to which the exact distribution is timed."""
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
@@ -47,8 +47,9 @@ def distinct(k: int, n: int) -> Multiset:
 def costs() -> list[str]:
     """Seconds by grid."""
     rows = [
-        "| k | angles | γ | q(S, ·), 200 examples | per example | counts of MakeData | one run of A_SimpleH | its law, "
-        "one copy of each angle | one run, mended |",
+        "| k | angles | γ | q(S, ·), 200 examples | per example | counts of MakeData | one run of A_SimpleH | exact "
+        "distribution, "
+        "one copy of each angle | one run, corrected |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     return [*rows, *map(_row, GRIDS)]
@@ -136,9 +137,9 @@ def page() -> str:
             "",
             *costs(),
         ],
-        "## How many angles an example counts at": sensitivities(),
-        "## What A_SimpleH loses, by how many elements it keeps (k = 1, no noise in MakeData)": losses(),
-        "## What it loses in every reading (k = 1, C = 9 of 13, ε = 1)": readings(),
+        "## Number of angles at which an example counts": sensitivities(),
+        "## Exact ε of A_SimpleH, by the number of elements that it keeps (k = 1, no noise in MakeData)": losses(),
+        "## Its exact ε in every reading (k = 1, C = 9 of 13, ε = 1)": readings(),
     }
     body = "\n\n".join(f"{title}\n\n" + "\n".join(rows) for title, rows in parts.items())
     spent = time.perf_counter() - start

@@ -28,10 +28,10 @@ outside at a moment that is uniform over the time that the command takes, the ot
 own file operations (a write that is cut in half, a sync, a rename), drawn at random. Each run writes over the files
 of the run before: JSON, HTML, JUnit, SARIF, Markdown, a folder of pages, the log of events, the store, the cache of
 output distributions and its key. After every kill each file must be the one from before or a whole new one (of the
-log of events the last line may be cut), no e-value may be gone, and after every eighth kill of `verify` a run that
-builds on the cache must say FAIL again. A supervised command, as the console script is one, has its supervisor killed
-from outside, or the process that it supervises in a file operation; of the latter all audits must be there in the end,
-or a crash told with exit code 4.
+log of events the last line may be cut), no e-value may be lost, and after every eighth kill of `verify` a run that
+uses the cache must give FAIL again. A supervised command, as the console script is one, has its supervisor killed
+from outside, or the process that it supervises in a file operation; in the second case the result must have all audits,
+or report a crash with exit code 4.
 """
 
 

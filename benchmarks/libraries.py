@@ -2,15 +2,15 @@
 
 `python benchmarks/libraries.py [--jobs 2] [--scale 1.0] [name …]` writes benchmarks/libraries.md (without names; with
 names it prints those rows alone). It needs `pip install -e '.[libraries]'`. The claim and the relation are read by
-`dpaudit.subjects.adapters` off the object that is audited (the fourth column says where); the pair is a sharp one
-inside the library's contract, of neighbours by that relation. Every audit uses all its runs (`certify=True`); the
-bound is a lower confidence bound, so that a share near 1 shows a tight mechanism and a sharp pair, and a small one a
-loose claim, a blunt pair, or rare events. One family-wise error α of 0.001 is shared equally by all rows; the seed is
+`dpaudit.subjects.adapters` from the audited object (the fourth column says where); the pair consists of neighbours
+under that relation and satisfies the library's contract. Every audit uses all its samples (`certify=True`); the bound
+is a lower confidence bound, so a share near 1 shows a tight mechanism and a good pair, and a small one a
+loose claim, a bad pair, or rare events. One family-wise error α of 0.001 is shared equally by all rows; the seed is
 1. "Floats" is about the low bits of doubles, which count in the verdict only where the mechanism's name ends in "with
 low bits".
 OpenDP and python-dp draw their randomness themselves and cannot be seeded: their numbers differ a little from run to
 run.
-benchmarks/libraries_findings.md has what is refuted once more, without dpaudit, with what the libraries say.
+benchmarks/libraries_findings.md refutes the same claims without dpaudit, and quotes the libraries.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Row:
         name: of the mechanism, with its parameters.
         make: the object, or what its adapter makes of it.
         left, right: the pair.
-        runs: a side.
+        runs: samples per dataset.
         remark: why it is refuted, or what is to be known.
         bits: whether what the low bits of doubles give away counts in the verdict.
     """
@@ -342,7 +342,7 @@ def line(row: Row, subject: Adapted, audit: Audit, seconds: float) -> str:
     if audit.crashed:
         raise SystemExit(f"{row.library} {row.name}: {audit.reason}")
     lower, claimed = audit.epsilon_lower or 0.0, subject.claim.epsilon
-    floats = "–" if audit.floating_point is None else "leak" if audit.floating_point.leaks else "no leak seen"
+    floats = "–" if audit.floating_point is None else "vulnerable" if audit.floating_point.leaks else "not detected"
     verdict = "**FAIL**" if audit.verdict is Verdict.FAIL else "not refuted"
     share = f"{lower / claimed:.3f}" if claimed else "–"
     stated = subject.source.partition(": ")[2]
@@ -355,7 +355,7 @@ def line(row: Row, subject: Adapted, audit: Audit, seconds: float) -> str:
 
 
 HEAD = (
-    "| library | mechanism | claim | read from | pair | runs a side: certified on, of | certified ε ≥ | of the claim | "
+    "| library | mechanism | claim | read from | pair | samples per dataset: counted, of | ε ≥ | of the claim | "
     "floats | verdict | seconds |"
 )
 
@@ -379,10 +379,10 @@ def main() -> None:
 def written(lines: list[str]) -> str:
     """The whole page."""
     refuted = [one.split(" | ")[1] for one in lines if "**FAIL**" in one]
-    leaks = [one.split(" | ")[1] for one in lines if "| leak |" in one]
+    leaks = [one.split(" | ")[1] for one in lines if "| vulnerable |" in one]
     ending = (
-        f"{len(lines)} audits, {len(refuted)} claims refuted: {'; '.join(refuted) or 'none'}. Floating point leaks "
-        f"are seen in {len(leaks)}: {'; '.join(leaks) or 'none'}."
+        f"{len(lines)} audits, {len(refuted)} claims refuted: {'; '.join(refuted) or 'none'}. Floating-point "
+        f"vulnerabilities are detected in {len(leaks)}: {'; '.join(leaks) or 'none'}."
     )
     versions = ", ".join(f"{package} {version(package)}" for package in PACKAGES)
     assert __doc__ is not None

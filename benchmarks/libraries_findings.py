@@ -1,4 +1,4 @@
-"""What benchmarks/libraries.md refutes, once more without dpaudit: by closed forms, and by plain counts of runs.
+"""What benchmarks/libraries.md refutes, once more without dpaudit: by closed forms, and by plain counts of samples.
 
 `python benchmarks/libraries_findings.py` writes benchmarks/libraries_findings.md. It needs
 `pip install -e '.[libraries]'`, and calls numpy, scipy and the library alone. Each row has one event that was fixed
@@ -186,7 +186,7 @@ def bingham_loss(dimensions: int, *, coded: bool) -> tuple[float, float]:
 
 
 def bingham() -> Iterator[str]:
-    """The law that is drawn, by quadrature and by counts; the privacy loss by quadrature."""
+    """The distribution that is drawn, by quadrature and by counts; the privacy loss by quadrature."""
     runs, state = 20_000, RandomState(104)
     mechanism = mechanisms.Bingham(epsilon=1.0, random_state=state)
     matrix = np.diag([8.0, 0.0])
@@ -198,9 +198,10 @@ def bingham() -> Iterator[str]:
     yield (
         f"\nDiag(8, 0), ε = 1: v₁² > ½ came up in {near / runs:.4f} of {runs:,} runs (between "
         f"{at_least(near, runs):.4f} and {at_most(near, runs):.4f}); as the source draws it has probability "
-        f"{shares[0]:.4f}, by the paper's law {shares[1]:.4f}.\n"
+        f"{shares[0]:.4f}, by the paper's distribution {shares[1]:.4f}.\n"
     )
-    yield "| dimensions | largest loss found, as drawn | its δ(ε) | by the paper's law |\n" + "| --- " * 4 + "|"
+    yield "| dimensions | largest loss found, as drawn | its δ(ε) | by the paper's distribution |"
+    yield "| --- " * 4 + "|"
     for dimensions in (2, 10, 20, 30, 40, 50, 100, 1000):
         loss, delta = bingham_loss(dimensions, coded=True)
         yield f"| {dimensions:,} | {loss:.2f} ε | {delta:.0e} | {bingham_loss(dimensions, coded=False)[0]:.2f} ε |"
@@ -219,7 +220,7 @@ def rows() -> Iterator[str]:
 
 
 WORDS = """
-What the libraries say, and what is shown:
+The documentation of the libraries, and what the counts show:
 
 
 - **tools.nanmean** (diffprivlib 0.6.6): "Compute the differentially private arithmetic mean along the specified axis,
@@ -237,27 +238,27 @@ What the libraries say, and what is shown:
   removed records cannot be meant: the counts always sum to the number of records.)
 - **models.LinearRegression** (diffprivlib 0.6.6): known and open, issues 104 and 105 of the library: the lower bound
   is used twice where lower and upper are meant.
-- **tools.histogram** (diffprivlib 0.6.6): a reading and no fault. It is 1-DP for one record more or less; the
+- **tools.histogram** (diffprivlib 0.6.6): a reading, not a bug. It is 1-DP for one record more or less; the
   documentation does not say that this is what is meant, and means, variances and sums have noise for a replaced
   record.
 - **Laplace** (diffprivlib 0.6.6): "Samples from the Laplace distribution are generated using 4 uniform variates, as
   detailed in [HB21], to prevent against reconstruction attacks due to limited floating point precision." That this
-  does not suffice is known: issue 94 of the library, open. Of the real numbers that the doubles stand for, nothing is
-  refuted.
+  does not suffice is known: issue 94 of the library, open. Nothing is refuted about the real numbers that the doubles
+  represent.
 - **GaussianMechanism** (python-dp 1.1.5): its noise is generated as Google's "Secure Noise Generation" describes: a
   whole number of deviation 2⁵⁵ to 2⁵⁶, times a power of two. `GaussianDistribution::SampleBinomial` of
   google/differential-privacy (cc/algorithms/distributions.cc) returns that number as a double, which has 53 bits, and
-  the counts agree with that to three digits. Shown: the low bits of doubles tell the answers 0 and 1 apart with more
+  the counts agree with that to three digits. Shown: the low bits of doubles distinguish the answers 0 and 1 by more
   than δ. Not shown: anything about whole-number answers, or about the numbers that the doubles stand for (that row of
   the table is not refuted); its LaplaceMechanism, of 2⁴⁰, shows no leak. That floating-point sums are open to attacks
   by rounding is discussed in issues 126 and 127 of google/differential-privacy.
 
-Not refuted by runs, but read off the source: diffprivlib's **Bingham** accepts a candidate v with probability
+Not refuted by samples, but read in the source: diffprivlib's **Bingham** accepts a candidate v with probability
 exp(−vᵀTv) / (c·(vᵀΩv)^{d/2}), where the paper that it cites divides by the candidates' own density (vᵀΩv)^{−d/2}, and
-so multiplies. What it draws is therefore not the Bingham distribution (the counts below). The claim of privacy is
-another matter: for matrices c·e₁e₁ᵀ and (c + 1)·e₁e₁ᵀ the loss was computed by quadrature on a grid of c up to
-100·d/ε and ε in 0.1, 1 and 5. What is above ε, in many dimensions, is so where hardly any mass is: no audit by runs
-can see it. Pairs that do not commute were not tried.
+so multiplies. So it does not draw from the Bingham distribution (the counts below). Whether it is private is
+another question: for matrices c·e₁e₁ᵀ and (c + 1)·e₁e₁ᵀ the loss was computed by quadrature on a grid of c up to
+100·d/ε and ε in 0.1, 1 and 5. In many dimensions it exceeds ε only where there is hardly any mass: no audit by
+samples can detect it. Pairs that do not commute were not tried.
 """
 
 

@@ -1,7 +1,7 @@
 """What pairing twice costs, in units of the inner ε.  Run: python benchmarks/pair_twice.py [--write]
 
-`--write` puts the tables into pair_twice.md. The first two are exact: the law of the elements of depth t, and the worst
-of all ε-DP mechanisms on it by linear programming. The third is sampled, with bounds at 99.9 %.
+`--write` puts the tables into pair_twice.md. The first two are exact: the distribution of the elements of depth
+t, and the worst of all ε-DP mechanisms on it by linear programming. The third is sampled, with bounds at 99.9 %.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Shown(Mechanism):
 
 
 def elements(levels: int, shuffle: str, S: Multiset, cache: LawCache) -> dict[Multiset, float]:
-    """The law of the multiset of depth t."""
+    """The distribution of the multiset of depth t."""
     found = law(PairTwice(Shown(), 8, levels, shuffle), S, cache=cache).as_dict()
     return {Multiset(items): p for items, p in found.items()}  # type: ignore[arg-type]
 
@@ -152,7 +152,7 @@ def main() -> None:
     started = time.perf_counter()
     found = tables()
     text = (
-        "# Pairing twice: what a level costs\n\n"
+        "# Pairing twice: the cost of a level\n\n"
         "`python benchmarks/pair_twice.py --write` made these tables "
         f"(Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}, one core, "
         f"{time.perf_counter() - started:.0f} s).\n"
@@ -161,10 +161,10 @@ def main() -> None:
         "The text has t + 1 for one shuffle, and 2^t where every level is shuffled; by group privacy both are upper\n"
         "bounds.\n\n"
         f"{found}\n\n"
-        "With one shuffle, t levels cost no more than t + 1, and not always so much: beside equal records a changed\n"
+        "With one shuffle, t levels cost at most t + 1, and sometimes less: beside equal records a changed\n"
         "one reaches 2^{ones of t in binary} elements (Pascal's triangle modulo 2), which is t + 1 for t = 1, 3, 7\n"
         "and 2 for t = 2 and 4. With a shuffle at every level the loss goes up to 2^t where there are many more than\n"
-        "4^t records; of few records the changed elements meet, or stand at the ends, and the loss is smaller.\n"
+        "4^t records; among few records the changed elements meet, or are at the ends, and the loss is smaller.\n"
     )
     if "--write" in sys.argv:
         Path(__file__).with_suffix(".md").write_text(text, encoding="utf-8")

@@ -54,10 +54,13 @@ class Part:
 
 
 PARTS = (
-    Part(f"The plugin's defaults: α = {DEFAULT_ALPHA}, {DEFAULT_RUNS:,} runs a side", (), DEFAULT_ALPHA, 1_000, 1),
     Part(
-        "α = 0.1, 1,000 runs a side (`--dp-alpha=0.1 --dp-runs=1000`)", ("--dp-alpha=0.1", "--dp-runs=1000"), 0.1, 200,
-        100_001,
+        f"The plugin's defaults: α = {DEFAULT_ALPHA}, {DEFAULT_RUNS:,} samples per dataset", (), DEFAULT_ALPHA,
+        1_000, 1,
+    ),
+    Part(
+        "α = 0.1, 1,000 samples per dataset (`--dp-alpha=0.1 --dp-runs=1000`)", ("--dp-alpha=0.1", "--dp-runs=1000"),
+        0.1, 200, 100_001,
     ),
 )
 
@@ -116,7 +119,7 @@ def tables(done: list[list[dict[str, Any]]]) -> None:
     print("# How often the pytest plugin fails correct mechanisms\n")
     print(
         f"Whole pytest sessions over the {TESTS} mechanisms of `benchmarks/plugin_suite`, each audited on a pair on\n"
-        "which it spends all, or nearly all, that it claims, so that every FAIL is false; a seed of its own for every\n"
+        "which its ε is all, or nearly all, that it claims, so that every FAIL is false; a seed of its own for every\n"
         "session (`--dp-seed`). Of sessions at most a share α may fail; of audits at most what one may err with,\n"
         "α / 20 · 6/π². p: of the exact binomial test of that, one-sided. The command goes on where it was\n"
         "stopped, so sessions may be of several versions of dpaudit. Tables of\n"

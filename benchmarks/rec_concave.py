@@ -1,4 +1,4 @@
-"""Time and memory of RecConcave's law and samples.  Run: python benchmarks/rec_concave.py [--write]
+"""Time and memory of RecConcave's exact distribution and samples.  Run: python benchmarks/rec_concave.py [--write]
 
 Every row is measured in a process of its own, so that its peak memory is its own. `--write` puts the table into
 rec_concave.md. Nothing here is a test: compare rows within one run.
@@ -26,7 +26,7 @@ ROWS = [(bits, 10**6) for bits in BITS] + [(8, runs) for runs in RUNS if runs !=
 
 
 def measure(bits: int, runs: int) -> dict[str, float]:
-    """Seconds of the law and of `runs` samples on |X| = 2^bits, and MiB above the imports."""
+    """Seconds of the exact distribution and of `runs` samples on |X| = 2^bits, and MiB above the imports."""
     T = 2**bits - 1
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # a plateau with slopes: every k, both ⊥ and wide unions have a share
@@ -47,7 +47,7 @@ def measure(bits: int, runs: int) -> dict[str, float]:
 def table() -> str:
     """The results as Markdown."""
     lines = [
-        "| \\|X\\| | runs | law, s | sample, s | peak MiB above imports | distinct outputs sampled |",
+        "| \\|X\\| | samples | exact, s | sampled, s | peak MiB above imports | distinct outputs sampled |",
         "| ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for bits, runs in ROWS:
@@ -67,11 +67,12 @@ def main() -> None:
         print(json.dumps(measure(int(sys.argv[at + 1]), int(sys.argv[at + 2]))))
         return
     text = (
-        "# RecConcave: law and samples\n\n"
+        "# RecConcave: exact distribution and samples\n\n"
         "`python benchmarks/rec_concave.py --write` made this table "
         f"(Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}, one core).\n"
-        "The scores are a plateau with slopes, ε = 0.1, δ = 1e-6. Runs share paths, so their number hardly counts;\n"
-        "at large |X| drawing and counting distinct outputs takes the time of the samples.\n\n"
+        "The scores are a plateau with slopes, ε = 0.1, δ = 1e-6. Samples share paths, so their number hardly "
+        "matters;\n"
+        "at large |X| most of the time of sampling is drawing and counting distinct outputs.\n\n"
         f"{table()}\n"
     )
     if "--write" in sys.argv:

@@ -1,4 +1,4 @@
-"""Time of laws and samples on ranges of up to 2^64.  Run: python benchmarks/scale.py [--write]
+"""Time of exact distributions and samples on ranges of up to 2^64.  Run: python benchmarks/scale.py [--write]
 
 LearnThresholds on n examples, a tenth of which have the wrong label. Up to 2^16 thresholds its scores are listed one by
 one, beyond in pieces; the last columns give the law of both forms where both can be had, by RecConcave on the same
@@ -73,8 +73,8 @@ def row(bits: int, n: int) -> str:
 def table() -> str:
     """The times as Markdown."""
     lines = [
-        f"| \\|X\\| | n | law, s | {RUNS:,} runs, s | outcomes or spans of the law | law, one by one, s | "
-        "law, in pieces, s | ratio |",
+        f"| \\|X\\| | n | exact, s | {RUNS:,} samples, s | outcomes or ranges | exact, one by one, s | "
+        "exact, in pieces, s | ratio |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for bits in BITS:
@@ -111,14 +111,14 @@ def depth_three() -> str:
 
 def main() -> None:
     """Print the tables, or write scale.md."""
-    text = f"""# Laws at scale
+    text = f"""# Output distributions at scale
 
 `python benchmarks/scale.py --write` made these tables (Python {platform.python_version()}, numpy {np.__version__},
 {platform.machine()}, one core; the least of {TIMES} times, each from the records on).
 
 LearnThresholds with ε = 1, δ = 1e-6, α = 0.1 on n examples. n examples cut any range into at most n + 1 pieces of equal
-score; a law of more than 2^16 outcomes is held as spans with one mass each. The last three columns are the law of
-RecConcave on the same scores, listed one by one and held in pieces.
+score; a distribution of more than 2^16 outcomes is held as integer ranges with one mass each. The last three columns
+are the distribution of RecConcave on the same scores, listed one by one and held in pieces.
 
 {table()}
 

@@ -97,7 +97,7 @@ def cases() -> list[Case]:
 def paths(
     p: float, q: float, epsilon: float | Floats, delta: float, *, number: int, seed: int, growth: float = GROWTH
 ) -> Iterator[tuple[int, Floats]]:
-    """(runs a side so far, log values of shape (kinds, number, grid)) after every batch, for ever.
+    """(samples per dataset so far, log values of shape (kinds, number, grid)) after every batch, for ever.
 
     The kinds: `EProcess` with `plug_in`; `SignalMixture`; `EProcess` that knows p and q. All paths at once.
     """
@@ -118,7 +118,7 @@ def paths(
 
 
 def stopping_times(case: Case, *, seed: int, growth: float) -> Floats:
-    """Runs a side until the claim is rejected, shape (kinds, alphas, seeds); inf after 40 n*."""
+    """Samples per dataset until the claim is rejected, shape (kinds, alphas, seeds); inf after 40 n*."""
     most = 40 * information_limit(case.p, case.q, epsilon=case.epsilon, delta=case.delta, alpha=min(ALPHAS))
     found = np.full((3, len(ALPHAS), SEEDS), np.inf)
     for done, values in paths(
@@ -134,7 +134,7 @@ def stopping_times(case: Case, *, seed: int, growth: float) -> Floats:
 
 
 def hoeffding(case: Case, alpha: float) -> float:
-    """Runs a side for 80 % power (normal approximation) of the test by Hoeffding's inequality.
+    """Samples per dataset for 80 % power (normal approximation) of the test by Hoeffding's inequality.
 
     The mean of X - e^ε Y - δ, whose range is 1 + e^ε, must exceed (1 + e^ε) sqrt(ln(1/α)/(2n)).
     """
@@ -146,7 +146,7 @@ def hoeffding(case: Case, alpha: float) -> float:
 
 def stopping_table(alpha_index: int, found: list[tuple[Case, Floats]]) -> None:
     alpha = ALPHAS[alpha_index]
-    print(f"\n## Runs until a claim is refuted, α = {alpha}\n")
+    print(f"\n## Samples until a claim is refuted, α = {alpha}\n")
     print(
         "| case | p, q of the event | n* | p and q known | plug-in | mixture | mixture / n* "
         "| mixture, 80 % stopped | score test | Clopper–Pearson split | Hoeffding |"
@@ -187,9 +187,10 @@ def growth_table() -> None:
 def size_table() -> None:
     print("\n## Share of paths that ever reject a true claim\n")
     print(
-        f"The claim holds with equality, p = e^ε q + δ; {PATHS:,} paths of {HORIZON:,} runs a side, looked at\n"
+        f"The claim holds with equality, p = e^ε q + δ; {PATHS:,} paths of {HORIZON:,} samples per dataset, tested\n"
         "after every batch. A share is marked if it is above α with a binomial p-value below 1e-6. The fixed tests:\n"
-        "their rejection probability at 1,000 runs a side, computed (`power.rejection_probability`; approximate for\n"
+        "their rejection probability at 1,000 samples per dataset, computed (`power.rejection_probability`; "
+        "approximate for\n"
         "the score test).\n"
     )
     print(
@@ -221,8 +222,8 @@ def size_table() -> None:
 def coverage_table() -> None:
     print("\n## Share of paths on which the bound ever exceeds the true ε\n")
     print(
-        "The bound is `epsilon_lower` on a grid of 41 levels up to 4, over all looks at 500 paths of 20,000 runs a "
-        "side.\np = e^ε q + δ at the true ε; 0.55, 2.05 and 0.05 lie between two levels of the grid.\n"
+        "The bound is `epsilon_lower` on a grid of 41 levels up to 4, over all batches of 500 paths of 20,000 "
+        "samples per dataset.\np = e^ε q + δ at the true ε; 0.55, 2.05 and 0.05 lie between two levels of the grid.\n"
     )
     print("| q | true ε | δ | plug-in .05 | mixture .05 | mixture .001 | median bound .05: plug-in | mixture |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -268,12 +269,12 @@ def main() -> None:
     print("Fixed seeds.")
     print(
         f"""
-The process does not know p and q. A batch of {FIRST} runs a side, then each a tenth of what there is. Stops are
-medians over {SEEDS:,} seeds, in runs on each side, at the end of a batch: neighbouring values are 10 % apart. Plug-in
+The process does not know p and q. A batch of {FIRST} samples per dataset, then each a tenth of all so far. Stops are
+medians over {SEEDS:,} seeds, in samples per dataset, at the end of a batch: neighbouring values are 10 % apart. Plug-in
 is `EProcess` with `plug_in`, mixture is `SignalMixture`, whose signals were chosen on these cases with other seeds;
-"p and q known" is `EProcess` that bets the truth. n* is `power.information_limit`; the event is the half-line (SVT6:
-the likelihood-ratio event) that minimises it. The fixed tests stand with the runs for 80 % power, Hoeffding's by the
-normal approximation. SVT6: ten queries of value 1 against five of 2 and five of 0, threshold 1, all answered."""
+"p and q known" is `EProcess` with the true p and q. n* is `power.information_limit`; the event is the threshold event
+(SVT6: the likelihood-ratio event) that minimises it. For the fixed tests: the samples for 80 % power, Hoeffding's by
+the normal approximation. SVT6: ten queries of value 1 against five of 2 and five of 0, threshold 1, all answered."""
     )
     found = []
     for number, case in enumerate(cases()):

@@ -1,4 +1,4 @@
-"""What the statistics cost: seconds for a test, and runs for a rejection. Writes the tables of stats_cost.md.
+"""Cost of the statistics: seconds for a test, and samples for a rejection. Writes the tables of stats_cost.md.
 
 python benchmarks/stats_cost.py > benchmarks/stats_cost.md
 """
@@ -76,8 +76,8 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     for _ in range(100):
         sigma = (low + high) / 2
         a, b = 0.5 / sigma, epsilon * sigma
-        spent = stats.norm.cdf(a - b) - math.exp(epsilon) * stats.norm.cdf(-a - b)
-        low, high = (sigma, high) if spent > delta else (low, sigma)
+        needed = stats.norm.cdf(a - b) - math.exp(epsilon) * stats.norm.cdf(-a - b)
+        low, high = (sigma, high) if needed > delta else (low, sigma)
     return high
 
 
@@ -95,9 +95,9 @@ def cases() -> list[Case]:
 
 
 def cost_table() -> None:
-    print("\n## Runs for 80 % power\n")
+    print("\n## Samples for 80 % power\n")
     print(
-        "α = .05, the half-line that minimises n*. Pairs of runs; one tooth of the saw (see `runs_needed`).\n"
+        "α = .05, the threshold event that minimises n*. Pairs of samples; one tooth of the saw (see `runs_needed`).\n"
     )
     print("| case | p, q of the event | n* | exact score test | Clopper–Pearson split | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")

@@ -1,10 +1,12 @@
-"""What 10⁶ runs a side certify on the worst pair, against its exact ε: every algorithm of the catalogue with a law.
+"""Lower confidence bounds on ε from 10⁶ samples per dataset on the worst pair, beside its exact ε.
+
+All algorithms of the catalogue whose output distribution can be computed.
 
 `python benchmarks/tightness.py [--seeds 9]` writes benchmarks/tightness.md. The worst pair is the one that `dpaudit
-worst` finds on a small domain; without a small domain it is the pair of the plan's own of whose exact ε so many runs
-can certify most. The audits of it have seeds of their own and see runs alone (`--black-box --certify`). The bound is
-at 95 %, so that one in twenty may lie above the exact ε. "Best event" is what the best event of all certifies by
-Clopper–Pearson from its expected counts in the 800,000 runs that are not spent on learning, relative to the exact ε.
+worst` finds on a small domain; without a small domain it is the pair of the plan whose exact ε these samples
+can show best. Each audit has its own seed and uses samples alone (`--black-box --certify`). The bound is
+at 95 %, so that one in twenty may lie above the exact ε. "Best event" is the bound of the best event by
+Clopper–Pearson from its expected counts in the 800,000 samples that are not used for learning, relative to the exact ε.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def closing(rows: list[str]) -> str:
     above, audits = (sum(int(line[7].split(" of ")[i]) for line in cells) for i in (0, 1))
     short = [line[0].removeprefix("| ").partition(",")[0] for line in cells if float(line[4]) < 0.95]
     return (
-        f"Above the exact ε: {above} of {audits} audits, of which {ALPHA * audits:.1f} may be expected at most. "
+        f"Above the exact ε: {above} of {audits} audits (at most {ALPHA * audits:.1f} expected). "
         f"Below 95 %: {', '.join(short) or 'none'}."
     )
 
@@ -123,7 +125,7 @@ def worst_of_plan(name: str) -> tuple[Any, Pair, Any]:
 
 
 def of_event(evidence: Any, mechanism: Any) -> float:
-    """What the best event's expected counts certify from 800,000 runs a side, by Clopper–Pearson."""
+    """The lower bound from the best event's expected counts in 800,000 samples per dataset, by Clopper–Pearson."""
     runs = RUNS * 8 // 10
     p, q = max(evidence.p, evidence.q), min(evidence.p, evidence.q)
     counts = [round(runs * one) for one in (p, q)]

@@ -1,4 +1,4 @@
-"""What it costs to verify a scope, and which symmetries buy what.
+"""The cost of verifying a finite domain, and the savings by symmetries.
 
 Run: python benchmarks/verify.py [--write] [--only costs | --only symmetries]
 
@@ -66,7 +66,7 @@ def end_of(steps: Generator[Any, None, Swept]) -> Swept:
 
 
 def measure(row: Row, jobs: int, *, groups: bool) -> dict[str, Any]:
-    """Seconds for neighbours, then for groups of 2 and 3 on the same laws; MiB above the imports.
+    """Seconds for neighbours, then for groups of 2 and 3 on the same distributions; MiB above the imports.
 
     Of one process the seconds are those of the processor: the machine may do other things.
     """
@@ -112,12 +112,12 @@ def measured(table: str) -> list[tuple[Row, dict[str, Any]]]:
 
 
 def costs() -> list[str]:
-    """All laws in balls, then every pair of neighbours, then of groups."""
+    """All distributions as intervals, then every pair of neighbours, then of groups."""
     lines = [
         f"`python benchmarks/verify.py --write --only costs`; {JOBS} processes, {platform.machine()}, Python "
         f"{platform.python_version()}. Rows: whether the algorithm's indifference to the order of rows is used",
-        "(multisets) or not (sequences). Seconds: all laws in balls and every pair of neighbours; then all groups of 2",
-        "and 3 on the same laws, where rows do not count in their order.",
+        "(multisets) or not (sequences). Seconds: all distributions and every pair of neighbours; then all groups of 2",
+        "and 3 on the same distributions, where the order of rows does not count.",
         "MiB: peak of the main process above its imports.", "",
         "| algorithm | domain | records | rows | datasets | pairs | worst ε | claim | seconds | groups | MiB |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -137,14 +137,15 @@ def costs() -> list[str]:
 
 
 def symmetries() -> list[str]:
-    """The same scopes three times: every sequence, every multiset, one multiset of those that symmetries make equal."""
+    """The same domains three times: every sequence, every multiset, one multiset of each orbit."""
     lines = [
         f"`python benchmarks/verify.py --write --only symmetries`; one process, {platform.machine()}, Python "
         f"{platform.python_version()}.",
-        "Seconds of the processor: confirming the symmetries, all laws in balls, every pair of neighbours. Faster:",
-        "than the row before it in the same scope. The worst ε of a scope was the same in all its rows to 11 digits,",
+        "Seconds of the processor: confirming the symmetries, all distributions, every pair of neighbours. Faster:",
+        "than the row before it on the same domain. The worst ε of a domain was the same in all its rows to 11 digits,",
         "which the benchmark checks.", "",
-        "| algorithm | domain | records | enumerated | laws computed | of datasets | pairs | seconds | faster | MiB |",
+        "| algorithm | domain | records | enumerated | distributions computed | of datasets | pairs | seconds | faster "
+        "| MiB |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     before: dict[tuple[str, int, int], dict[str, Any]] = {}
@@ -167,12 +168,13 @@ def symmetries() -> list[str]:
         )
     return [
         *lines, "", "The symmetries are: " + "; ".join(names) + ".",
-        f"Confirming takes up to {2 * CONFIRMED_ON} laws a generator, so that scopes of a few hundred datasets gain",
+        f"Confirming takes up to {2 * CONFIRMED_ON} distributions per generator, so domains of a few hundred datasets "
+        "gain",
         "little.",
     ]
 
 
-TITLES = {"costs": "# What verifying a scope costs", "symmetries": "## Which symmetries buy what"}
+TITLES = {"costs": "# Cost of verifying a finite domain", "symmetries": "## Savings by symmetries"}
 
 
 def main() -> None:

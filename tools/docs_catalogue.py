@@ -183,10 +183,10 @@ def _corpus(members: Sequence[str]) -> str:
         texts = [known_bug.bug or "correct", known_bug.effect, known_bug.epsilon, card.claim, card.source]
         rows.append([f"{{doc}}`{name} <corpus/{name}>`", *map(plain, texts)])
     intro = (
-        "# The corpus\n\nMechanisms that are known to be broken, and correct ones that look like them: what an auditor "
-        "is measured on.\n`dpaudit list --corpus` lists them, `dpaudit check --corpus` runs them all. The true ε is at "
-        "the claimed δ, on the pair.\n{doc}`../project/benchmarks/corpus` says after how many runs each is refuted, "
-        "and what 10⁶ runs certify.\n\n"
+        "# The corpus\n\nMechanisms that are known to be broken, and correct ones that look like them, to measure an "
+        "auditor.\n`dpaudit list --corpus` lists them, `dpaudit check --corpus` runs them all. The true ε is at "
+        "the claimed δ, on the pair.\n{doc}`../project/benchmarks/corpus` has the number of samples until each "
+        "is refuted, and the lower bounds on ε from 10⁶ samples.\n\n"
     )
     columns = ["mechanism", "bug", "effect", "true ε", "claim", "source"]
     return intro + table(columns, rows) + "\n" + toctree(f"corpus/{name}" for name in members)
@@ -243,7 +243,7 @@ def _sizes(kind: type[Mechanism], plan: Plan) -> str:
         [f"n ≥ {count(size.records)}", plain(size.formula), plain(size.guarantee), plain(size.place)]
         for size in mechanism.sample_sizes
     ]
-    head = table(["records", "formula", "promise", "where"], rows)
+    head = table(["records", "formula", "guarantee", "where"], rows)
     return f"## Sample sizes as printed\n\nFor `{_shown(mechanism)}`:\n\n{head}"
 
 
@@ -268,8 +268,8 @@ def _utility(cases: Sequence[UtilityCase], found: Mapping[str, UtilityRow]) -> s
     for case in cases:
         guarantee = plain(f"{case.claim} ({case.claim.place})")
         rows.append([plain(case.label), guarantee, *_kept(found.get(case.label)), _expected(case)])
-    head = "\nWhat it promises of its output, on the inputs tried:\n\n"
-    return head + table(["case", "promise", "verdict", "worst probability of success", "expected"], rows)
+    head = "\nIts guarantees on the inputs tried:\n\n"
+    return head + table(["case", "guarantee", "verdict", "worst probability of success", "expected"], rows)
 
 
 def _kept(row: UtilityRow | None) -> list[str]:

@@ -23,9 +23,9 @@ from verdict_rows import FILES, REPORTS, PrivacyRow, UtilityRow, Verdicts
 
 CATALOGUE, COMPARISON, OVERVIEW = "result.json", "interior-points.json", "README.md"
 SHOWN = {
-    "RecPrefix": "an algorithm that is not refuted: proofs on small domains, samples at the paper's constants, what "
-    "every step spends",
-    "ASimpleH": "an algorithm that is refuted, with drawings of the examples and of what comes out",
+    "RecPrefix": "an algorithm that is not refuted: proofs on small domains, samples at the paper's constants, the "
+    "privacy loss of every step",
+    "ASimpleH": "an algorithm that is refuted, with drawings of the examples and of the outputs",
 }
 """Algorithm → why its report is committed."""
 PHRASES = ("FAIL", "PASS · proved", "PASS · not refuted", "INCONCLUSIVE")
@@ -33,7 +33,7 @@ _INTRO = """# Verdicts of the whole catalogue
 
 <!-- Written by tools/verdicts.py from the CSV files; `make report` writes all of them anew. -->
 
-What `dpaudit check --all --expect` (seed 0) finds out about every algorithm of the catalogue.
+The results of `dpaudit check --all --expect` (seed 0) for every algorithm of the catalogue.
 
 """
 _FILES = """
@@ -43,15 +43,15 @@ _FILES = """
 | [utility.csv](utility.csv) | audits of utility guarantees: probability of success on the worst inputs |
 """
 _SYSTEMS = """
-`make report` audits everything anew, in half an hour on two cores, and leaves a page for each algorithm and all results
-as JSON in `build/report/`.
+`make report` repeats all audits, in half an hour on two cores, and writes a page for each algorithm and all results
+as JSON to `build/report/`.
 
 ## Every system
 
 How many of an algorithm's audits of privacy fail, are proved on a finite domain, are not refuted, or are inconclusive;
 the ε that the worst of them needs (exact, or ≥ a lower confidence bound) of the claimed one; and how many utility
-guarantees are kept on the inputs tried. Cases that are wrong on purpose are not counted here. What fails is explained
-in [FINDINGS.md](../FINDINGS.md).
+guarantees hold on the inputs tried. Cases that are wrong on purpose are not counted here. [FINDINGS.md](../FINDINGS.md)
+explains the failures.
 
 """
 

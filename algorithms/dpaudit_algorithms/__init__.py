@@ -1,4 +1,4 @@
 """Reference implementations, one file per algorithm; the entry point `dpaudit.algorithms` finds them by their cards."""
 
 GAMES: dict[str, str] = {"digit": "dpaudit_algorithms.lower_bounds.hard_databases:DigitGuessing"}
-"""What the entry point `dpaudit.games` names: games against any mechanism (`dpaudit check … --game`)."""
+"""The entry point `dpaudit.games`: games against any mechanism (`dpaudit check … --game`)."""

@@ -146,7 +146,7 @@ def test_true_claim_passes() -> None:
 
 
 def test_half_the_claim_is_refuted() -> None:
-    """ε = 0.5 is claimed for ε = 2 (0.73 : 0.1 on a half-line): 2,000 runs miss it with probability below 1e-20."""
+    """ε = 0.5 is claimed for ε = 2 (0.73 : 0.1 on a threshold event): 2,000 samples miss it with probability 1e-20."""
     (audit,) = dpaudit.audit(laplace(0.5), epsilon=0.5, pair=([0], [1]), runs=2_000).audits
     assert audit.verdict is Verdict.FAIL
 

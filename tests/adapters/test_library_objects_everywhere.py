@@ -69,7 +69,7 @@ def test_audit_and_assert_private(made: Any, library: str) -> None:
     result = dpaudit.assert_private(made, pair=PAIR, runs=20_000, alpha=1e-6)
     (audit,) = result.audits
     assert audit.name == LIBRARIES[library][1]
-    # nothing of dpaudit's own is where it is to be mended
+    # nothing of dpaudit's own is to be fixed
     assert audit.location is None
     assert (audit.claim.epsilon, audit.claim.relation) == (1.0, "answers-l1")
     assert audit.epsilon_lower is not None
@@ -124,7 +124,7 @@ def test_far(dp_audit):
     ran = pytester.runpytest_inprocess(*options)
     ran.assert_outcomes(passed=1, failed=2)
     ran.stdout.fnmatch_lines_random(["*ε ≥*", "*2 answers-l1 steps apart*"])
-    # whether another night has the same object before it cannot be told, so there is no evidence of it
+    # whether another session has the same object before it cannot be told, so there is no evidence of it
     pytester.runpytest_inprocess(*options).assert_outcomes(passed=1, failed=2)
 
 
@@ -144,7 +144,7 @@ def test_from_the_command_line(
         assert "answers-l1" in said.out
 
 
-def test_evidence_of_what_cannot_be_told_apart_is_not_carried() -> None:
+def test_evidence_of_what_cannot_be_distinguished_is_no_evidence_later() -> None:
     """Two measurements of the same domain and the same map may be different ones: clamped sums, for instance."""
     dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (extra opendp)")
     dp.enable_features("contrib")

@@ -36,17 +36,17 @@ HOSTILE = [
 """Each of them tries to be something else than text."""
 
 
-def of_sample(number: int, *, drawn: bool = False, promises: int = 0) -> Result:
-    """The first audits of the sample, again from its beginning where there are fewer, and its first promises.
+def of_sample(number: int, *, drawn: bool = False, guarantees: int = 0) -> Result:
+    """The first audits of the sample, again from its beginning where there are fewer, and its first guarantees.
 
     Args:
         number: audits of privacy.
         drawn: take those alone that have a drawing.
-        promises: audits of utility.
+        guarantees: audits of utility.
     """
     result = sample_audits()
     audits = [audit for audit in result.audits if audit.drawing is not None or not drawn]
-    return replace(result, audits=list(islice(cycle(audits), number)), utility=result.utility[:promises])
+    return replace(result, audits=list(islice(cycle(audits), number)), utility=result.utility[:guarantees])
 
 
 def _hostile_text(value: Any, place: list[int]) -> Any:
@@ -93,7 +93,7 @@ def _of(*audits: Audit, utility: tuple[UtilityAudit, ...] = ()) -> Callable[[], 
 PAGES: dict[str, Callable[[], Result]] = {
     **{f"example {name}": (lambda result=result: result) for name, result in example_results.every().items()},
     "of 60 audits": lambda: of_sample(60),
-    "of 8 audits and promises": lambda: of_sample(8, promises=4),
+    "of 8 audits and guarantees": lambda: of_sample(8, guarantees=4),
     "with drawings": lambda: of_sample(4, drawn=True),
     "with one drawing": lambda: of_sample(1, drawn=True),
     "of a comparison": sample_comparison,
@@ -110,7 +110,7 @@ ALL = [*PAGES, *FOLDER]
 @cache
 def folder_result() -> Result:
     """What the folder report is of: all kinds of audits, some with hostile names, and those of the sample."""
-    sample = of_sample(24, promises=4)
+    sample = of_sample(24, guarantees=4)
     return replace(sample, audits=[*hostile().audits, *sample.audits])
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # it needs the packages of [dev]
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-MANY = "of 8 audits and promises"
+MANY = "of 8 audits and guarantees"
 CELLS = """(column) => [...document.querySelectorAll("#overview-table tbody tr")].map((row) => {
   const cell = row.cells[column];
   return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim().toLowerCase();
@@ -39,7 +39,7 @@ CONTRAST = """(selector) => {
 
 @pytest.fixture
 def page(opened: Callable[..., Any]) -> Page:
-    """A page of some audits and promises."""
+    """A page of some audits and guarantees."""
     found: Page = opened(MANY).page
     return found
 
@@ -244,7 +244,7 @@ def test_the_changed_record_is_marked_and_the_budget_is_a_picture(opened: Callab
     assert rows.nth(0).locator(".step").evaluate(padding) < rows.nth(1).locator(".step").evaluate(padding)
 
 
-def test_claim_exact_and_certified_stand_in_one_profile(opened: Callable[..., Any]) -> None:
+def test_one_profile_has_claim_exact_and_bound(opened: Callable[..., Any]) -> None:
     page = opened("example fail").page
     figures = page.locator(".plots figure")
     titles = [figures.nth(i).locator("title").text_content() for i in range(figures.count())]

@@ -105,7 +105,7 @@ class Subject:
 
     @cached_property
     def agreement(self) -> Agreement | None:
-        """The law that needs the fewest runs for the promised power; None without a law that leaves anything open."""
+        """The law that needs the fewest runs for the required power; None without a law that leaves anything open."""
         candidates = [a for found in self.laws if (a := agreement(*found)) is not None]
         return min(candidates, key=lambda a: a.runs, default=None)
 
@@ -147,7 +147,7 @@ def loaded(where: str) -> Any:
 
 
 def pairs_of(case: Case) -> tuple[Pair, ...]:
-    """Hand-made pairs, or some of the scope."""
+    """Specified pairs, or some of the scope."""
     if case.pairs or case.scope is None or case.tested is None:
         return case.pairs
     scope = case.scope
@@ -228,14 +228,14 @@ def check_plan(subject: Subject) -> None:
 
 
 def check_utility(subject: Subject) -> None:
-    """Whoever promises something is tried, and some trials can be run."""
-    promises = subject.plan.utility() if subject.plan.utility is not None else ()
+    """A mechanism with a guarantee is tested, and some trials can be run."""
+    guarantees = subject.plan.utility() if subject.plan.utility is not None else ()
     overridden = subject.kind.utility is not Mechanism.utility
-    assert promises or not overridden, "it promises something, and its plan tries none of it"
-    assert bool(promises) == (subject.plan.utility is not None), "its plan has utility cases, and they are none"
-    labels = [case.label for case in promises]
+    assert guarantees or not overridden, "it has a guarantee that its plan does not test"
+    assert bool(guarantees) == (subject.plan.utility is not None), "its plan has utility cases, and they are none"
+    labels = [case.label for case in guarantees]
     assert len(set(labels)) == len(labels), f"labels come twice: {labels}"
-    for case in promises:
+    for case in guarantees:
         assert case.instances, f"{case.label}: nothing to try it on"
         assert str(case.claim.goal).strip(), f"{case.label}: its goal says nothing"
         shown = [str(source) for source in case.instances]
@@ -324,7 +324,7 @@ def check_ledger(subject: Subject) -> None:
 
 
 def check_agreement(subject: Subject) -> None:
-    """Samples follow the law: the promise stands at `agreement`, `refutes` and MISS."""
+    """Samples follow the law: the tolerances are `agreement`, `refutes` and MISS."""
     found = subject.agreement
     if found is None:
         for mechanism, dataset, exact in subject.laws:

@@ -99,7 +99,7 @@ def test_algorithms_and_plans_come_together() -> None:
     assert Catalogue.of("math", "cmath").names == []
 
 
-def test_the_promised_runs_have_the_promised_power() -> None:
+def test_the_required_runs_have_the_required_power() -> None:
     """By the exact binomial law: false alarms ≤ 5e-7, misses of a one-per-cent shift ≤ 1e-3."""
     from scipy import stats
 

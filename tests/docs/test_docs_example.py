@@ -22,7 +22,7 @@ TEXT = (DOCS / "examples" / "github-action.yml").read_text(encoding="utf-8")
 MADE = {
     "function": ["reports/junit.xml", "reports/dpaudit.sarif", "reports/summary.md", "reports/report.html", "summary"],
     "tests": ["reports/junit.xml", "reports/index.html", "reports/result.json", "summary"],
-    "nightly": [".dpaudit/nights.json", "reports/index.html"],
+    "nightly": [".dpaudit/evidence.json", "reports/index.html"],
 }
 """Job → the files that its commands write."""
 

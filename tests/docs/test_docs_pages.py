@@ -20,7 +20,7 @@ import docs_reference
 from docs_text import plain, table
 
 PLACED = {
-    "decisions/0014-proofs-in-balls.md": "project/decisions/0014-proofs-in-balls.md",
+    "decisions/0011-one-alpha.md": "project/decisions/0011-one-alpha.md",
     "FINDINGS.md": "catalogue/findings.md",
 }
 
@@ -67,11 +67,11 @@ def test_every_option_and_setting_is_in_the_reference() -> None:
 
 
 def test_links_of_records_lead_to_pages() -> None:
-    text = "[one](decisions/0014-proofs-in-balls.md), decisions/0014, [b](FINDINGS.md#x), [web](https://example.org/a)\n"
+    text = "[one](decisions/0011-one-alpha.md), decisions/0011, [b](FINDINGS.md#x), [web](https://example.org/a)\n"
     found, broken = docs_records.relinked(text, "CHANGELOG.md", "project/changelog.md", PLACED)
     assert not broken
     assert found == (
-        "[one](decisions/0014-proofs-in-balls.md), [decision 14](decisions/0014-proofs-in-balls.md), "
+        "[one](decisions/0011-one-alpha.md), [decision 11](decisions/0011-one-alpha.md), "
         "[b](../catalogue/findings.md#x), [web](https://example.org/a)\n"
     )
 
@@ -83,7 +83,7 @@ def test_links_that_lead_nowhere_are_told() -> None:
 
 
 def test_code_is_left_alone() -> None:
-    text = "`decisions/0014`\n```\n[a](nowhere.md)\n```\n    decisions/0014\n"
+    text = "`decisions/0011`\n```\n[a](nowhere.md)\n```\n    decisions/0011\n"
     assert docs_records.relinked(text, "X.md", "project/x.md", PLACED) == (text, [])
 
 

@@ -166,9 +166,9 @@ def test_settings_are_read_from_the_nearest_project(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.dpaudit]\nreport = "reports"\ntime = 3\n')
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    given = {"dp_evidence": "nights.json"}
+    given = {"dp_evidence": "sessions.json"}
     found = Settings.read(given.get, root=below, here=below)
-    assert found == Settings(report=tmp_path / "reports", seconds=3.0, evidence=below / "nights.json")
+    assert found == Settings(report=tmp_path / "reports", seconds=3.0, evidence=below / "sessions.json")
 
 
 @pytest.mark.slow

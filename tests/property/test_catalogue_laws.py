@@ -1,4 +1,4 @@
-"""Laws (in doubles and in balls) and samples of the catalogue agree, with drawn parameters on drawn datasets."""
+"""Laws (in doubles and in intervals) and samples of the catalogue agree, with drawn parameters on drawn datasets."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_group_privacy_follows_chains(mechanism: Votes, pair: dst.Neighbours) ->
         assert REPLACE_ONE.distance(left, right) == 1
     for p, q in pairwise(laws):
         assert delta_of(p, q, claim.epsilon) <= 1e-12
-    # at any ε, δ of the ends is at most what the links spend: δ(kε) ≤ Σ e^{iε} δᵢ(ε)
+    # at any ε, δ of the ends is at most the privacy loss of the links: δ(kε) ≤ Σ e^{iε} δᵢ(ε)
     for epsilon in (0.0, claim.epsilon / 2, claim.epsilon):
         spent = [delta_of(p, q, epsilon) for p, q in pairwise(laws)]
         ends = delta_of(laws[0], laws[-1], k * epsilon)
@@ -277,5 +277,5 @@ def test_the_ledger_bounds_what_is_spent(mechanism: Several, pair: dst.Neighbour
     assert entry.composed is not None
     _, p, q = align(law(mechanism, pair.left), law(mechanism, pair.right))
     assert float(profile_symmetric(p, q, [entry.composed.epsilon])[0]) <= 1e-12
-    # and randomised responses spend all of it
+    # and randomised responses attain it
     assert float(profile_symmetric(p, q, [entry.composed.epsilon * 0.99])[0]) > 0

@@ -1,4 +1,4 @@
-"""Datasets and results as data, multisets as counters, shrinkers, and the limits that certificates are made of."""
+"""Datasets and results as data, multisets as counters, shrinkers, and the limits of confidence bounds."""
 
 from __future__ import annotations
 

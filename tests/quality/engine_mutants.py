@@ -99,7 +99,7 @@ class Mutant:
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "S1",
-        "the certificate splits alpha over both limits (x side)",
+        "the Clopper–Pearson bound splits alpha over both limits (x side)",
         "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha) - delta",
@@ -154,7 +154,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/stats/martingale.py",
         "plug_in(past[0], past[1], past[2], past[3],",
         "plug_in(past[0] + x, past[1] + n, past[2] + y, past[3] + m,",
-        ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
+        ("soundness/test_sequential_assumptions.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
     ),
     Mutant(
         "S8",
@@ -194,7 +194,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S12",
-        "the certificate splits alpha over both limits (y side)",
+        "the Clopper–Pearson bound splits alpha over both limits (y side)",
         "dpaudit/stats/clopper_pearson.py",
         "math.log(excess / upper(y, m, alpha=alpha / 2))",
         "math.log(excess / upper(y, m, alpha=alpha))",
@@ -202,7 +202,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S13",
-        "the certificate subtracts delta",
+        "the confidence bound subtracts delta",
         "dpaudit/stats/clopper_pearson.py",
         "excess = lower(x, n, alpha=alpha / 2) - delta",
         "excess = lower(x, n, alpha=alpha / 2)",
@@ -286,7 +286,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/stats/martingale.py",
         "self._both.update((self._signals.log_values, self._plug_in.log_values))",
         "self._both.update((self._signals.log_peaks, self._plug_in.log_peaks))",
-        ("soundness/test_stakes.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
+        ("soundness/test_sequential_assumptions.py::test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim",),
     ),
     Mutant(
         "S24",
@@ -354,7 +354,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S32",
-        "the doubles around a ball contain it (from below)",
+        "the doubles around an interval contain it (from below)",
         "dpaudit/stats/enclosure.py",
         "low if arb(low) <= number else math.nextafter(low, -math.inf)",
         "low",
@@ -370,15 +370,15 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "S34",
-        "the lower end of an epsilon holds for every law in the balls",
+        "the lower end of an epsilon holds for every law in the intervals",
         "dpaudit/stats/enclosure.py",
         "low = outward(best).low",
         "low = float(best.mid())",
-        ("unit/test_enclosure.py::test_an_enclosure_holds_for_every_law_in_wide_balls",),
+        ("unit/test_enclosure.py::test_an_enclosure_holds_for_every_law_in_wide_intervals",),
     ),
     Mutant(
         "S35",
-        "the upper end of an epsilon holds for every law in the balls",
+        "the upper end of an epsilon holds for every law in the intervals",
         "dpaudit/stats/enclosure.py",
         "if delta_at(p, q, above) <= allowed:",
         "if delta_at(p, q, above).mid() <= allowed:",
@@ -499,7 +499,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/outputs/canonical.py",
         "if before != text:",
         "if before is not None and before != text:",
-        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_no_pass",),
+        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_distinguished_are_no_pass",),
     ),
     Mutant(
         "L11",
@@ -625,7 +625,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/interpret/law.py",
         "key: Hashable = (arithmetic, mechanism, dataset,",
         "key: Hashable = (mechanism, dataset,",
-        ("unit/test_enclosures.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls",),
+        ("unit/test_enclosures.py::test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_intervals",),
     ),
     Mutant(
         "I14",
@@ -633,7 +633,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/interpret/enclosures.py",
         "return strict + _at(event.noise, event.t) if event.closed else strict",
         "return strict",
-        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        ("unit/test_enclosures.py::test_intervals_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I15",
@@ -641,15 +641,15 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/interpret/enclosures.py",
         "return _above(noise.base, t) + _at(noise.base, t)",
         "return _above(noise.base, t)",
-        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        ("unit/test_enclosures.py::test_intervals_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I16",
-        "balls of a softmax use the coefficient as it is given",
+        "intervals of a softmax use the coefficient as it is given",
         "dpaudit/interpret/enclosures.py",
         "weights = {score: ((to_interval(score) - top) * coefficient).exp() for score in set(scores)}",
         "weights = {score: ((to_interval(score) - top) * coefficient / 2).exp() for score in set(scores)}",
-        ("unit/test_enclosures.py::test_balls_agree_with_doubles_and_sum_to_one",),
+        ("unit/test_enclosures.py::test_intervals_agree_with_doubles_and_sum_to_one",),
     ),
     Mutant(
         "I17",
@@ -764,7 +764,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/interpret/law.py",
         "kinds = self._kinds.setdefault(image, Kinds())",
         "kinds = Kinds()",
-        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_told_apart_are_not_proved",),
+        ("soundness/test_odd_outputs.py::test_equal_values_that_can_be_distinguished_are_not_proved",),
     ),
     Mutant(
         "I31",
@@ -820,7 +820,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/plans/alpha_shares.py",
         "self.analyses / tests / (INTERIM_ANALYSES - 1)",
         "self.analyses / tests",
-        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+        ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
         "A2",
@@ -828,7 +828,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/plans/alpha_shares.py",
         "0.1 * alpha, 0.3 * alpha)",
         "0.1 * alpha, 0.4 * alpha)",
-        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+        ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
         "A3",
@@ -836,7 +836,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         "return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))",
         "return max(peaks, default=0.0)",
-        ("soundness/test_stakes.py::test_bit_patterns_of_several_pairs_are_paid_for",),
+        ("soundness/test_sequential_assumptions.py::test_bit_patterns_of_several_pairs_share_alpha",),
     ),
     Mutant(
         "A4",
@@ -844,7 +844,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         ("                _multiply(track, sides, job)\n                track.learner.add(*sides)\n"),
         ("                track.learner.add(*sides)\n                _multiply(track, sides, job)\n"),
-        ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
+        ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
         "A5",
@@ -852,7 +852,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         "mean = np.minimum.accumulate(mean)",
         "mean = mean + 0.0",
-        ("soundness/test_stakes.py::test_a_claim_is_refuted_where_the_bound_reaches_it",),
+        ("soundness/test_sequential_assumptions.py::test_a_claim_is_refuted_where_the_bound_reaches_it",),
     ),
     Mutant(
         "A6",
@@ -888,7 +888,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A9",
-        "certificates of several pairs share the error (caller)",
+        "confidence bounds of several pairs share the error (caller)",
         "dpaudit/evidence/sampled.py",
         ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
         ("spent=spent, tests=1, certify=certify\n        ):"),
@@ -900,7 +900,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sampled.py",
         "direction=RIGHT_LEFT if learned.reverse else LEFT_RIGHT",
         "direction=LEFT_RIGHT if learned.reverse else RIGHT_LEFT",
-        ("soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
+        ("soundness/test_sequential_assumptions.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",),
     ),
     Mutant(
         "A11",
@@ -932,7 +932,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/engine/orchestrator.py",
         "request.alpha * job.tests / max(1, tests)",
         "request.alpha",
-        ("soundness/test_stakes.py::test_audits_of_one_request_share_its_alpha",),
+        ("soundness/test_sequential_assumptions.py::test_audits_of_one_request_share_its_alpha",),
     ),
     Mutant(
         "A15",
@@ -956,7 +956,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/plans/alpha_shares.py",
         "first = (0.2 if certify else 0.6) * alpha",
         "first = (0.4 if certify else 0.6) * alpha",
-        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+        ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
         "A18",
@@ -964,15 +964,15 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/plans/alpha_shares.py",
         "apart = 0.0 if bits else 0.04 * alpha",
         "apart = 0.04 * alpha",
-        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+        ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
         "A19",
-        "certificates of several pairs share the error",
+        "confidence bounds of several pairs share the error",
         "dpaudit/plans/alpha_shares.py",
         "self.final / tests if analysis == INTERIM_ANALYSES - 1",
         "self.final if analysis == INTERIM_ANALYSES - 1",
-        ("soundness/test_stakes.py::test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more",),
+        ("soundness/test_sequential_assumptions.py::test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more",),
     ),
     Mutant(
         "A20",
@@ -980,7 +980,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         "np.logaddexp.reduce(members, axis=0) - math.log(len(members))",
         "np.logaddexp.reduce(members, axis=0)",
-        ("soundness/test_stakes.py::test_evidence_of_several_pairs_is_their_average",),
+        ("soundness/test_sequential_assumptions.py::test_evidence_of_several_pairs_is_their_average",),
     ),
     Mutant(
         "A21",
@@ -988,7 +988,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/evidence/sequential.py",
         "mean[: self.at + 1] += self.prior.log_e",
         "mean += self.prior.log_e",
-        ("soundness/test_stakes.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
+        ("soundness/test_sequential_assumptions.py::test_evidence_of_earlier_results_speaks_about_the_claim_and_smaller_epsilons",),
     ),
     Mutant(
         "A22",
@@ -1006,7 +1006,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
             "            update_martingale(track.bits_process, track.learned_bits, sides)\n"
         ),
-        ("soundness/test_stakes.py::test_bit_patterns_are_bet_on_before_they_teach",),
+        ("soundness/test_sequential_assumptions.py::test_bit_patterns_are_tested_before_they_teach",),
     ),
     Mutant(
         "A23",
@@ -1032,7 +1032,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "top, bottom = sides",
         (
             "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
-            "soundness/test_stakes.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",
+            "soundness/test_sequential_assumptions.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",
         ),
     ),
     Mutant(
@@ -1045,7 +1045,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A27",
-        "a certificate counts fresh samples alone",
+        "a confidence bound counts fresh samples alone",
         "dpaudit/evidence/sampled.py",
         "hits, done, shown = [0, 0], 0, [Tally(), Tally()]",
         (
@@ -1056,7 +1056,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A28",
-        "a certificate is weighed at its own share of alpha",
+        "a confidence bound is weighed at its own share of alpha",
         "dpaudit/evidence/sampled.py",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=alpha)",
         "epsilon_lower=score_test.epsilon_lower(x, n, y, n, delta=claim.delta, alpha=0.05)",
@@ -1064,7 +1064,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "A29",
-        "a certificate stops at its looks only",
+        "a confidence bound stops only at interim analyses",
         "dpaudit/evidence/sampled.py",
         ("                trail.append((done, hits[numerator], hits[denominator]))\n"),
         (
@@ -1073,7 +1073,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
         (
             (
-                "soundness/test_sample_counts.py::test_a_certificate_that_is_cut_short_is_that_of_the_last"
+                "soundness/test_sample_counts.py::test_a_confidence_bound_that_is_cut_short_is_that_of_the_last"
                 "_interim_analysis"
             ),
         ),
@@ -1087,7 +1087,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "x, y = update_martingale(process, _with(seen, *(learned.event.count(s) for s in (sides[::-1] if "
             "learned.reverse else sides)), sides[0].runs), sides)"
         ),
-        ("soundness/test_stakes.py::test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do",),
+        ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
         "A31",
@@ -1454,7 +1454,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/outputs/columns.py",
         "        return _rows(values, 1)",
         "        return _rows(values, 1) if np.ndim(values) == 1 else np.full((len(values), 1), np.nan)",
-        ("soundness/test_sample_counts.py::test_an_array_of_one_number_is_told_apart_as_its_number_is",),
+        ("soundness/test_sample_counts.py::test_an_array_of_one_number_is_read_as_its_number_is",),
     ),
     Mutant(
         "E10",
@@ -1509,11 +1509,11 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "E16",
-        "foreseen shares follow the direction",
+        "extrapolated shares follow the direction",
         "dpaudit/adversary/events/tail_extrapolation.py",
         "return some.swapped() if reverse else some",
         "return some",
-        ("unit/test_tails.py::test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely",),
+        ("unit/test_tail_extrapolation.py::test_an_extrapolation_is_for_the_dataset_on_which_an_event_is_more_likely",),
     ),
     Mutant(
         "E17",
@@ -1521,7 +1521,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "dpaudit/adversary/events/empirical_bayes.py",
         "return order, Prediction(left / sizes[0], right / sizes[1], error)",
         "return order, Prediction(left / sizes[1], right / sizes[0], error)",
-        ("unit/test_shrinkage.py",),
+        ("unit/test_empirical_bayes.py",),
     ),
     Mutant(
         "E18",

@@ -1,7 +1,7 @@
-"""Small mistakes in correct algorithms are refuted by exact, on datasets of at most four records.
+"""Small mistakes in correct algorithms are refuted exactly, on datasets of at most four records.
 
 Every original is proved on the same scopes first. A mistake that the claim's slack swallows is no violation and is not
-here: the choosing mechanism spends at most 3ε/4, RecConcave (3N − 2)ε of 3Nε, RecPrefix (2N − 1)ε of 2Nε and
+here: the choosing mechanism costs at most 3ε/4, RecConcave (3N − 2)ε of 3Nε, RecPrefix (2N − 1)ε of 2Nε and
 LearnThresholds of at most four examples a tenth of ε, so a tenth less noise there breaks nothing.
 """
 
@@ -300,7 +300,7 @@ def test_a_mutant_is_refuted_and_the_original_proved(original: Mechanism, mutant
     assert proof is not None
     assert claim is not None
     assert proof.epsilon_low is None or proof.epsilon_low > claim.epsilon * (1 + 1e-6)
-    # by hand: the softmax's mutants spend up to 1/0.9 and 2 times ε
+    # by hand: the softmax's mutants cost up to 1/0.9 and 2 times ε
     if isinstance(mutant, LessNoise):
         assert proof.epsilon_high is not None
         assert proof.epsilon_high <= claim.epsilon / 0.9 + 1e-12

@@ -1,4 +1,4 @@
-"""Is the power of whole audits what was promised? Seeds are fixed, so every test is deterministic.
+"""Do whole audits have the stated power? Seeds are fixed, so every test is deterministic.
 
 How often audits err is tested in tests/soundness; benchmarks/error_rates.py has the long version of both.
 """
@@ -20,8 +20,8 @@ from dpaudit.testing import BIT, RandomisedResponse
 def test_power() -> None:
     """Randomised response at ε = 1.2 that claims 1 is refuted from 20,000 samples of each dataset in all of 10 audits.
 
-    False alarm: n* is below 1,100 runs at the e-process' share of α and the certificate of the best event has a power
-    above 1 − 10⁻⁶ here, so that a miss is beyond chance.
+    False alarm: n* is below 1,100 samples at the e-process' share of α and the confidence bound of the best event has
+    a power above 1 − 10⁻⁶ here, so a miss is beyond chance.
     """
     for seed in range(10):
         request = Request((RandomisedResponse(1.2),), seed=seed, runs=20_000, pair=BIT, epsilon=1.0, black_box=True)
@@ -29,7 +29,7 @@ def test_power() -> None:
 
 
 def test_tightness() -> None:
-    """A gap like A_dist's, Pr[⊥] = ½ against ½·e⁻², 10⁶ samples of each: at least 95 % of ε = 2 is certified.
+    """A gap like A_dist's, Pr[⊥] = ½ against ½·e⁻², 10⁶ samples of each: the bound is at least 95 % of ε = 2.
 
     False alarm: the bound is expected at 1.987 with a standard deviation of 0.005; 1.9 is 17 of them below, and above 2
     it lies with probability at most α = 0.001.

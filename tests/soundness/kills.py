@@ -145,7 +145,7 @@ def _silent(folder: Path, line: str, code: int, when: str) -> list[str]:
     result = _result(folder / line.partition("--json ")[2].split()[0])
     crashed = [audit.name for audit in result.audits if audit.crashed]
     verdicts = {audit.verdict for audit in result.audits}
-    # after many nights an audit has too little power left for a PASS
+    # after many sessions an audit has too little power left for a PASS
     right = 4 if crashed else 1 if Verdict.FAIL in verdicts else 3 if Verdict.INCONCLUSIVE in verdicts else 0
     if code not in (right, 4):
         return [f"{when}: exit code {code}, crashed: {crashed}"]

@@ -752,7 +752,7 @@ def test_what_calls_itself_certain_uses_no_double_of_its_parameters(name: str) -
 
 @pytest.mark.slow(only=["AlgorithmB"])
 @pytest.mark.parametrize("name", ["ADist", "RecConcave", "AlgorithmB"])
-def test_promises_are_certain(name: str) -> None:
+def test_guarantees_are_certain(name: str) -> None:
     plan = registry.plan(name)
     assert plan.utility is not None
     for case in plan.utility()[:4]:

@@ -1,4 +1,4 @@
-"""Evidence over nights: it is about one mechanism, and all nights together err with probability at most α.
+"""Evidence over sessions: it is about one mechanism, and all sessions together err with probability at most α.
 
 Verdicts are of fixed seeds and repeat exactly. Simulations say how often a correct dpaudit would fail them.
 """
@@ -393,11 +393,11 @@ def test_old_evidence_is_not_held_against_a_corrected_function(
         return ended.value.code, said.out, said.err
 
     write(tmp_path, variant, BEFORE)
-    assert typed("--seed", "1", "--json", "nights.json")[0] == 1
+    assert typed("--seed", "1", "--json", "sessions.json")[0] == 1
     write(tmp_path, variant, AFTER)
-    code, out, err = typed("--seed", "2", "--evidence", "nights.json")
+    code, out, err = typed("--seed", "2", "--evidence", "sessions.json")
     assert code == 2
-    assert "nights.json has no evidence about this audit" in err
+    assert "sessions.json has no evidence about this audit" in err
     assert "FAIL" not in out
 
 
@@ -416,13 +416,13 @@ def test_old_evidence_is_not_held_against_it_in_pytest_either(variant: str, pyte
         def test_it(dp_audit):
             dp_audit(f, epsilon=1.0, pair=([0], [1]), runs=1000)
     """)
-    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "--dp-evidence=nights.json")
+    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "--dp-evidence=sessions.json")
     write(pytester.path, variant, BEFORE)
     pytester.syspathinsert()
     pytester.runpytest_inprocess(*options).assert_outcomes(failed=1)
     write(pytester.path, variant, AFTER)
     pytester.runpytest_inprocess(*options).assert_outcomes(passed=1)
-    (entries,) = json.loads((pytester.path / "nights.json").read_text())["tests"].values()
+    (entries,) = json.loads((pytester.path / "sessions.json").read_text())["tests"].values()
     assert sorted(len(entry["rows"]) for entry in entries.values()) == [1, 1]
 
 
@@ -497,7 +497,7 @@ def test_a_cache_that_fills_while_it_runs_is_no_other_mechanism() -> None:
     assert second.audit.sequential.seeds == [1, 2]
 
 
-# --- α over all nights --------------------------------------------------------------------------------------------
+# --- α over all sessions --------------------------------------------------------------------------------------------
 
 
 def respond(data: Any, rng: Any, size: int) -> Any:
@@ -524,8 +524,8 @@ def test_a_class_whose_objects_were_pickled_or_copied_is_the_same_mechanism() ->
 
 @pytest.mark.parametrize("certify", [False, True])
 @pytest.mark.parametrize("bits", [False, True])
-def test_all_that_nights_spend_is_alpha(certify: bool, bits: bool) -> None:
-    """The e-process once, the rest of every night by itself: 10,000 nights come to α less what is left."""
+def test_all_sessions_together_use_alpha(certify: bool, bits: bool) -> None:
+    """The e-process once, the rest of every session by itself: 10,000 sessions come to α less what is left."""
     first = alpha_shares.shares(1.0, certify=certify, bits=bits)
     spent = first.sequential + first.bits + first.analyses + first.final
     for session in range(2, 10_001):
@@ -538,7 +538,7 @@ def test_all_that_nights_spend_is_alpha(certify: bool, bits: bool) -> None:
 
 @pytest.mark.slow
 def test_the_share_of_the_e_process_never_grows() -> None:
-    """A bound is sharpened on one night: the e-process had .15 of α then, and has no more on any later one."""
+    """A bound is sharpened on one session: the e-process had .15 of α then, and has no more on any later one."""
     last = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=1, certify=True)
     for seed in (2, 3):
         last = dpaudit.audit(respond, epsilon=1.0, pair=PAIR, runs=200, seed=seed, evidence=last)
@@ -547,7 +547,7 @@ def test_the_share_of_the_e_process_never_grows() -> None:
 
 
 @pytest.mark.slow
-def test_a_chain_of_audits_pays_for_certificates_by_its_nights() -> None:
+def test_a_chain_of_audits_divides_alpha_for_confidence_bounds_over_its_sessions() -> None:
     last: Any = None
     alphas = []
     for session in range(1, 6):
@@ -557,11 +557,12 @@ def test_a_chain_of_audits_pays_for_certificates_by_its_nights() -> None:
 
 
 @pytest.mark.slow
-def test_chains_of_nights_at_the_boundary() -> None:
-    """Row 9 on the accounting alone: some night fails, or some bound is too large, in at most α of the chains.
+def test_chains_of_sessions_at_the_boundary() -> None:
+    """Row 9 on the accounting alone: some session fails, or some bound is too large, in at most α of the chains.
 
     The seed is fixed. With other seeds a correct accounting would fail this with probability below 1e-4 at the most
-    (binomial, 120 chains at .05); one that pays for certificates anew on each of the 12 nights fails in about a third.
+    (binomial, 120 chains at .05); one with a full share for the
+    confidence bounds of each of the 12 sessions fails in about a third.
     """
     rng = np.random.default_rng(9)
     ran = [evidence.chain(rng, 12, claim=1.0, samples=100) for _ in range(120)]
@@ -571,8 +572,8 @@ def test_chains_of_nights_at_the_boundary() -> None:
     assert sum(one.anew > 0 for one in ran) > most, "the test can fail"
 
 
-def test_levels_are_in_order_so_that_a_product_over_nights_is_one_process() -> None:
-    """At every level the value is at most that of each level below: then a carried value holds for all of them."""
+def test_levels_are_in_order_so_that_a_product_over_sessions_is_one_process() -> None:
+    """At every level the value is at most that of each level below: then a continued value holds for all of them."""
     epsilons, at = sequential.grid(1.0, 400, 0.0)
     rng = np.random.default_rng(3)
     disordered = 0
@@ -611,7 +612,7 @@ BROKEN_TONIGHT: list[int] = []
 
 
 @pytest.mark.slow
-def test_a_night_that_ends_before_its_first_sample_keeps_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_ends_before_its_first_sample_keeps_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpaudit.engine.prior_evidence.code_key", lambda subject: "the same code")
     first = dpaudit.audit(Sometimes(), epsilon=1.0, pair=PAIR, runs=200, seed=1)
     monkeypatch.setitem(globals(), "BROKEN_TONIGHT", [1])

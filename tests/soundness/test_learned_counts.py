@@ -71,7 +71,7 @@ def test_learned_counts_are_those_of_the_event(kind: str, top: int) -> None:
 
 
 def test_cells_hold_the_outputs_that_have_a_score_and_no_others() -> None:
-    """Every half-line of a scale counts what its event does: symbols have no score, and are in none."""
+    """Every threshold event of a scale counts what its event does: symbols have no score, and are in none."""
     values = [0.5, BOTTOM, 2, "x", -1.5, (1.0, 2.0), 7.25, None]
     times = np.arange(1, 2 * FOLDS * len(values) + 1).reshape(2, FOLDS, len(values))
     block, axis = Block(values, times), Column(Numbers())

@@ -166,7 +166,7 @@ class Number(enum.IntEnum):
         (datetime(2020, 1, 1, 0, tzinfo=UTC), datetime(2020, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
     ],
 )  # fmt: skip
-def test_equal_values_that_can_be_told_apart_are_no_pass(one: Any, other: Any) -> None:
+def test_equal_values_that_can_be_distinguished_are_no_pass(one: Any, other: Any) -> None:
     for pair in ((one, other), (other, one)):
         kinds = Kinds()
         kinds.see(canonical(pair[0]))
@@ -231,7 +231,7 @@ class Typed(Mechanism):
 
 
 @pytest.mark.parametrize("values", [(True, 1), (1, 1.0), ((1, True), (1, 1)), (0.0, -0.0)])
-def test_equal_values_that_can_be_told_apart_are_not_proved(values: tuple[Any, Any]) -> None:
+def test_equal_values_that_can_be_distinguished_are_not_proved(values: tuple[Any, Any]) -> None:
     found = dpaudit.verify(Typed(values=values), domain=2, size=1, progress=False)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "an attacker can distinguish" in found.reason

@@ -239,7 +239,7 @@ def test_bounds_and_p_values_are_those_of_the_counts(certify: bool) -> None:
     assert counts.alpha in [shares.at_analysis(look, 1) for look in range(alpha_shares.INTERIM_ANALYSES)]
 
 
-def test_a_certificate_that_is_cut_short_is_that_of_the_last_interim_analysis() -> None:
+def test_a_confidence_bound_that_is_cut_short_is_that_of_the_last_interim_analysis() -> None:
     """Where time runs out between two analyses, the samples since the last one are not looked at."""
     sizes = {alpha_shares.INTERIM_ANALYSES: 0}
     budget = 40_000 - alpha_shares.learning_runs(40_000)
@@ -285,7 +285,7 @@ def test_a_failure_while_certifying_is_no_pass() -> None:
     assert found.verdict is Verdict.INCONCLUSIVE
 
 
-def test_an_array_of_one_number_is_told_apart_as_its_number_is() -> None:
+def test_an_array_of_one_number_is_read_as_its_number_is() -> None:
     def shifted(dataset: Any, rng: Generator, size: int) -> Any:
         return (10.0 * dataset[0] + rng.normal(size=size)).reshape(-1, 1)
 

@@ -1,4 +1,4 @@
-"""The other ways in, at the boundary: a search with Hypothesis, pytest, the command line, and evidence over nights."""
+"""The other front ends, at the boundary: search with Hypothesis, pytest, command line, evidence over sessions."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_the_command_line_does_not_refute_a_claim_that_holds(
 
 
 @pytest.mark.slow
-def test_evidence_over_nights_does_not_refute_a_claim_that_holds() -> None:
-    """Four chains of six nights at α = 0.05, each with the evidence of the nights before it.
+def test_evidence_over_sessions_does_not_refute_a_claim_that_holds() -> None:
+    """Four chains of six sessions at α = 0.05, each with the evidence of the sessions before it.
 
     False alarm: one chain FAILs with probability at most 0.05, and more than two of four with at most 0.0005. The long
     version is in benchmarks/error_rates.py.

@@ -134,7 +134,7 @@ def _sequential(
 
 
 def _evidence_plot(evidence: SequentialEvidence, *, start: float = 0.0) -> EvidencePlot:
-    """A path that begins at no evidence (or at what was carried over) and ends where the e-process ended."""
+    """A path that begins at no evidence (or at the prior evidence) and ends where the e-process ended."""
     runs, value = [10], start
     while runs[-1] < evidence.runs:
         runs.append(min(math.ceil(runs[-1] * 1.25), evidence.runs))
@@ -621,7 +621,7 @@ def leaks() -> Audit:
 
 
 def bits_counted() -> Audit:
-    """FAIL by bit patterns, which were told to count; stopped so early that the certificate is weak."""
+    """FAIL by bit patterns, which count here; stopped so early that the confidence bound is weak."""
     audit = leaks()
     (evidence,) = audit.sampled
     evidence = replace(
@@ -709,7 +709,7 @@ def broken_guarantee() -> UtilityAudit:
 
 
 def certified_guarantee() -> UtilityAudit:
-    """Success at most so likely, certified by runs; five kinds of inputs."""
+    """An upper bound on success, by samples; five kinds of inputs."""
     attempts = [
         Attempt(f"D_2 with ε = 0.{i}", None, None, None, 100 * i, 1000, 0.08 * i - 0.02, 0.11 * i + 0.04, 0.0001)
         for i in range(1, 6)
@@ -779,8 +779,8 @@ def hostile() -> Result:
         title=NASTY,
         notes=[NASTY],
     )
-    promise = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
-    return replace(result(changed, replace(changed, case="")), utility=[promise], command=f"dpaudit check {NASTY}")
+    guarantee = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
+    return replace(result(changed, replace(changed, case="")), utility=[guarantee], command=f"dpaudit check {NASTY}")
 
 
 def every() -> dict[str, Result]:

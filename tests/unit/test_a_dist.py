@@ -1,4 +1,4 @@
-"""A_dist: the refutation of Proposition 3.28(i) in closed form, its mended version, utility, edge cases."""
+"""A_dist: the refutation of Proposition 3.28(i) in closed form, its corrected version, utility, edge cases."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_group_claim_is_refuted_by_the_same_factor(k: int) -> None:
 
 
 def test_sampling_agrees() -> None:
-    # five standard deviations: false alarms 6e-7 a side
+    # five standard deviations: false alarms 6e-7 on either side
     for dataset, gap in zip(lead(22, 1), (22, 20), strict=True):
         p = 0.5 * math.exp(math.log2(1e6) - gap)
         assert law(PRINTED, dataset).as_dict()[BOTTOM] == pytest.approx(p, rel=1e-12)

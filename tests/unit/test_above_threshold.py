@@ -78,7 +78,7 @@ def test_what_is_accurate() -> None:
     assert not goal.reached(low, (BELOW, BELOW))
     assert not goal.reached(low, (ABOVE,))
     assert goal.reached(Instance(Multiset.counted({0: 6, 1: 8})), (BELOW, BELOW))
-    assert goal.reached(Instance(Multiset.counted({0: 7, 1: 14})), (ABOVE,))  # a query close to T: nothing is promised
+    assert goal.reached(Instance(Multiset.counted({0: 7, 1: 14})), (ABOVE,))  # a query close to T: no guarantee
 
 
 def test_bad_parameters() -> None:

@@ -86,9 +86,9 @@ def test_more_than_epsilon_is_spent_and_not_two(epsilon: float) -> None:
     # T = 1, A pure and its answer seen in F: ε, and (1 + e^ε)/2 more by the choice where D is almost all on 1
     inner = PredicatesOf(DominatingMechanism(epsilon), GuessedBits(((), (1,))))
     mechanism = AlgorithmB(inner, Population((0, 1), (1, 10**9)), epsilon, 0.9 * epsilon if epsilon < 1 else 0.9)
-    spent = exact_epsilon(mechanism, (0,), (1,), 0.0)
-    assert spent == pytest.approx(epsilon + math.log((1 + math.exp(epsilon)) / 2), abs=1e-6)
-    assert epsilon < spent < 2 * epsilon
+    loss = exact_epsilon(mechanism, (0,), (1,), 0.0)
+    assert loss == pytest.approx(epsilon + math.log((1 + math.exp(epsilon)) / 2), abs=1e-6)
+    assert epsilon < loss < 2 * epsilon
 
 
 def expectation(mechanism: AlgorithmB, n: int) -> float:

@@ -1,4 +1,4 @@
-"""Evenly spaced angles: every sign held against exact fractions, and against balls of 300 bits."""
+"""Evenly spaced angles: every sign held against exact fractions, and against intervals of 300 bits."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def turned(sine: Fraction, i: int) -> tuple[Fraction, Fraction]:
 
 
 def angle_interval(sine: Fraction, i: int) -> arb:
-    """iγ, in a ball."""
+    """iγ, in an interval."""
     return i * arb(fmpq(sine.numerator, sine.denominator)).asin()
 
 
 def sign_interval(value: arb) -> int | None:
-    """The sign of every number in the ball; None where it holds 0."""
+    """The sign of every number in the interval; None where it holds 0."""
     return 1 if value > 0 else -1 if value < 0 else None
 
 
@@ -53,7 +53,7 @@ def bits() -> object:
 
 @given(st.integers(-60, 60), st.integers(-60, 60), st.integers(0, 50))
 def test_signs_of_surds(a: int, b: int, root: int) -> None:
-    # a² against b²·root, by fractions; and by balls where the root is no square
+    # a² against b²·root, by fractions; and by intervals where the root is no square
     value = arb(a) + arb(b) * arb(root).sqrt()
     exact = math.isqrt(root) ** 2 == root
     expected = sign(a + b * math.isqrt(root)) if exact else sign_interval(value)
@@ -108,7 +108,7 @@ def test_sides_in_fractions(sine: Fraction, i: int, a: int, b: int) -> None:
 
 @settings(max_examples=200)
 @given(st.sampled_from(SINES), st.data(), small, small, small)
-def test_sides_in_three_dimensions_by_balls(sine: Fraction, data: st.DataObject, a: int, b: int, c: int) -> None:
+def test_sides_in_three_dimensions_by_intervals(sine: Fraction, data: st.DataObject, a: int, b: int, c: int) -> None:
     grid = AngleGrid(sine)
     i, j = (data.draw(st.integers(0, grid.size - 1)) for _ in range(2))
     u, v = angle_interval(sine, i), angle_interval(sine, j)
@@ -116,7 +116,7 @@ def test_sides_in_three_dimensions_by_balls(sine: Fraction, data: st.DataObject,
     expected = sign_interval(value)
     found = grid.side((i, j), (a, b, c))
     assert found == grid._exact_side((i, j), (a, b, c))
-    # a ball of 300 bits that holds 0 is a tie, whose sign is known by no ball
+    # an interval of 300 bits that contains 0 is a tie, whose sign no interval decides
     assert found == (0 if expected is None else expected)
 
 

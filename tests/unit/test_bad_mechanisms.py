@@ -121,7 +121,7 @@ def test_a_function_that_hangs(typed: Typed, name: str) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_function_that_hangs_in_a_worker(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "WORTH_A_POOL", 0)
-    # a pool takes over where a batch has more than one unit a side
+    # a pool takes over where a batch has more than one unit per dataset
     monkeypatch.setattr(FunctionTarget, "chunk", 100)
     monkeypatch.setenv("PARENT", str(os.getpid()))
     line = f"check u.py:sleeps_in_a_worker {ASKED} --jobs 2 --time 3 --json r.json"

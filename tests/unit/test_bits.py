@@ -1,4 +1,4 @@
-"""Bits of doubles: floating-point noise is told apart, noise on a grid is not."""
+"""Bits of doubles: floating-point noise is distinguished, noise on a grid is not."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_nothing_is_found_on_a_grid() -> None:
 
 
 def runs_to_choose(centers: tuple[float, float], finest: int, *, most: int) -> int:
-    """Runs a side, in steps of a quarter, after which the event is "lowest set bit below 2^finest" on the left."""
+    """Samples per dataset, in steps of a quarter, until the event is "lowest set bit below 2^finest" on the left."""
     rng, learner = default_rng(7), Learner(bits=True, seed=0)
     inside = np.array([math.ldexp(1.0, finest - 1), math.ldexp(1.5, finest - 1)])
     outside = np.array([math.ldexp(1.0, finest), math.ldexp(1.5, finest + 1)])
@@ -100,7 +100,7 @@ def test_what_the_other_side_never_reaches_is_chosen_soon(centers: tuple[float, 
 
 
 def test_prices_on_a_stepped_scale() -> None:
-    """Cells of 0.5, 1, 0, 6.5 % and the rest of the runs: the price counts half-lines, and rarity is its limit."""
+    """Cells of 0.5, 1, 0, 6.5 % and the rest of the samples: the price counts threshold events, rarity is its limit."""
     hits = np.zeros((2, FOLDS, 5))
     hits[0, 0], hits[1, 0] = [1, 1, 0, 6, 92], [0, 1, 0, 7, 92]
     axis = Column(Bits(1))

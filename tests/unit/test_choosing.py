@@ -82,7 +82,7 @@ def test_privacy_loss_stays_within_three_quarters() -> None:
 
 
 def test_lemma_7_11_measured() -> None:
-    # OPT = (16/ε)·ln(4k/(βεδ)) and one solution each of quality 1: the lemma promises q ≥ 1 but for β = 0.2
+    # OPT = (16/ε)·ln(4k/(βεδ)) and one solution each of quality 1: the lemma guarantees q ≥ 1 but for β = 0.2
     mechanism = ChoosingMechanism(0.2, 1.0, 0.01, Multiplicity(tuple(range(20))))
     n = math.ceil(2 * mechanism.threshold)
     counts = sample(mechanism, Multiset.counted({0: n, **dict.fromkeys(range(1, 20), 1)}), 20_000, seed=3).counts
@@ -90,7 +90,7 @@ def test_lemma_7_11_measured() -> None:
     assert counts.get(BOTTOM, 0) <= 10
 
 
-def test_lemma_7_10_by_law() -> None:
+def test_lemma_7_10_exactly() -> None:
     mechanism = ChoosingMechanism(0.2, 1.0, 0.01, Multiplicity(tuple(range(20))))
     n = 300 + 19 * 5
     slack = 16 * math.log(4 * n / (0.2 * 0.01))

@@ -94,7 +94,7 @@ def test_epsilon_lower_is_the_ratio_of_two_one_sided_limits() -> None:
     ("x", "y", "delta"),
     [(0, 0, 0.0), (0, 100, 0.0), (100, 100, 0.0), (5, 0, 0.5), (100, 0, 1.0), (50, 50, 0.0)],
 )
-def test_epsilon_lower_is_zero_where_nothing_is_certified(x: int, y: int, delta: float) -> None:
+def test_epsilon_lower_is_zero_if_the_counts_show_nothing(x: int, y: int, delta: float) -> None:
     assert clopper_pearson.epsilon_lower(x, 100, y, 100, delta=delta, alpha=0.05) == 0.0
 
 

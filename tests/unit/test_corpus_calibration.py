@@ -239,7 +239,7 @@ def test_floating_point_keeps_its_claim_on_the_reals() -> None:
 
 
 @pytest.mark.parametrize(("kind", "unit"), [(SnappingLaplace, 16.0), (DiscreteLaplaceMechanism, 1.0)])
-def test_the_mended_ones_show_no_low_bits(kind: Any, unit: float) -> None:
+def test_the_corrected_ones_show_no_low_bits(kind: Any, unit: float) -> None:
     for dataset in ((0,), (1,)):
         drawn = outputs_of(kind(), dataset, 33)
         assert np.all(drawn % unit == 0)
@@ -287,7 +287,7 @@ def test_discrete_counts_are_whole() -> None:
     "kind", [GaussianClassical, GaussianHalfSigma, GaussianClassicalLargeEpsilon, GaussianAnalytic]
 )
 def test_gaussian_oracle(kind: Any) -> None:
-    """Its best event has the exact profile, and its half-lines the frequencies of samples."""
+    """Its best event has the exact profile, and its threshold events the frequencies of samples."""
     mechanism, oracle = kind(), oracle_of(kind)
     for epsilon in (0.0, 0.5, mechanism.epsilon):
         best = float(np.max(oracle.p - math.exp(epsilon) * oracle.q))

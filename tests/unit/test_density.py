@@ -83,13 +83,13 @@ def found_of(mechanism: Mechanism, claim: Claim, pair: Pair = SINGLE) -> ExactEv
 def test_the_event_attains_what_is_reported(
     noise: Any, claim: Claim, factor: float, shift: float, pair: tuple[Any, Any]
 ) -> None:
-    """p − e^ε q of the half-line is the profile at its ε, and runs fall into it as often as it says."""
+    """p − e^ε q of the threshold event is the profile at its ε, and runs fall into it as often as it says."""
     mechanism = Noisy(noise, factor, shift)
     sides = Pair(*pair)
     losses = losses_of(mechanism, sides)
     exact, event = density_evidence(losses, sides, claim)
     if exact.event is None:
-        # where a half-line of whole numbers is not one of the output's, or nowhere is there a loss as large
+        # where a threshold event of whole numbers is not one of the output's, or nowhere is there a loss as large
         assert isinstance(noise, DiscreteLaplace)
         assert abs(factor) != 1 or exact.epsilon == 0
         return

@@ -90,7 +90,7 @@ def test_mass_that_the_other_side_lacks(delta: float) -> None:
 @settings(max_examples=300)
 @given(st.integers(-(10**18), 10**18), st.integers(1, 10**18))
 def test_the_doubles_around_a_ball_contain_it(numerator: int, denominator: int) -> None:
-    """Also where the nearest double of an end lies inside the ball."""
+    """Also where the nearest double of an end lies inside the interval."""
     exact = Fraction(numerator, denominator)
     with ctx.workprec(PRECISION):
         found = outward(arb(numerator) / denominator)
@@ -98,8 +98,8 @@ def test_the_doubles_around_a_ball_contain_it(numerator: int, denominator: int) 
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
-def test_an_enclosure_holds_for_every_law_in_wide_balls(delta: float) -> None:
-    """Balls of radius 1e-4, and pairs of laws inside them: mass is moved from any outcome to any other."""
+def test_an_enclosure_holds_for_every_law_in_wide_intervals(delta: float) -> None:
+    """Intervals of radius 1e-4, and pairs of laws inside them: mass is moved from any outcome to any other."""
     p, q, radius = [0.5, 0.3, 0.15, 0.05], [0.2, 0.3, 0.2, 0.3], 1e-4
     found = epsilon_at([arb(x, radius) for x in p], [arb(x, radius) for x in q], delta)
     needed = []

@@ -1,4 +1,4 @@
-"""Probabilities in balls: they contain the truth, and what the doubles say."""
+"""Probabilities as intervals: they contain the true values and the doubles."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ DRAWS: list[Any] = [
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=repr)
-def test_balls_agree_with_doubles_and_sum_to_one(draw: Any) -> None:
+def test_intervals_agree_with_doubles_and_sum_to_one(draw: Any) -> None:
     with ctx.workprec(PRECISION):
         found = probabilities(draw)
         assert widest(found) < 1e-35
@@ -111,7 +111,7 @@ CASES: list[tuple[Mechanism, Any]] = [
 
 
 @pytest.mark.parametrize(("mechanism", "dataset"), CASES, ids=["LearnThresholds", "RecPrefixLevel"])
-def test_the_law_in_balls_is_the_law(mechanism: Mechanism, dataset: Any) -> None:
+def test_the_law_in_intervals_is_the_law(mechanism: Mechanism, dataset: Any) -> None:
     doubles, enclosures = law(mechanism, dataset).as_dict(), interval_law(mechanism, dataset).as_dict()
     assert set(doubles) <= set(enclosures)
     for value, p in enclosures.items():
@@ -144,7 +144,7 @@ class NoParameter(Mechanism):
 
 
 @pytest.mark.parametrize("mechanism", [NoParameter(), ADist(1.0, 0.01, Multiplicity((0, 1)))])
-def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_balls(mechanism: Mechanism) -> None:
+def test_a_cache_that_has_the_law_in_doubles_gives_no_doubles_for_intervals(mechanism: Mechanism) -> None:
     cache = LawCache()
     alone = interval_law(mechanism, Multiset.of((0, 0, 1))).as_dict()
     law(mechanism, Multiset.of((0, 0, 1)), cache=cache)

@@ -127,7 +127,7 @@ def test_the_environment_names_the_versions() -> None:
 
 
 @pytest.mark.usefixtures("catalogue")
-def test_alpha_is_split_over_every_certified_pair_of_the_invocation() -> None:
+def test_alpha_is_divided_over_all_counted_pairs_of_the_invocation() -> None:
     found = orchestrator.run(Request(("Response", "Choice"), alpha=0.03)).audits
     for audit in found:
         if not audit.sampled:
@@ -151,14 +151,14 @@ def test_alpha_is_split_over_found_pairs_that_go_on() -> None:
     found = orchestrator.run(request).audits
     shares = [evidence.alpha for evidence in found[0].sampled]
     assert len(shares) == 3
-    assert shares == pytest.approx([0.004] * 3), "three tenths of α for the last look, for each pair a third of it"
+    assert shares == pytest.approx([0.004] * 3), "three tenths of α for the last analysis, a third of it for each pair"
 
 
 @pytest.mark.parametrize("bits", [False, True])
 @pytest.mark.parametrize("certify", [False, True])
 def test_shares_add_up(bits: bool, certify: bool) -> None:
     parts = alpha_shares.shares(0.04, certify=certify, bits=bits)
-    # levels above the claim have the same e-process as the claim on the first night
+    # levels above the claim have the same e-process as the claim on the first session
     assert parts.above == parts.sequential
     assert parts.sequential + parts.bits + parts.analyses + parts.final == pytest.approx(
         alpha_shares.of_session(0.04, 1)
@@ -209,7 +209,7 @@ def test_runs_are_counted_in_full() -> None:
     assert found.runs == 2 * 2_000
     assert evidence.runs_trained == alpha_shares.learning_runs(2_000) == 500
     assert (evidence.n, evidence.m) == (1_500, 1_500)
-    assert found.sequential.runs == 2_000, "the e-process bets on the certifying runs too"
+    assert found.sequential.runs == 2_000, "the e-process tests the counted samples too"
 
 
 @pytest.mark.parametrize("runs", [1, 2, 9, 10, 11, 4_999, 5_001, 12_345])
@@ -404,7 +404,7 @@ def test_sampled_evidence_before_a_crash_stands(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_only_whole_looks_before_a_crash_are_counted() -> None:
-    """A certificate may stop at its looks alone, whose error is shared out beforehand: a crash is no look."""
+    """A confidence bound may stop only at interim analyses, whose error is divided in advance; a crash is not one."""
 
     def crashes_in_the_end(dataset: Any, rng: Generator, size: int) -> Any:
         if rng.random() < 0.02:
@@ -422,7 +422,7 @@ def test_only_whole_looks_before_a_crash_are_counted() -> None:
     assert crashed > 3
 
 
-def test_the_time_limit_keeps_whole_looks() -> None:
+def test_the_time_limit_keeps_complete_analyses() -> None:
     calls: list[int] = []
 
     def slow(dataset: Any, rng: Generator, size: int) -> Any:
@@ -435,7 +435,7 @@ def test_the_time_limit_keeps_whole_looks() -> None:
     found = audit(slow, epsilon=0.1, runs=200_000, seconds=2, certify=False)
     (evidence,) = found.sampled
     assert evidence.n == evidence.m
-    assert found.verdict is Verdict.FAIL, "what the whole looks refute is refuted"
+    assert found.verdict is Verdict.FAIL, "complete interim analyses may refute"
 
 
 def test_the_ledger_of_a_mechanism_that_exits_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -470,7 +470,7 @@ def test_a_multiset_pair() -> None:
 
 
 @pytest.mark.usefixtures("catalogue")
-def test_the_bound_plot_ends_in_the_certificate() -> None:
+def test_the_bound_plot_ends_in_the_confidence_bound() -> None:
     result: Result = orchestrator.run(Request(("Response",)))
     found = result.audits[0]
     (evidence,) = found.sampled

@@ -76,7 +76,7 @@ def test_the_expectation_test_can_fail() -> None:
     assert expectations(wrong, n, m, epsilon, delta).max() > 1.05
 
 
-def test_an_alternative_that_obeys_the_claim_bets_nothing() -> None:
+def test_an_alternative_that_obeys_the_claim_changes_nothing() -> None:
     x, y = outcomes(5, 7)
     assert not eprocess.log_e_value(x, 5, y, 7, p=0.3, q=0.3, epsilon=0.1, delta=0.0).any()
     assert not eprocess.log_e_value(x, 5, y, 7, p=0.0, q=0.0, epsilon=0.0, delta=0.0).any()
@@ -122,7 +122,7 @@ def test_projection_of_arrays_is_that_of_their_elements() -> None:
         assert (together[0][i, j], together[1][i, j]) == pytest.approx(tuple(map(float, alone)), rel=1e-12)
 
 
-def test_an_excluded_outcome_ends_a_bet() -> None:
+def test_an_excluded_outcome_ends_a_test() -> None:
     claim: dict[str, Any] = {"epsilon": 0.0, "delta": 0.1}
     assert eprocess.log_e_value(4, 5, 0, 5, p=1.0, q=0.0, **claim) == -math.inf
     assert eprocess.log_e_value(5, 5, 1, 5, p=1.0, q=0.0, **claim) == -math.inf
@@ -172,14 +172,14 @@ def test_plug_in_lies_between_the_estimates_and_the_claim() -> None:
 
 
 def test_plug_in_projects_where_the_estimates_do() -> None:
-    """It is drawn along the line to the projection: the same null point is bet against."""
+    """It is drawn along the line to the projection: the same null point is tested."""
     p, q = eprocess.plug_in(7, 20, 1, 20, epsilon=0.5, delta=0.01)
     found = eprocess.null_projection(p, q, epsilon=0.5, delta=0.01)
     expected = eprocess.null_projection(7.5 / 21, 1.5 / 21, epsilon=0.5, delta=0.01)
     assert np.array(found) == pytest.approx(np.array(expected), rel=1e-9)
 
 
-def test_plug_in_bets_nothing_without_evidence() -> None:
+def test_plug_in_changes_nothing_without_evidence() -> None:
     for counts in [(0, 0, 0, 0), (3, 10, 3, 10), (0, 10, 10, 10)]:
         p, q = eprocess.plug_in(*counts, epsilon=0.1, delta=0.0)
         assert not eprocess.log_e_value(5, 8, 2, 8, p=p, q=q, epsilon=0.1, delta=0.0).any()
@@ -247,7 +247,7 @@ def test_mixture_is_the_weighted_average() -> None:
     assert mixture.epsilon_lower(0.35) == 0.0
 
 
-def test_mixture_may_lose_all_if_all_is_bet() -> None:
+def test_mixture_may_become_zero_at_full_strength() -> None:
     mixture = eprocess.Mixture([0.1], [0.5, 0.5])
     mixture.update([np.array([-math.inf]), np.array([-math.inf])])
     assert mixture.log_values[0] == -math.inf
@@ -265,14 +265,14 @@ def test_signal_mixture_averages_its_signals() -> None:
 
 
 def test_one_signal_is_a_likelihood_ratio_against_its_projection() -> None:
-    """The two ways to write a bet agree: the alternative that a stake stands for, put through `log_e_value`."""
+    """The two forms agree: the alternative that a strength stands for, put through `log_e_value`."""
     epsilon, delta, n, m = 0.3, 0.01, 6, 9
     p_null, q_null = 0.01 + math.exp(0.3) * 0.25, 0.25
     step = math.exp(0.3) * n / m
     noise = math.sqrt(p_null * (1 - p_null) + step**2 * q_null * (1 - q_null) * m / n)
     x, y = outcomes(n, m)
     found = eprocess.signal_log_e_values(x, n, y, m, p=p_null, q=q_null, epsilon=epsilon, delta=delta)
-    for i, signal in list(enumerate(eprocess.SIGNALS))[1:]:  # the first stake is cut
+    for i, signal in list(enumerate(eprocess.SIGNALS))[1:]:  # the first strength is cut
         stake = signal / noise
         p, q = p_null + stake * p_null * (1 - p_null), q_null - step * stake * q_null * (1 - q_null)
         expected = eprocess.log_e_value(x, n, y, m, p=p, q=q, epsilon=epsilon, delta=delta)

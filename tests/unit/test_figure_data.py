@@ -144,7 +144,7 @@ def test_the_profile_is_finite_at_every_claim(epsilon: float) -> None:
 
 @pytest.mark.parametrize("certify", [False, True])
 def test_the_bound_after_every_batch(certify: bool) -> None:
-    """A fifth of the runs learn; the others certify, in looks that double unless all of them are used anyway."""
+    """A fifth of the samples learn; the others are counted, at analyses that double unless all are used anyway."""
     found = audit(responses, epsilon=1.0, certify=certify)
     plot = found.bound_plot
     assert plot is not None

@@ -18,7 +18,7 @@ from dpaudit_algorithms.pac.finite_class_theory import NoBadSample, lemma_3_2
 QUARTER = GeneralisationError(Thresholds(2), 0.25)
 
 
-def told_apart(n: int) -> Examples:
+def distinguished(n: int) -> Examples:
     return Examples(Thresholds(2), Truth((1,), (1,), 0), n)
 
 
@@ -44,7 +44,7 @@ def test_the_printed_sign_prefers_what_errs_most() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2, 45, 200])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_theorem_3_3_is_refuted_for_every_number_of_examples(n: int, epsilon: float) -> None:
-    found = success(FiniteClassLearner(epsilon, Thresholds(2)), told_apart(n))
+    found = success(FiniteClassLearner(epsilon, Thresholds(2)), distinguished(n))
     assert found == pytest.approx(1 / (1 + math.exp(epsilon * n / 2)), rel=1e-9)
     assert found <= 0.5
 
@@ -53,7 +53,7 @@ def test_theorem_3_3_sampled() -> None:
     mechanism = FiniteClassLearner(0.1, Thresholds(2))
     runs = 100_000
     p = 1 / (1 + math.exp(1.0))
-    found = sample(Trial(told_apart(20), mechanism, QUARTER), (), runs, seed=3).counts[True]
+    found = sample(Trial(distinguished(20), mechanism, QUARTER), (), runs, seed=3).counts[True]
     # five standard deviations: false alarms 6e-7
     assert abs(found / runs - p) < 5 * math.sqrt(p * (1 - p) / runs)
 
@@ -122,7 +122,7 @@ def test_lemma_3_2_holds_and_is_nearly_attained() -> None:
     assert lemma_3_2(2, 1.0, 1e-9)[0] == pytest.approx(1 / 3)  # far from it with two outputs and small a
 
 
-# --- the mended learner ---------------------------------------------------------------------------------------------
+# --- the corrected learner --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
@@ -146,7 +146,7 @@ def test_corrected_bound_by_hand() -> None:
             assert other.utility(other.printed_size)[-1].probability > 0.96
 
 
-def test_promises_begin_at_the_printed_sizes() -> None:
+def test_guarantees_begin_at_the_printed_sizes() -> None:
     mechanism = FiniteClassLearner(1.0, Thresholds(8))
     assert mechanism.printed_size == math.ceil(16 * math.log(64)) == 67
     assert [claim.probability for claim in mechanism.utility(67)] == [0.75, 0.875]

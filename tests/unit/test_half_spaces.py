@@ -118,7 +118,7 @@ def test_counted_by_balls(sine: Fraction, angle: str, wrap: bool) -> None:
             z = {0: x, 1: (-x[1], x[0]), -1: (x[1], -x[0])}[shift]
             phi = arb.atan2(arb(z[1]), arb(z[0])) + (turn if z[1] < 0 else 0)
             gap = abs(phi - i * gamma)
-            # a ball around γ itself is a distance of γ, which is not below it
+            # an interval around γ itself is a distance of γ, which is not below it
             if gap < gamma or (wrap and abs(turn - gap) < gamma) or (wrap and not abs(turn - gap) > gamma / 2):
                 expected[int(grid.labels(x)[i])].add(i)
         for y in (1, -1):

@@ -397,7 +397,7 @@ def test_printed_bound_on_t_n_is_false_for_two_to_four() -> None:
     assert math.log2(after_two) < argument(5)
 
 
-def test_mended_bound_on_t_n() -> None:
+def test_corrected_bound_on_t_n() -> None:
     # T(n) ≤ tower^(n)(1 + n·loglog(50n²)): after n − 1 logarithms of both sides 2^argument is left on the right
     def argument(n: int) -> float:
         return 1 + n * math.log2(math.log2(50 * n * n))

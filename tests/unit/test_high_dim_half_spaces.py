@@ -1,4 +1,4 @@
-"""Half-spaces in d dimensions: what the grid of angles misses, what one example does to it, and what is mended."""
+"""Half-spaces in d dimensions: what the grid of angles misses, what one example does to it, and what is corrected."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_one_point_is_never_missed() -> None:
             assert agreements(TWELFTHS, 3, Multiset.of(((x, y),))).max() == 1
 
 
-def test_the_promise_fails_for_certain() -> None:
+def test_the_guarantee_fails_for_certain() -> None:
     mechanism = halfspaces(TWELFTHS, 13)
     S = Multiset.counted(dict.fromkeys(NARROW, 7))
     goal = mechanism.utility(len(S))[0].goal
@@ -251,7 +251,7 @@ def test_largest_and_labels_by_hand() -> None:
     assert largest(Q, (1, 1, 1, 1), 9)[1] is None
 
 
-# --- mended ----------------------------------------------------------------------------------------------------------
+# --- corrected --------------------------------------------------------------------------------------------------------
 
 
 def test_the_box_holds_every_face() -> None:
@@ -267,16 +267,16 @@ def test_the_box_holds_every_face() -> None:
 
 
 @pytest.mark.parametrize("sample_", [NARROW, OPPOSITE])
-def test_mended_promise_where_the_grid_fails(sample_: tuple[tuple[tuple[int, ...], int], ...]) -> None:
+def test_corrected_guarantee_where_the_grid_fails(sample_: tuple[tuple[tuple[int, ...], int], ...]) -> None:
     mechanism = AHighHCorrected(1.0, 1, 3, 0.3)
     n = mechanism.sample_sizes[0].records
     S = Multiset.counted({example: -(-n // len(sample_)) for example in sample_})
-    promise = mechanism.utility(len(S))[0]
-    outcome = sample(Trial(Fixed(S), mechanism, promise.goal), (), 400, seed=8).counts
+    guarantee = mechanism.utility(len(S))[0]
+    outcome = sample(Trial(Fixed(S), mechanism, guarantee.goal), (), 400, seed=8).counts
     assert outcome.get(True, 0) >= 0.95 * 400
 
 
-def test_mended_law_by_hand_in_the_plane() -> None:
+def test_corrected_law_by_hand_in_the_plane() -> None:
     mechanism = AHighHCorrected(1.0, 1, 2)
     assert mechanism.reach == 2
     P, Q = law(mechanism, ()).as_dict(), law(mechanism, (((1, 0), 1),)).as_dict()

@@ -39,14 +39,14 @@ def test_sample_size_as_printed() -> None:
     logs = math.log2(12 / 1e-7) + math.log2(math.log2(65535))
     (size,) = mechanism.sample_sizes
     assert size.records == 2 * math.ceil(64 * 144 * logs) - 1
-    (promise,) = mechanism.utility(size.records)
-    assert 0.9 <= promise.probability < 0.9001
+    (guarantee,) = mechanism.utility(size.records)
+    assert 0.9 <= guarantee.probability < 0.9001
     assert mechanism.utility(size.records - 2)[0].probability < 0.9
     assert not mechanism.utility(1000)
 
 
 @pytest.mark.parametrize("a_dist", ["corrected", "printed"])
-def test_promise_by_law(a_dist: str) -> None:
+def test_promise_exactly(a_dist: str) -> None:
     mechanism = InteriorPointByRecConcave(a_dist=a_dist)
     (size,) = mechanism.sample_sizes
     n = size.records

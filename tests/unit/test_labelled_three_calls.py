@@ -28,14 +28,14 @@ def pair_of(n: int) -> tuple[Multiset, Multiset]:
 
 
 @pytest.mark.parametrize("n", [8_000, DEEP.sample_size(0.05)])
-def test_learn_thresholds_spends_more_than_it_claims(n: int) -> None:
+def test_learn_thresholds_loses_more_than_it_claims(n: int) -> None:
     """At the defaults ε = 1, δ = 1e-6, α = 0.1, with every printed constant; also at Theorem 6.17's sample size."""
     left, right = pair_of(n)
     assert len(left) == len(right) == n
     assert DEEP.claim.relation.distance(left, right) == 1
     _, p, q = align(law(DEEP, left), law(DEEP, right))
-    spent = epsilon_at_symmetric(p, q, 1e-6)
-    assert 1.08 < spent < 11 / 9  # basic composition: (5N − 4)·ε̂
+    loss = epsilon_at_symmetric(p, q, 1e-6)
+    assert 1.08 < loss < 11 / 9  # basic composition: (5N − 4)·ε̂
     corrected = LearnThresholdsCorrected(2**33 + 1, N=3)
     _, p, q = align(law(corrected, left), law(corrected, right))
     assert epsilon_at_symmetric(p, q, 1e-6) < 0.2
@@ -77,15 +77,15 @@ def test_the_same_by_runs_of_one_event() -> None:
     ("epsilon", "delta", "least"), [(0.5, 1e-9, 9.81), (0.1, 1e-9, 9.95), (0.1, 1e-6, 9.03), (0.5, 1e-6, 9.15)]
 )
 def test_rec_concave_on_labelled_examples(epsilon: float, delta: float, least: float) -> None:
-    """9ε at 9δ is refuted with one change of sign, down to δ = 1e-6 a step; the mended version keeps it."""
+    """9ε at 9δ is refuted with one change of sign, down to δ = 1e-6 a step; the corrected version keeps it."""
     n = 2048 if epsilon == 0.5 else 8192
     pair = three_calls_of_examples(epsilon, delta, 0.5, n)
     for version in (RecConcave, RecConcaveCorrected):
         mechanism = version(16_383, Consistency(16_384), float(n), 0.5, epsilon, delta, base=4)
         assert mechanism.calls == 3
         _, p, q = align(law(mechanism, pair.left), law(mechanism, pair.right))
-        spent = epsilon_at_symmetric(p, q, 9 * delta)
+        loss = epsilon_at_symmetric(p, q, 9 * delta)
         if version is RecConcave:
-            assert least * epsilon < spent < 11 * epsilon
+            assert least * epsilon < loss < 11 * epsilon
         else:
-            assert spent < 3 * epsilon
+            assert loss < 3 * epsilon

@@ -201,7 +201,7 @@ def test_repeated_labels_lose_no_mass() -> None:
 
 
 @pytest.mark.parametrize("parts", [(True, 1), (1.0, 1), (Uniform(range(2)), False), (0.0, -0.0), ((1, 2), (True, 2))])
-def test_equal_outputs_that_can_be_told_apart_are_refused(parts: Any) -> None:
+def test_equal_outputs_that_can_be_distinguished_are_refused(parts: Any) -> None:
     for order in (parts, parts[::-1]):
         for find in (law, interval_law):
             with pytest.raises(OutputError, match="an attacker can distinguish them; return one type"):

@@ -75,7 +75,7 @@ def test_wrong_inputs_are_named() -> None:
         law(LearnThresholds(8), (3,))
 
 
-def test_the_ledger_of_the_mended_version_balances() -> None:
+def test_the_ledger_of_the_corrected_version_balances() -> None:
     entry = ledger(LearnThresholdsCorrected(64, N=2), Multiset.of(((20, 1), (30, 0))))
     assert entry.balanced
     assert entry.complete

@@ -42,7 +42,7 @@ def learned(draw: Draw, size: int, seed: int = 0, **more: Any) -> Learner:
 
 
 def shares(found_event: LearnedEvent, draw: Draw, size: int = 100_000) -> tuple[float, float]:
-    """Fresh shares on the side where the event should be likelier, and on the other."""
+    """Fresh shares on the side where the event should be more likely, and on the other."""
     rng = default_rng(99)
     found = [found_event.event.count(outputs(draw(rng, side, size))) / size for side in (0, 1)]
     return (found[1], found[0]) if found_event.reverse else (found[0], found[1])
@@ -153,7 +153,7 @@ def test_scores_learned_on_what_they_count_would_be_seen(
 @pytest.mark.slow(only=["words"])
 @pytest.mark.parametrize("draw", [numbered, words], ids=["whole", "words"])
 def test_ties_in_the_order_of_arrival_would_be_seen(monkeypatch: pytest.MonkeyPatch, draw: Draw) -> None:
-    """The test above fails when atoms of equal ratio are told apart by the side on which they came first."""
+    """The test above fails when atoms of equal ratio are distinguished by the side on which they came first."""
 
     def ordered(hits: Any, sizes: tuple[int, int]) -> Any:
         return log_ratios(hits, sizes) - 1e-6 * np.arange(hits.shape[1])
@@ -175,7 +175,7 @@ def test_atoms() -> None:
     )
 
 
-def test_certify_is_near_the_best_half_line() -> None:
+def test_certify_is_near_the_best_threshold_event() -> None:
     learner = learned(laplace(1.0), 50_000)
     found_event = learner.certify(epsilon=0.5, delta=0.0, runs=500_000, alpha=0.01)
     p, q = shares(found_event, laplace(1.0), 400_000)
@@ -208,7 +208,7 @@ def test_a_delta_moves_the_threshold() -> None:
 
 
 def test_a_half_line_holds_outcomes_that_were_never_seen() -> None:
-    """A geometric count over a wide range: single outcomes are rare, half-lines are not."""
+    """A geometric count over a wide range: single outcomes are rare, threshold events are not."""
 
     def draw(rng: Generator, side: int, size: int) -> Any:
         return rng.geometric(0.005, size) - rng.geometric(0.005, size) + 200 * side
@@ -262,7 +262,7 @@ def test_a_constant_shows_nothing(value: Any) -> None:
         assert (found_event.x, found_event.n) == (found_event.y, found_event.m)
 
 
-def test_numbers_beyond_floats_are_told_apart_one_by_one() -> None:
+def test_numbers_beyond_floats_are_distinguished_one_by_one() -> None:
     def draw(rng: Generator, side: int, size: int) -> Any:
         return [10**400 + i for i in rng.integers(5 * side, 5 * side + 9, size).tolist()]
 
@@ -290,7 +290,7 @@ def test_the_expected_bound_is_clopper_pearson_s_on_shares_moved_against_it() ->
 
 
 def test_a_supplied_density_is_used() -> None:
-    """The likelihood ratio of two mixtures far from any half-line."""
+    """The likelihood ratio of two mixtures far from any threshold event."""
     rng = default_rng(1)
     centers = rng.normal(0, 30, (2, 60))
 
@@ -309,7 +309,7 @@ def test_a_supplied_density_is_used() -> None:
     assert q < 0.1
 
 
-def test_same_runs_same_witness() -> None:
+def test_same_samples_same_event() -> None:
     found = [learned(prefix_sums, 600, seed=4).choose_event(epsilon=0.1, delta=0.0) for _ in range(2)]
     assert found[0] == found[1]
 
@@ -335,7 +335,7 @@ def test_a_handful_of_runs_of_any_kind(sides: tuple[list[Any], list[Any]]) -> No
 
 
 def test_scales_settle_on_all_runs_before_an_event_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While runs come in they lag behind, which saves time; what is frozen has no later runs to be mended by."""
+    """While runs come in they lag behind, which saves time; what is frozen has no later samples to correct it."""
     fits: list[int] = []
     fitted = learner_module.fitted
 

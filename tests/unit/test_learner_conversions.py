@@ -1,4 +1,4 @@
-"""Empirical and PAC learners: Lemma 7.20's construction leaves (ε, δ) at large ε, and what is promised of accuracy."""
+"""Empirical and PAC learners: Lemma 7.20's construction leaves (ε, δ) at large ε, and the guarantees of accuracy."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ def test_accuracy_is_that_on_samples_from_the_rows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [EmpiricalLearner, EmpiricalLearnerCorrected])
-def test_promises_hold_where_expected(kind: type[EmpiricalLearner] | type[EmpiricalLearnerCorrected]) -> None:
+def test_guarantees_hold_where_expected(kind: type[EmpiricalLearner] | type[EmpiricalLearnerCorrected]) -> None:
     for case in empirical_utility(kind):
         worst = min(law(Trial(i, case.mechanism, case.claim.goal), ()).probability(bool) for i in case.instances)
         assert (worst >= case.claim.probability) == (case.expected == "pass"), case.label
 
 
 @pytest.mark.slow
-def test_pac_promises_hold_where_expected() -> None:
+def test_pac_guarantees_hold_where_expected() -> None:
     for case in pac_utility():
         few = [i for i in case.instances if len(i.truth.points) < 3]  # type: ignore[attr-defined]
         worst = min(law(Trial(i, case.mechanism, case.claim.goal), ()).probability(bool) for i in few)

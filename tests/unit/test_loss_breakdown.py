@@ -1,4 +1,4 @@
-"""Privacy loss by part: one course of draws on both datasets, against numbers worked out by hand."""
+"""Privacy loss by part: one execution path on both datasets, against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def follow(mechanism: Mechanism, left: Any, right: Any, *wanted: Any, **options:
     return found
 
 
-def exact(spent: LossTerm) -> float:
+def exact(term: LossTerm) -> float:
     """ε of a node at the δ that it claims."""
-    claim = spent.entry.claim or spent.entry.composed
-    return hockey_stick.epsilon_at_symmetric(spent.left, spent.right, claim.delta if claim else 0.0)
+    claim = term.entry.claim or term.entry.composed
+    return hockey_stick.epsilon_at_symmetric(term.left, term.right, claim.delta if claim else 0.0)
 
 
-def leaves(spent: LossTerm) -> list[LossTerm]:
-    return [leaf for part in spent.parts for leaf in leaves(part)] if spent.parts else [spent]
+def leaves(term: LossTerm) -> list[LossTerm]:
+    return [leaf for part in term.parts for leaf in leaves(part)] if term.parts else [term]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Counts(Mechanism):
 
 
 def test_two_counts_composed() -> None:
-    """Pr[n + Lap(1/ε) ≥ 1] is 1/2 where n = 1 and e^{−ε}/2 where n = 0: every count spends its ε, and loses it."""
+    """Pr[n + Lap(1/ε) ≥ 1] is 1/2 where n = 1 and e^{−ε}/2 where n = 0: the loss of every count is its ε."""
     found = follow(Counts(0.5, 0.25), (1,), (0,), (True, True))
     assert found.entry.claim == Claim(1.0)
     assert found.entry.composed == Claim(0.75)
@@ -158,31 +158,31 @@ def test_three_calls_spend_what_was_found_by_hand(T: int, base: int) -> None:
     assert inner.loss == pytest.approx(0.75 * 0.5, abs=0.04)
     # but for the 3e-9 of δ that its claim allows
     assert exact(inner) == pytest.approx(inner.loss, abs=1e-7)
-    # one course has nearly all of the probability, so that its loss is nearly that of the event
+    # one path has nearly all of the probability, so that its loss is nearly that of the event
     assert found.share > 0.99
     assert found.loss == pytest.approx(math.log(6.40775e-4 / 4.71694e-6), abs=0.02)
     assert found.loss == pytest.approx(sum(leaf.loss for leaf in leaves(found)), rel=1e-12)
 
 
-def test_the_mended_version_keeps_to_every_claim() -> None:
+def test_the_corrected_version_keeps_to_every_claim() -> None:
     found = follow(three(RecConcaveCorrected, 4096, 4), (1,), (0,), *range(2048, 2304))
 
-    def held(spent: LossTerm) -> None:
-        assert spent.entry.claim is not None
-        assert exact(spent) <= spent.entry.claim.epsilon * (1 + 1e-9)
-        for part in spent.parts:
+    def held(term: LossTerm) -> None:
+        assert term.entry.claim is not None
+        assert exact(term) <= term.entry.claim.epsilon * (1 + 1e-9)
+        for part in term.parts:
             held(part)
 
     held(found)
 
 
 @pytest.mark.parametrize("k", [2, 5])
-def test_losses_add_up_to_the_ratio_of_the_course(k: int) -> None:
+def test_losses_add_up_to_the_ratio_of_the_path(k: int) -> None:
     mechanism = BasicComposition(0.3, 1e-3, k)
     found = follow(mechanism, (1,), (0,), (k,))
     assert len(leaves(found)) == k
     assert sum(leaf.loss for leaf in leaves(found)) == pytest.approx(found.loss, rel=1e-12)
-    # all k answers "likely 1" are the one course there is
+    # all k answers "likely 1" are the only path
     p, q = (law(mechanism, side).as_dict()[(k,)] for side in ((1,), (0,)))
     assert found.loss == pytest.approx(math.log(p / q), rel=1e-12)
 
@@ -247,7 +247,7 @@ def test_another_mechanism_on_the_other_dataset_is_compared_but_not_opened() -> 
 
 
 def test_a_hidden_draw_that_one_dataset_cannot_give_is_not_blamed() -> None:
-    """Half of the records are drawn and never shown: no course of the one is one of the other, but the output is
+    """Half of the records are drawn and never shown: no path of the one is a path of the other, but the output is
     nearly private."""
 
     def program(dataset: Any) -> Program:
@@ -319,7 +319,7 @@ def test_what_is_too_much_work_is_not_opened() -> None:
     assert exact(found) == pytest.approx(0.75, rel=1e-12)
 
 
-def test_the_likeliest_course_is_the_one_shown() -> None:
+def test_the_most_likely_path_is_the_one_shown() -> None:
     """Where the likeliest draws are impossible on the other dataset and others are not even a tenth as likely, nothing
     is opened: those would not show where the loss comes from."""
 
@@ -349,7 +349,7 @@ def test_outcomes_are_not_confused_with_their_parts() -> None:
     assert found.share == 1
 
 
-def test_an_event_without_probability_has_no_course() -> None:
+def test_an_event_without_probability_has_no_path() -> None:
     assert loss_breakdown(Counts(0.5, 0.25), (1,), (0,), event("never")) is None
 
 
@@ -387,7 +387,7 @@ def test_the_audit_holds_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_bound_is_of_the_dearest_draws() -> None:
-    """The course that ends at once uses one part, others two; the claim has to cover those."""
+    """The path that ends at once uses one part, others two; the claim has to cover those."""
 
     def program(dataset: Any) -> Program:
         a = yield (Laplace(dataset[0], 1.0) >= 1).spending(Claim(1.0))

@@ -223,7 +223,7 @@ def test_the_bound_without_the_root_is_exceeded(n: int, beta: float) -> None:
 
 
 @pytest.mark.slow
-def test_the_bound_without_the_root_sampled_and_by_law() -> None:
+def test_the_bound_without_the_root_sampled_and_exactly() -> None:
     learner, beta = LearnHalf(1.0, 1), 1 / 8
     trial = Trial(Mixed(COIN, 30_000), learner, Deviation(learner, beta, PRINTED))
     misses = sample(trial, (), 1_500, seed=4).counts[False] / 1_500

@@ -289,7 +289,7 @@ def test_turns() -> None:
     assert (f[0], f[1]) == (1, 0)
 
 
-def test_the_promise_at_the_printed_n() -> None:
+def test_the_guarantee_at_the_printed_n() -> None:
     """All within 3α in 300 conversations with the worst queries; errors come near T, so that it is well tried."""
     points = (0, 1, 2, 3)
     draft = PrivateMultiplicativeWeights(1.0, 0.0, 0.2, points, 1, AskingAll((among(0),) * 20))
@@ -309,7 +309,7 @@ def test_the_promise_at_the_printed_n() -> None:
     assert scarce.utility(len(records) - 1) == ()
 
 
-def test_accuracy_on_the_distribution_is_promised_for_pure_privacy() -> None:
+def test_accuracy_on_the_distribution_is_guaranteed_for_pure_privacy() -> None:
     """Corollary 4.10 with δ′ = εβ; the distribution is the analyst's."""
     analyst = RandomSubsets((0, 1, 2, 3), 5)
     assert analyst.population == Population.uniform((0, 1, 2, 3))

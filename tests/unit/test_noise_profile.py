@@ -43,7 +43,7 @@ def hockey_stick(p: Callable[[float], float], q: Callable[[float], float], epsil
 
 
 def close(found: Enclosure, truth: float, error: float = 1e-9) -> None:
-    """Within the error of an integral in doubles, and no wider than promised."""
+    """Within the error of an integral in doubles, and no wider than guaranteed."""
     assert found.low - error <= truth <= found.high + error
     assert found.high - found.low <= max(AGREE * found.high, 1e-13)
 

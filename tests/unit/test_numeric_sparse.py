@@ -86,7 +86,7 @@ def test_epsilon_by_quadrature(threshold: int, c: int, k: int) -> None:
         mechanism = NumericSparse(1.0, 0.0, float(threshold), c, queries)
         left, right = map(Multiset.counted, FIRST)
         assert exact_epsilon(mechanism, left, right) <= 1 + 1e-9
-        # one draw of T̂ is private too, and spends less
+        # one draw of T̂ is private too, and costs less
         assert exact_epsilon(mechanism, left, right, once=True) <= 1 + 1e-9
 
 
@@ -96,8 +96,8 @@ def test_epsilon_is_nearly_attained() -> None:
     assert exact_epsilon(mechanism, left, right) == pytest.approx(0.996673, abs=1e-6)
 
 
-def test_one_threshold_for_all_spends_what_is_worked_out() -> None:
-    """ε₁/(2c) for T̂ once, ε₁/2 for c answers above, ε/9 for the releases; the text with fresh noise spends ε."""
+def test_one_threshold_for_all_has_the_loss_worked_out_by_hand() -> None:
+    """ε₁/(2c) for T̂ once, ε₁/2 for c answers above, ε/9 for the releases; the text with fresh noise costs ε."""
     left, right = map(Multiset.counted, FIRST)
     mechanism = NumericSparse(1.0, 0.0, -60.0, 3, ((ZEROS,) * 4 + (ONES,)) * 3)
     bound = (8 / 9) * (1 / 6 + 1 / 2) + 1 / 9
@@ -132,7 +132,7 @@ def test_parts_compose_below_epsilon_with_delta(printed: bool) -> None:
     for delta, c in product((0.99, 0.5, 0.1, 1e-6), (1, 2, 5, 10, 50, 100, 1_000, 10**6)):
         for epsilon in (0.1, 1.0, 3.2 * math.log(2 / delta)):
             assert SparseNoise(epsilon, delta, c, printed=printed).composed <= epsilon
-    # and what the halves may spend by Corollary 3.21 is what they spend
+    # and the halves cost exactly what Corollary 3.21 allows
     noise = SparseNoise(0.9, 1e-6, 40, printed=printed)
     first, second = 2 / noise.threshold, 1 / noise.released
     root = math.sqrt(8 * 40 * math.log(2 / 1e-6))
@@ -177,15 +177,15 @@ def test_it_halts_before_the_last_query(kind: type[NumericSparse]) -> None:
     outputs = sample(mechanism, D, 2_000, seed=2)
     assert outputs.reals.shape == (2_000, 1)
     reached = mechanism.goal.reached(Instance(D), (10_000.0,))
-    assert reached is (kind is NumericSparseCorrected)  # where nothing is promised
+    assert reached is (kind is NumericSparseCorrected)  # where nothing is guaranteed
     assert not mechanism.goal.reached(Instance(Multiset.counted({0: 10_000})), (10_000.0,))
 
 
 @pytest.mark.slow(fast=["1-*"])
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(("c", "k", "beta"), [(1, 1, 0.05), (3, 12, 0.5), (10, 10, 0.05)])
-def test_the_mended_accuracy_by_quadrature(delta: float, c: int, k: int, beta: float) -> None:
-    """Patterns by their law, releases by their tails, on answers at the ends of the promise."""
+def test_the_corrected_accuracy_by_quadrature(delta: float, c: int, k: int, beta: float) -> None:
+    """Patterns by their law, releases by their tails, on answers at the ends of the guarantee."""
     draft = NumericSparseCorrected(1.0, delta, 0.0, c, (ZEROS,) * (k - c) + (ONES,) * c, beta)
     T = math.ceil(3 * draft.alpha)
     mechanism = NumericSparseCorrected(1.0, delta, float(T), c, draft.queries, beta)

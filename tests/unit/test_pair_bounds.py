@@ -102,7 +102,7 @@ def test_an_infinite_epsilon_has_a_bound_in_delta() -> None:
 
 
 class Leaks(Mechanism):
-    """Tells its record with probability 0.1, beside three coins: no ball is sure that the eight parts are 0.1."""
+    """Tells its record with probability 0.1, beside three coins: no interval shows that the eight parts are 0.1."""
 
     def run(self, dataset: tuple[int, ...]) -> Program:
         told = yield Bernoulli(0.1)

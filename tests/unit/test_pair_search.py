@@ -284,7 +284,7 @@ def test_a_lucky_estimate_is_not_kept() -> None:
     assert sum(highest) / 20 > 2
 
 
-def test_what_a_climb_counts_and_promises() -> None:
+def test_what_a_climb_counts_and_guarantees() -> None:
     asked: list[tuple[Pair, int]] = []
 
     def score(pair: Pair, effort: int) -> float:

@@ -36,7 +36,7 @@ def test_layers_refuse_what_cannot_be_drawn() -> None:
         line([(0, float("inf"))], style="left")
 
 
-def test_courses_are_kept_apart() -> None:
+def test_curves_are_kept_apart() -> None:
     assert line([(0, 1), (2, 3)], [(4, 5)], style="left").x == [0, 2, None, 4]
     apart = area([(0, 0), (1, 0), (0, 1)], [(2, 2), (3, 2), (2, 3)], style="left")
     drawn = panel_figures(Drawing("", "", [Panel("p", "x", "y", [apart])]), prefix="t")

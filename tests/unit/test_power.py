@@ -22,7 +22,7 @@ from dpaudit.stats.power import (
 
 
 def laplace_events(epsilon: float) -> list[tuple[float, float]]:
-    """(p, q) of the half-lines {output > t}: Laplace noise of scale 1/epsilon around 1 and around 0."""
+    """(p, q) of the threshold events {output > t}: Laplace noise of scale 1/epsilon around 1 and around 0."""
     cuts = np.linspace(-1, 3, 801)
     law = stats.laplace(scale=1 / epsilon)
     return [(float(law.sf(t - 1)), float(law.sf(t))) for t in cuts]
@@ -136,7 +136,7 @@ def test_power_of_the_score_test_by_enumeration(
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.9, 0.2), (0.6, 0.05), (1.0, 0.0), (0.2, 0.2)])
-def test_power_of_the_split_certificate_by_enumeration(p: float, q: float) -> None:
+def test_power_of_the_split_bound_by_enumeration(p: float, q: float) -> None:
     n, m, epsilon, delta, alpha = 30, 25, 0.5, 0.02, 0.1
     rejected = np.array(
         [

@@ -40,7 +40,7 @@ def test_e_values_multiply() -> None:
     prior = evidence_of(first, where="first", seed=2)
     alone, both = result(seed=2), result(seed=2, prior=prior)
     plots = [found.audits[0].evidence_plot for found in (alone, both)]
-    # while events are learned; the one that is then certified may be another
+    # while events are learned; the one that is then counted may be another
     learned = [
         [e for runs, e in zip(plot.runs, plot.log10_e, strict=True) if runs <= alpha_shares.learning_runs(400)]
         for plot in plots
@@ -55,11 +55,11 @@ def test_e_values_multiply() -> None:
 
 
 @pytest.mark.slow
-def test_nights_that_show_nothing_alone_refute_together() -> None:
+def test_sessions_that_show_nothing_alone_refute_together() -> None:
     found, sessions = result(seed=0), 1
     assert found.audits[0].verdict is not Verdict.FAIL
     while found.audits[0].verdict is not Verdict.FAIL and sessions < 60:
-        found = result(seed=sessions, prior=evidence_of(found, where="last night", seed=sessions))
+        found = result(seed=sessions, prior=evidence_of(found, where="last session", seed=sessions))
         sessions += 1
     audit = found.audits[0]
     assert audit.verdict is Verdict.FAIL
@@ -77,8 +77,8 @@ def test_evidence_about_something_else_is_refused() -> None:
     says = r"^the earlier result has no evidence .* about responses against 2-DP .*\.$"
     with pytest.raises(UsageError, match=says):
         result(seed=2, prior=prior)
-    with pytest.raises(UsageError, match=r"^night\.json has no evidence"):
-        result(seed=2, prior=prior, prior_from="night.json")
+    with pytest.raises(UsageError, match=r"^session\.json has no evidence"):
+        result(seed=2, prior=prior, prior_from="session.json")
     exact_only = Request(("A",), prior=prior)
     with pytest.raises(UsageError, match="the earlier result has no evidence"):
         prior_notes([], exact_only, {})
@@ -92,14 +92,14 @@ def test_evidence_of_which_only_a_part_matches() -> None:
 
     other = result(seed=1, epsilon=2.0)
     session = replace(other, audits=[*result(seed=1).audits, *other.audits])
-    prior = evidence_of(session, where="night.json", seed=2)
-    found = both(response, responses, seed=2, prior=prior, prior_from="night.json")
+    prior = evidence_of(session, where="session.json", seed=2)
+    found = both(response, responses, seed=2, prior=prior, prior_from="session.json")
     assert [audit.notes for audit in found.audits] == [
         [
-            "No evidence of night.json is used in this audit: it has no e-value of this version of the mechanism "
+            "No evidence of session.json is used in this audit: it has no e-value of this version of the mechanism "
             "against this claim."
         ],
-        ["Evidence of night.json that matches no audit here is not used: responses against "
+        ["Evidence of session.json that matches no audit here is not used: responses against "
          f"{other.audits[0].claim.statement}."],
     ]
     alone = both(response, responses, seed=2)
@@ -124,10 +124,10 @@ def test_what_was_carried_to_two_cases_counts_once() -> None:
 def test_the_same_runs_twice_are_refused() -> None:
     first = result(seed=1)
     with pytest.raises(UsageError, match="was made with seed 1 too"):
-        evidence_of(first, where="nights.json", seed=1)
+        evidence_of(first, where="sessions.json", seed=1)
     later = result(seed=2, prior=evidence_of(first, where="first", seed=2))
     with pytest.raises(UsageError, match="choose another --seed"):
-        evidence_of(later, where="nights.json", seed=1)
+        evidence_of(later, where="sessions.json", seed=1)
 
 
 def test_what_an_e_value_is_about() -> None:
@@ -197,10 +197,10 @@ def test_carried_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
 def test_a_part_that_matches_on_the_command_line(typed: Typed, tmp_path: Path) -> None:
     (tmp_path / "u.py").write_text(USER + USER.replace("def f", "def g"))
     asked = "--epsilon 0.85 --pair [0] [1] --runs 400 --min-power inf"
-    assert typed(f"check u.py:f {asked} --seed 1 --json night.json").code == 0
-    # nights may add up in one file
-    said = typed(f"check u.py:f u.py:g {asked} --seed 2 --evidence night.json --json night.json")
+    assert typed(f"check u.py:f {asked} --seed 1 --json session.json").code == 0
+    # sessions may add up in one file
+    said = typed(f"check u.py:f u.py:g {asked} --seed 2 --evidence session.json --json session.json")
     assert said.code == 0
-    assert said.out.count("No evidence of night.json is used") == 1
-    audits = json.loads((tmp_path / "night.json").read_text())["audits"]
+    assert said.out.count("No evidence of session.json is used") == 1
+    audits = json.loads((tmp_path / "session.json").read_text())["audits"]
     assert [(audit["sequential"]["seeds"], len(audit["notes"])) for audit in audits] == [([1, 2], 0), ([2], 1)]

@@ -1,4 +1,4 @@
-"""Query release, its refinement, and the learner made of two releases: the algebra, the promises, the claims."""
+"""Query release, its refinement, and the learner made of two releases: the algebra, the guarantees, the claims."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_release_by_hand() -> None:
 
 @pytest.mark.slow(fast=["2-*"])
 @pytest.mark.parametrize(("size", "n"), [(2, 20), (2, 60), (3, 40), (4, 12)])
-def test_release_is_as_accurate_as_promised(size: int, n: int) -> None:
+def test_release_is_as_accurate_as_guaranteed(size: int, n: int) -> None:
     mechanism = ThresholdRelease(1.0, size, 0.25)
     (guaranteed,) = mechanism.utility(n)
     for D in (Multiset.counted(dict.fromkeys(range(size), n // size)), Multiset.counted({size - 1: n})):
@@ -119,7 +119,7 @@ def test_refinement_pads_to_whole_numbers() -> None:
         RefinedRelease(ThresholdRelease(1.0, 2), 0.007)
 
 
-def test_refinement_promises_what_the_inner_release_does() -> None:
+def test_refinement_guarantees_what_the_inner_release_does() -> None:
     inner = ThresholdRelease(1.0, 2, 0.002)
     assert RefinedRelease(inner, 0.002).utility(300)[0].probability == inner.utility(1000)[0].probability
     assert RefinedRelease(inner, 0.001).utility(300) == ()  # the inner release is not so accurate
@@ -150,7 +150,7 @@ def test_learner_claims_two_releases_which_is_less_than_the_lemma() -> None:
 
 @pytest.mark.slow(only=["61"])
 @pytest.mark.parametrize("n", [20, 61])
-def test_learner_keeps_its_promise_exactly(n: int) -> None:
+def test_learner_keeps_its_guarantee_exactly(n: int) -> None:
     learner = LearnerFromRelease(ThresholdRelease(1.0, 2, 0.1), Thresholds(2))
     (guaranteed,) = learner.utility(n)
     for negatives in range(0, n + 1, 4):

@@ -167,7 +167,7 @@ def test_what_goes_on_needs_the_members() -> None:
     with pytest.raises(NotEnumerableError, match="The law has"):
         law(Toy(), 0.5).probability(lambda v: v is BOTTOM)
     assert sample(GoesOn(Toy()), 0.5, 1000, seed=100).runs == 1000
-    # few members are told apart
+    # few members are distinguished
     steps = StepScores((0, 3), (1, 2), 9)
     few, one_by_one = (law(GoesOn(InPieces(form)), None).as_dict() for form in (steps, Scores([1] * 3 + [2] * 6)))
     assert few == pytest.approx(one_by_one)

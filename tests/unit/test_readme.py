@@ -50,8 +50,8 @@ def test_the_python_example_catches_it(own_function: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_test_fails_with_the_pair_and_passes_when_mended(tmp_path: Path) -> None:
-    file, corrected = tmp_path / "test_counts.py", tmp_path / "test_mended.py"
+def test_the_test_fails_with_the_pair_and_passes_when_fixed(tmp_path: Path) -> None:
+    file, corrected = tmp_path / "test_counts.py", tmp_path / "test_corrected.py"
     text = block("python", "# test_counts.py")
     file.write_text(text, encoding="utf-8")
     corrected.write_text(text.replace("1 / 2", "1"), encoding="utf-8")

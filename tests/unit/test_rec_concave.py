@@ -214,7 +214,7 @@ def test_three_calls_with_the_printed_base_of_32() -> None:
     assert worst[1] == pytest.approx(4.9115, abs=1e-4)
 
 
-def test_the_ledger_of_the_mended_version_balances() -> None:
+def test_the_ledger_of_the_corrected_version_balances() -> None:
     r, steps = three_calls(0.5, 1e-9)
     entry = ledger(RecConcaveCorrected(4096, steps, r, 0.5, 0.5, 1e-9, base=4), (0,))
     assert entry.balanced

@@ -112,7 +112,7 @@ def test_hashes_are_pairwise_independent() -> None:
 
 @pytest.mark.slow(only=["9-*", "6-*"])
 @pytest.mark.parametrize(("domain", "alpha"), WORST)
-def test_one_hypothesis_of_either_kind_is_good_as_often_as_promised(domain: int, alpha: float) -> None:
+def test_one_hypothesis_of_either_kind_is_good_as_often_as_guaranteed(domain: int, alpha: float) -> None:
     goal = Represents(Points(domain), alpha)
     truths = [just_above(domain, alpha), just_above(domain, alpha, 0.5), Truth((0,), (1,), 0)]
     for truth in truths:
@@ -230,7 +230,7 @@ def test_for_every_epsilon_sampled() -> None:
     assert abs(hits - runs * p) < 6 * math.sqrt(runs * p * (1 - p))
 
 
-def test_e3_as_printed_and_mended() -> None:
+def test_e3_as_printed_and_corrected() -> None:
     """3 of 40 examples tell two thresholds apart, one over αn = 2: the worse has probability 1/(1 + e^{1.5})."""
     literal, corrected = RepresentationLearner(1.0, TWO), RepresentationLearnerCorrected(1.0, TWO)
     S = Multiset.counted({(1, 0): 3, (0, 1): 37})

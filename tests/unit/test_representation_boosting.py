@@ -56,7 +56,7 @@ def test_majorities_by_definition() -> None:
 
 
 def test_the_thought_experiment_against_brute_force() -> None:
-    """Random classes and distributions: its success gives a majority within the mended bound, so that one exists."""
+    """Random classes and distributions: its success gives a majority within the corrected bound, so that one exists."""
     rng = np.random.default_rng(1)
     succeeded = failed = 0
     for _ in range(150):
@@ -143,7 +143,7 @@ def test_the_factor_is_attained_for_every_even_number_of_rounds(T: int) -> None:
 
 
 def test_the_conclusion_survives() -> None:
-    """At T = 14·ln(2/α) the mended bound is (α/2)^{2.01} at most; rounding T up only lowers it."""
+    """At T = 14·ln(2/α) the corrected bound is (α/2)^{2.01} at most; rounding T up only lowers it."""
     for alpha in np.concatenate([np.linspace(0.001, 0.999, 500), np.geomspace(1e-12, 1e-3, 50)]).tolist():
         T = math.ceil(14 * math.log(2 / alpha))
         assert T >= 10
@@ -155,7 +155,7 @@ def test_the_conclusion_survives() -> None:
 
 @pytest.mark.parametrize("best", [True, False])
 @pytest.mark.parametrize("T", [3, 30, 52])
-def test_the_thought_experiment_by_law(T: int, best: bool) -> None:
+def test_the_thought_experiment_exactly(T: int, best: bool) -> None:
     """It fails with the first bad class, and only then: (511/512)^T, just above the union bound."""
     uniform = Truth((0, 1, 2, 3), (1, 1, 1, 1), 0)
     found = law(ThoughtExperiment(WEAK, T, best), uniform)
@@ -178,7 +178,7 @@ def test_past_rounds_that_fail() -> None:
     assert not Majorities((bad,) * 30).has_good(WEAK.concepts, uniform, Fraction(9, 10))
 
 
-def test_rounds_by_law() -> None:
+def test_rounds_exactly() -> None:
     """All T classes have to be the good one, unless the majority outvotes a bad one."""
     one = AlphaBoosted(WEAK, 0.45, 5)
     assert one.beta == 5 * WEAK_BETA

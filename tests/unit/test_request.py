@@ -79,7 +79,7 @@ def test_names_are_exact() -> None:
 
 
 @pytest.mark.usefixtures("catalogue")
-def test_runs_do_not_make_an_audit_by_law_a_sampled_one() -> None:
+def test_runs_do_not_make_an_exact_audit_a_sampled_one() -> None:
     jobs = jobs_of(Request(("Response",), runs=77))
     assert [job.runs for job in jobs] == [77, 0, 77]
 

@@ -95,9 +95,9 @@ def test_of_several_one_is_taken() -> None:
     twice = replace(several, audits=[several.audits[0]] * 2)
     with pytest.raises(UsageError, match="2 audits of this result are called"):
         twice.only("paper constants")
-    promise = made("utility")[2]
-    assert promise.audits == []
-    assert len(promise.utility) == 1
+    guarantee = made("utility")[2]
+    assert guarantee.audits == []
+    assert len(guarantee.utility) == 1
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -193,7 +193,7 @@ def test_size_by_enumeration(n: int, m: int, epsilon: float, delta: float, alpha
     _, _, law = boundary(n, m, epsilon, delta)
     size = law[:, rejected].sum(axis=1).max()
     assert size <= alpha
-    # And it is spent: a test that never rejects would pass the line above.
+    # And it is used: a test that never rejects would pass the line above.
     assert size >= 0.3 * alpha
 
 
@@ -268,7 +268,7 @@ def test_epsilon_lower_covers_by_enumeration(n: int, m: int, delta: float, alpha
 
 
 @pytest.mark.slow
-def test_epsilon_lower_is_monotone_in_the_counts_and_beats_the_split_certificate() -> None:
+def test_epsilon_lower_is_monotone_in_the_counts_and_exceeds_the_split_bound() -> None:
     n, m, delta, alpha = 9, 9, 0.0, 0.05
     table = bounds(n, m, delta, alpha)
     assert (np.diff(table, axis=0) >= -1e-3).all()
@@ -404,7 +404,7 @@ def test_a_bad_alpha_is_refused() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "delta"), [(0, 0, 0.0), (0, 10, 0.0), (10, 10, 0.0), (5, 5, 0.0), (10, 0, 1.0), (1, 0, 0.1)]
 )
-def test_nothing_is_certified_where_the_counts_agree_with_the_claim(x: int, y: int, delta: float) -> None:
+def test_the_bound_is_zero_where_the_counts_agree_with_the_claim(x: int, y: int, delta: float) -> None:
     assert score_test.p_value(x, 10, y, 10, epsilon=0, delta=delta) == 1
     assert not score_test.rejects(x, 10, y, 10, epsilon=0, delta=delta, alpha=0.4)
     assert score_test.epsilon_lower(x, 10, y, 10, delta=delta, alpha=0.4) == 0

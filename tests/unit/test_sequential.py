@@ -26,7 +26,7 @@ def audit(target: Any, **more: Any) -> Audit:
     return orchestrator.run(Request((target,), **{"runs": 20_000, "pair": PAIR, **more})).audits[0]
 
 
-def test_a_refuted_claim_stops_the_runs_and_is_certified() -> None:
+def test_a_refuted_claim_stops_sampling_and_has_a_bound() -> None:
     found = audit(responses, epsilon=0.5)
     assert found.verdict is Verdict.FAIL
     evidence = found.sequential
@@ -36,7 +36,7 @@ def test_a_refuted_claim_stops_the_runs_and_is_certified() -> None:
     assert evidence.log_peak >= math.log(1 / evidence.alpha)
     assert evidence.epsilon_lower >= 0.5
     assert found.runs < 2 * 20_000
-    # the certificate goes on until Clopper–Pearson refutes too
+    # the confidence bound goes on until Clopper–Pearson refutes too
     (counts,) = found.sampled
     assert counts.epsilon_lower_clopper_pearson > 0.5
     assert found.epsilon_lower is not None
@@ -91,7 +91,7 @@ def test_evidence_is_averaged_over_pairs() -> None:
     case = _case(((0,), (1,)), ((2,), (3,)))
     found = case(epsilon=0.5)
     assert found.verdict is Verdict.FAIL
-    assert len(found.sampled) == 1, "only the pair that refutes is certified"
+    assert len(found.sampled) == 1, "only the pair that refutes is counted"
     assert found.pair is not None
     assert (found.pair.left, found.pair.right) == ([0], [1])
 
@@ -214,7 +214,7 @@ def test_a_pair_is_found_and_shrunk() -> None:
     assert any(note.startswith("The pair was minimised in") for note in found.notes)
     (counts,) = found.sampled
     assert counts.pair == found.pair
-    assert counts.epsilon_lower > 1.0, "the small pair has a certificate of its own"
+    assert counts.epsilon_lower > 1.0, "the small pair has a confidence bound of its own"
 
 
 def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:

@@ -1,4 +1,4 @@
-"""A_SimpleH: its law by hand, its loss for every reading, and the mended version's promises."""
+"""A_SimpleH: its law by hand, its loss for every reading, and the guarantees of the corrected version."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_law_by_hand(epsilon: float) -> None:
         assert [found.get(i, 0.0) for i in range(13)] == pytest.approx(expected, abs=1e-12)
 
 
-def test_theorem_14_is_refuted_by_hand_by_law_and_sampled() -> None:
+def test_theorem_14_is_refuted_by_hand_exactly_and_sampled() -> None:
     mechanism, right = learned(UNIT, 9, cap=1), Multiset.of([(SOUTH, -1)])
     first, second = (np.array(side) for side in by_hand(1.0))
     excess = np.maximum(second - math.e * first, 0)
@@ -169,7 +169,7 @@ def test_learners_must_fit() -> None:
         ASimpleH(1.0, UNIT, learner, 3, "thirds")
 
 
-# --- mended ----------------------------------------------------------------------------------------------------------
+# --- corrected --------------------------------------------------------------------------------------------------------
 
 
 def explained(k: int, records: int) -> list[Multiset]:
@@ -193,7 +193,7 @@ def test_quality_is_quasi_concave_on_the_half_circle_that_holds_its_best(k: int,
 
 
 @pytest.mark.parametrize("records", [5, 30])
-def test_mended_utility_on_worst_samples(records: int) -> None:
+def test_corrected_utility_on_worst_samples(records: int) -> None:
     mechanism = ASimpleHCorrected(6.0, 1e-6, 1, records, 0.5)
     guaranteed = mechanism.failure(records)
     for S in (borderline(records - records % 2), barely(1, records, 0.5), Multiset.counted({(EAST, 1): records})):
@@ -203,7 +203,7 @@ def test_mended_utility_on_worst_samples(records: int) -> None:
         assert reached >= 1 - guaranteed
 
 
-def test_mended_sample_sizes_are_enough() -> None:
+def test_corrected_sample_sizes_are_enough() -> None:
     for k, epsilon, alpha in ((1, 1.0, 0.1), (3, 0.5, 0.3), (20, 4.0, 0.5)):
         n = ASimpleHCorrected(epsilon, 1e-6, k, 1, alpha).sample_sizes[0].records
         mechanism = ASimpleHCorrected(epsilon, 1e-6, k, n, alpha)
@@ -213,7 +213,7 @@ def test_mended_sample_sizes_are_enough() -> None:
         assert mechanism.optimiser(0).claim.epsilon == pytest.approx(epsilon / 3)
 
 
-def test_mended_bad_input() -> None:
+def test_corrected_bad_input() -> None:
     for bad in ({"k": 0}, {"records": 0}, {"alpha": 1.5}, {"N": 9}, {"delta": 0.0}):
         given = {"epsilon": 1.0, "delta": 1e-6, "k": 1, "records": 10} | bad
         with pytest.raises(ParameterError, match=next(iter(bad))):

@@ -138,7 +138,7 @@ def test_privacy_is_the_learners() -> None:
     assert 0.5 < exact_epsilon(solver, left, right, 0.0) <= 1.0
 
 
-def test_promises_follow_the_learner() -> None:
+def test_guarantees_follow_the_learner() -> None:
     source = Fixed(Multiset.counted({(1, 1): 100}))
     for kind in (FiniteClassLearner, FiniteClassLearnerCorrected):
         learner = kind(1.0, ThresholdsND(3, 2))

@@ -99,7 +99,7 @@ def test_claims_by_hand() -> None:
     assert mechanism.sample_sizes[0].records == 20
 
 
-def test_sampled_as_by_law() -> None:
+def test_sampled_as_exactly() -> None:
     mechanism = Subsampled(GroupPrivacy(1.0, 0.0, 1e-3), 20, 40)
     expected = 1e-3 * (1 + math.expm1(1) / 40) ** 20
     hits = sample(mechanism, ones(40, 1), 2_000_000, seed=1).counts[True]

@@ -20,7 +20,7 @@ def compact(body: str) -> str:
 
 
 def _corners(d: str) -> list[_Point]:
-    """The points of a path of one course."""
+    """The points of a path of one curve."""
     corners: list[_Point] = []
     for command, rest in re.findall(r"([Mlhv])([^Mlhvz]*)", d):
         steps = [float(n) for n in re.findall(r"-?(?:\d+(?:\.\d+)?|\.\d+)", rest)]

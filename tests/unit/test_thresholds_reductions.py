@@ -1,4 +1,4 @@
-"""Lemma 7.22: two rows change and no more; its utility fails where records are equal, the mended versions keep it."""
+"""Lemma 7.22: two rows change and no more; its utility fails if records are equal, not in the corrected versions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_claim_is_that_of_two_steps() -> None:
 
 @pytest.mark.parametrize("n", [2, 4, 6])
 def test_printed_learner_fails_on_equal_examples(n: int) -> None:
-    # X = {1, 2}, α = 1/2: D′ is half ones, half twos, which the inner algorithm cannot tell apart; c_2(2) = 1
+    # X = {1, 2}, α = 1/2: D′ is half ones, half twos, which the inner algorithm cannot distinguish; c_2(2) = 1
     inner = InteriorPointByMedianCorrected(1.0, 2)
     error = max(
         1 - success(inner, S, InteriorPoint()) for S in combinations_with_replacement((1, 2), n)
@@ -129,7 +129,7 @@ def test_printed_learner_fails_surely_on_the_greatest_interior_point() -> None:
 
 
 @pytest.mark.parametrize(("n", "alpha"), [(4, 0.5), (6, 0.75), (5, 0.5), (3, 0.5), (1, 0.25)])
-def test_mended_learner_on_every_dataset(n: int, alpha: float) -> None:
+def test_corrected_learner_on_every_dataset(n: int, alpha: float) -> None:
     # every interior point is good, so the error is the inner algorithm's; as printed some are bad
     reduction = ThresholdsFromInteriorPointCorrected(InteriorPointByMedianCorrected(1.0, 4), n, alpha, 0.1, 1, 4)
     goal, allowed = EmpiricalError(Thresholds(5), alpha), -(-n // 2) - 1
@@ -144,10 +144,10 @@ def test_printed_learner_sampled() -> None:
     reduction = ThresholdsFromInteriorPoint(InteriorPointByMedianCorrected(1.0, 64), 60, 0.1, 2e-5, 1, 64)
     trial = Trial(Fixed(Multiset.counted({(2, 0): 300})), reduction, EmpiricalError(Thresholds(65), 0.1))
     runs = 100_000
-    # the truth is 1/2; five standard deviations, false alarms 6e-7; promised 1 − 2e-5
+    # the truth is 1/2; five standard deviations, false alarms 6e-7; guaranteed 1 − 2e-5
     assert abs(sample(trial, (), runs, seed=5).counts[True] / runs - 0.5) < 5 * math.sqrt(0.25 / runs)
-    (promise,) = (claim for claim in reduction.utility(300))
-    assert promise.probability == 1 - 2e-5
+    (guarantee,) = (claim for claim in reduction.utility(300))
+    assert guarantee.probability == 1 - 2e-5
 
 
 # --- interior points from thresholds ---------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_printed_finder_holds_where_the_middle_records_differ(n: int, size: int)
 
 
 @pytest.mark.parametrize(("n", "size"), [(4, 3), (6, 2), (5, 3), (2, 4)])
-def test_mended_finder_on_every_dataset(n: int, size: int) -> None:
+def test_corrected_finder_on_every_dataset(n: int, size: int) -> None:
     corrected = InteriorPointFromThresholdsCorrected(
         ExponentialMechanism(1.0, Consistency(size * n)), n, 0.125, 0.1, 0, size - 1
     )
@@ -216,7 +216,7 @@ def test_fake_samples_of_the_lecture_notes() -> None:
     assert not notes.misses_count
     S = Multiset.counted({31: 12, 32: 12})
     assert success(notes, S, InteriorPoint()) == pytest.approx(2 / 63, abs=1e-9)
-    # what the learner promises holds: e^{−13} for each of at most 63 concepts of error above α
+    # the learner's guarantee holds: e^{−13} for each of at most 63 concepts of error above α
     assert success(learner, given(notes, S), EmpiricalError(Thresholds(size), alpha)) > 1 - 63 * math.exp(-13)
     thesis = InteriorPointFromThresholds(ExponentialMechanism(2.0, GoodEnough(size, 60)), n, alpha, 0.1, 0, size - 1)
     assert success(thesis, S, InteriorPoint()) > 0.97
@@ -235,7 +235,7 @@ def test_sample_sizes_as_printed() -> None:
     assert (finder.examples, [size.records for size in finder.sample_sizes]) == (72, [54, 54])
 
 
-def test_odd_and_tiny_sizes_promise_what_they_can() -> None:
+def test_odd_and_tiny_sizes_guarantee_what_they_can() -> None:
     for n in range(1, 40):
         finder = InteriorPointFromThresholds(ExponentialMechanism(1.0, Consistency(4)), n, 0.25, 0.1, 0, 3)
         assert (finder.examples - n) % 2 == 0

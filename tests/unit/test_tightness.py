@@ -108,7 +108,7 @@ def test_what_is_refused(kind: Kind) -> None:
     assert law(kind(0.5, 0.1), ()).as_dict() == {(): 1.0}
 
 
-def test_nothing_is_promised_of_fewer_records() -> None:
+def test_nothing_is_guaranteed_of_fewer_records() -> None:
     for kind in KINDS:
         assert kind(0.1, 0.05).utility(9) == ()
         assert kind(0.1, 0.05).sample_sizes[0].records == 10  # 1/0.1 as written, not as a double

@@ -164,7 +164,7 @@ def test_what_is_certified_is_clopper_and_pearsons() -> None:
     assert test.alpha_high == clopper_pearson.upper(e.y, e.m, alpha=e.alpha / 2)
     assert test.alpha_low < e.y / e.m < test.alpha_high
     assert test.beta_low < 1 - e.x / e.n < test.beta_high
-    # below the claim's curve exactly where the certificate on ε exceeds the claim
+    # below the claim's curve exactly where the confidence bound on ε exceeds the claim
     certified = math.log((1 - test.beta_high) / test.alpha_high)
     assert certified == pytest.approx(e.epsilon_lower_clopper_pearson)
     left = tradeoff.of_claim([0.5], [0.0], np.array([test.alpha_high]))[0]

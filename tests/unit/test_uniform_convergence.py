@@ -1,4 +1,4 @@
-"""Generalisation bounds: the calculators by hand, and which printed promise fails where."""
+"""Generalisation bounds: the calculators by hand, and which printed guarantee fails where."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_lemma_3_19_at_its_worst(alpha: float, beta: float) -> None:
 
 
 @pytest.mark.slow
-def test_lemma_3_19_by_law() -> None:
+def test_lemma_3_19_exactly() -> None:
     mechanism = UniformConvergence(Thresholds(8), 0.3, 0.1)
     truth = Truth((0, 3, 4), (0.399998, 0.300001, 0.300001), 3)
     assert mechanism.sample_sizes[2].records == 80
@@ -101,7 +101,7 @@ def test_theorem_3_18_fails_near_alpha_beta_1() -> None:
 
 @pytest.mark.parametrize("vc", [1, 2, 5, 50])
 def test_constants_of_the_proofs(vc: int) -> None:
-    # 4·Π(2n)·e^{−nα²/8} ≤ β, Π(2n) ≤ (2en/d)^d: Theorem 3.18 as printed for αβ ≤ 0.16, as mended everywhere;
+    # 4·Π(2n)·e^{−nα²/8} ≤ β, Π(2n) ≤ (2en/d)^d: Theorem 3.18 as printed for αβ ≤ 0.16, as corrected everywhere;
     # Theorem 3.17 by 4·Π(2n)·e^{−nα/16} ≤ β
     grid = (1e-6, 1e-3, 0.01, 0.1, 0.16, 0.4, 0.7, 1.0)
     for alpha in grid:
@@ -118,10 +118,10 @@ def test_constants_of_the_proofs(vc: int) -> None:
 
 @pytest.mark.slow(only=["UniformConvergence"])
 @pytest.mark.parametrize("kind", [UniformConvergence, UniformConvergenceCorrected])
-def test_promises_hold_where_expected(kind: type[UniformConvergence]) -> None:
+def test_guarantees_hold_where_expected(kind: type[UniformConvergence]) -> None:
     for case in utility(kind):
         if not case.exact or (kind is UniformConvergenceCorrected and "3.18" not in case.label):
-            continue  # the other promises are the same
+            continue  # the other guarantees are the same
         worst = min(law(Trial(i, case.mechanism, case.claim.goal), ()).probability(bool) for i in case.instances)
         assert (worst >= case.claim.probability) == (case.expected == "pass"), case.label
     assert sum(case.expected == "fail" for case in utility(kind)) == (2 if kind is UniformConvergence else 0)

@@ -116,7 +116,7 @@ def test_runs_decide_where_there_is_no_law(guaranteed: float, at_most: bool, ver
         assert "satisfies the guarantee" in audit.reason
 
 
-def test_a_pass_that_runs_cannot_certify_says_so() -> None:
+def test_a_pass_without_enough_samples_says_so() -> None:
     audit = tried(Noise(), says(0.5), runs=1000, seed=3)
     assert audit.verdict is Verdict.PASS
     assert "too close to it" in audit.reason
@@ -132,7 +132,7 @@ def test_the_worst_source_of_inputs_decides() -> None:
     assert all(one.low is not None and one.low <= (one.exact or 0) <= (one.high or 0) for one in audit.attempts)
 
 
-def test_promises_on_random_examples_are_of_the_draw_too() -> None:
+def test_guarantees_on_random_examples_are_of_the_draw_too() -> None:
     concepts = Thresholds(2)
     source = Examples(concepts, Truth((0, 1), (3, 1), 0), 2)
 
@@ -151,7 +151,7 @@ def test_promises_on_random_examples_are_of_the_draw_too() -> None:
 
 @pytest.mark.slow
 def test_the_error_is_the_stated_one() -> None:
-    """A promise that is just kept is refuted by runs in at most α of the audits: α = 0.05, 600 audits.
+    """A guarantee that is just kept is refuted by runs in at most α of the audits: α = 0.05, 600 audits.
 
     30 are expected at most (fewer, as limits are exact); more than 47 have probability 0.001 at α = 0.05.
     """
@@ -175,7 +175,7 @@ def test_a_crash_is_inconclusive_and_keeps_what_there_is() -> None:
     assert len(audit.attempts) == 1
 
 
-def test_a_broken_promise_stands_though_a_later_source_crashes() -> None:
+def test_a_broken_guarantee_stands_though_a_later_source_crashes() -> None:
     audit = tried(Crash(), says(0.9), (Fixed((1,)), Fixed((1, 2))))
     assert audit.verdict is Verdict.FAIL
 
@@ -186,7 +186,7 @@ def test_a_time_limit_is_inconclusive() -> None:
     assert "--time" in audit.reason
 
 
-def test_promises_alone_of_what_promises_nothing_are_refused() -> None:
+def test_guarantees_alone_of_what_guarantees_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="has no utility guarantee"):
         utility_jobs(Request(("Median",), only="utility"))
     with pytest.raises(UsageError, match="leave --epsilon"):

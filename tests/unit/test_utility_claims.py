@@ -66,7 +66,7 @@ def success(mechanism: Mechanism, goal: Goal, source: Mechanism) -> float:
 
 @pytest.mark.slow(only=["LearnPoints*", "LearnThresholds*", "RecConcave"])
 @pytest.mark.parametrize("name", PLANS)
-def test_every_promise_of_the_plans_by_law(name: str) -> None:
+def test_every_guarantee_of_the_plans_exactly(name: str) -> None:
     found = cases(name)
     assert len({case.label for case in found}) == len(found)
     for case in found:
@@ -84,7 +84,7 @@ def test_every_promise_of_the_plans_by_law(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "label"), [(name, case.label) for name in PLANS for case in cases(name) if not case.exact]
 )
-def test_promises_without_a_law_sampled(name: str, label: str) -> None:
+def test_guarantees_without_a_law_sampled(name: str, label: str) -> None:
     (case,) = (case for case in cases(name) if case.label == label)
     runs = min(case.runs, 2_000 if "Laplace" in name else 200)
     for source in case.instances:
@@ -93,7 +93,7 @@ def test_promises_without_a_law_sampled(name: str, label: str) -> None:
         assert reached >= runs * case.claim.probability - math.sqrt(runs * math.log(1e9) / 2), source
 
 
-# --- how near the promises are to being attained ----------------------------------------------------------------------
+# --- how near the guarantees are to being attained --------------------------------------------------------------------
 
 
 def test_exponential_mechanism_nearly_attains_its_bound() -> None:
@@ -127,7 +127,7 @@ def test_choosing_mechanism_at_the_printed_optimum() -> None:
     assert failure == pytest.approx(0.5 * math.exp(-(records - mechanism.threshold) / 2))
 
 
-# --- the promises that fail -------------------------------------------------------------------------------------------
+# --- the guarantees that fail------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("domain", "fails"), [(2, False), (3, False), (4, True), (5, True)])
@@ -156,7 +156,7 @@ def test_learn_points_at_a_usual_accuracy() -> None:
     runs = 100_000
     seen = sample(Trial(source, printed, claim.goal), (), runs, seed=3).counts[False]
     assert abs(seen - runs * failure) < 5 * math.sqrt(runs * failure * (1 - failure))  # false alarms: 6e-7
-    # the mended lemma promises no more than 1 − δ
+    # the corrected lemma guarantees no more than 1 − δ
     other = corrected.promise(0.1, 10**6)
     assert other is not None
     assert other.probability == pytest.approx(0.75)
@@ -221,7 +221,7 @@ def test_sample_sizes_as_printed() -> None:
     assert concave.least_promise(0.01) == pytest.approx(64 * 8 * (math.log2(32 / 1e-8) + 3))
 
 
-def test_promises_begin_at_their_sample_sizes() -> None:
+def test_guarantees_begin_at_their_sample_sizes() -> None:
     whole = RecPrefix()
     n = whole.sample_sizes[0].records
     assert whole.utility(n)[0].probability == pytest.approx(0.9)

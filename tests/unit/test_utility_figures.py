@@ -1,4 +1,4 @@
-"""Pictures of promises: from runs with the audit's seed, in JSON and HTML; the verdict stands without."""
+"""Drawings of guarantees: from runs with the audit's seed, in JSON and HTML; the verdict stands without."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 from dpaudit_algorithms.foundations.laplace_mechanism import Count, LaplaceMechanism
 
-COURSE = line([(0, 1), (1, 2)], style="left")
-PICTURE = Drawing("What is seen.", "The same in words.", [Panel("", "k", "error", [COURSE])])
+CURVE = line([(0, 1), (1, 2)], style="left")
+PICTURE = Drawing("What is seen.", "The same in words.", [Panel("", "k", "error", [CURVE])])
 
 
 def drawn(rng: Generator) -> Drawing:
@@ -74,15 +74,15 @@ def test_the_verdict_stands_without_its_picture(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_json_and_html_hold_it() -> None:
-    promise = replace(example_results.certified_guarantee(), drawing=PICTURE)
-    result = replace(example_results.every()["utility"], utility=[promise])
+    guarantee = replace(example_results.certified_guarantee(), drawing=PICTURE)
+    result = replace(example_results.every()["utility"], utility=[guarantee])
     text = to_json(result)
     Draft202012Validator(schema()).validate(json.loads(text))
     assert from_json(text, where="x").utility[0].drawing == PICTURE
     page = to_html(result)
     assert page.count("What is seen.") >= 1
     assert "The same in words." in page
-    many = replace(result, utility=[promise] * 4)
+    many = replace(result, utility=[guarantee] * 4)
     gallery = to_html(many)
     assert 'id="utility-1-drawing"' in gallery
     assert 'href="#utility-1-drawing"' in gallery

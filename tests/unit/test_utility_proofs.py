@@ -93,7 +93,7 @@ def test_theorem_7_8_asks_for_what_observation_7_13_needs() -> None:
 
 
 def test_constants_of_lemma_7_14() -> None:
-    """k, the base case, close pairs, the prefix of step 5, step 8: wherever the lemma promises anything for N ≥ 2."""
+    """k, the base case, close pairs, the prefix of step 5, step 8: wherever the lemma guarantees anything for N ≥ 2."""
     for epsilon, delta, beta in product((0.001, 0.1, 1.0, 1.9, 2.0), (1e-9, 0.3, 0.999), (1e-9, 0.01, 0.1, 1 / 6)):
         logs = math.log(4 / (beta * epsilon * delta))
         k, n = rounded_k(epsilon, delta, beta), 1540 / epsilon * logs
@@ -111,7 +111,7 @@ def test_the_floor_in_k_matters_only_where_lemma_7_14_is_void() -> None:
     assert 3 * beta * 2 > 1
 
 
-def test_mended_rec_concave_asks_for_more_at_large_epsilon() -> None:
+def test_corrected_rec_concave_asks_for_more_at_large_epsilon() -> None:
     for epsilon in (0.1, 1.0, 240.0):
         printed, corrected = (kind(40, Given(), 1.0, 0.5, epsilon, 0.9) for kind in (RecConcave, RecConcaveCorrected))
         assert printed.least_promise(0.9) == corrected.least_promise(0.9)
@@ -138,7 +138,7 @@ def test_lemma_6_13_with_room(T: int, kind: type[RecConcave] | type[RecConcaveCo
         assert (worst >= 1 - 2 * 0.05 * mechanism.calls) == enough
 
 
-def test_mended_lemma_6_2_in_its_second_case() -> None:
+def test_corrected_lemma_6_2_in_its_second_case() -> None:
     """1/(1 − x) + 2^{−16x} ≤ 2 up to x = 0.45, and 3/4 + (β/2)^{8.2}/β ≤ 1 beyond."""
     assert all(1 / (1 - x) + 2 ** (-16 * x) <= 2 for x in (i / 1000 for i in range(451)))
     assert all(0.75 * beta + (beta / 2) ** 8.2 <= beta for beta in (i / 1000 for i in range(1, 1000)))

@@ -50,7 +50,7 @@ def test_pass_by_runs_is_no_proof() -> None:
     )
 
 
-def test_fail_by_law_beats_runs() -> None:
+def test_an_exact_fail_beats_samples() -> None:
     found = audit(Response(1.0, 0.9), runs=200)
     assert found.verdict is Verdict.FAIL
     assert found.evidence is EvidenceKind.EXACT
@@ -67,7 +67,7 @@ def test_a_law_is_not_refuted_by_its_own_rounding() -> None:
         assert audit(LeakyResponse(1.0, delta), runs=100, delta=delta * 0.999).verdict is Verdict.FAIL
 
 
-def test_pass_by_law_is_no_proof_but_of_a_scope() -> None:
+def test_an_exact_pass_is_a_proof_only_of_a_finite_domain() -> None:
     found = audit(Choice(1.0, 3), pair=((0, 1), (1, 1)), runs=500)
     assert found.verdict is Verdict.PASS
     assert found.evidence is EvidenceKind.EXACT

@@ -75,7 +75,7 @@ def test_a_claim_that_fails_shows_its_smallest_pair() -> None:
     assert verified("ADist", 2, 3)[0].verdict is Verdict.FAIL
 
 
-def test_the_mended_version_is_proved() -> None:
+def test_the_corrected_version_is_proved() -> None:
     (audit,) = verified("ADistCorrected", 2, 8)
     assert audit.verdict is Verdict.PASS
     assert audit.proof is not None

@@ -75,7 +75,7 @@ class ADist(Mechanism):
         return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii)")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Proposition 3.28(ii) with β = 0.05, whatever the number of records."""
+        """Proposition 3.28(ii) with β = 0.05, for any number of records."""
         return (self.promise(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
@@ -150,7 +150,7 @@ class ADistCorrected(Mechanism):
         return UtilityClaim(ClearBest(self.quality, lead), all_but(beta), "§3.5.3, Proposition 3.28(ii), corrected")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """The promise with β = 0.05, whatever the number of records."""
+        """The guarantee with β = 0.05, for any number of records."""
         return (self.promise(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
@@ -184,7 +184,7 @@ def _of_equal_scores(quality: Quality, domain: Sequence[Any]) -> tuple[Symmetry,
 _INPUTS = "a dataset that the quality scores; epsilon > 0, 0 < delta < 1, a 1-sensitive quality over a finite set H"
 _OUTPUT = "the solution of highest score, or ⊥"
 _EMPTY = "H with one solution: output it; H without solutions: ⊥ (the print needs two solutions)."
-_TIES = "Ties go to the solution that stands earlier in H, whatever the data."
+_TIES = "Ties go to the solution that is earlier in H, independently of the data."
 
 ADist.card = Card(
     name="ADist",

@@ -126,7 +126,7 @@ ChoosingMechanism.card = Card(
     output="a solution f with q(S, f) ≥ 1, or ⊥",
     deviations=(
         "No solution with q ≥ 1 although the noisy optimum passed: ⊥.",
-        "Lemma 7.10 promises a solution even where the optimum is too small to pass step 1; ⊥ is read as a good "
+        "Lemma 7.10 guarantees a solution even where the optimum is too small to pass step 1; ⊥ is read as a good "
         "answer there, as its proof does.",
         "The quality may leave out solutions of score 0.",
     ),

@@ -19,7 +19,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.dominating import LIKELY_1, SURELY_0, SURELY_1, DominatingMechanism, bits
 
 Seen: TypeAlias = int | str
-"""What an adversary has seen of a record: how many interactions said "likely 1"; or "surely 0", "surely 1"."""
+"""An adversary's observations of a record: how many interactions said "likely 1"; or "surely 0", "surely 1"."""
 
 _LEAKS = {SURELY_0: "surely 0", SURELY_1: "surely 1"}
 
@@ -52,7 +52,7 @@ class Interactions(Mechanism):
 
 
 def _after(seen: Seen, answer: int) -> Seen:
-    """What has been seen of a record after one more answer."""
+    """The observations of a record after one more answer."""
     if isinstance(seen, str):
         return seen
     return _LEAKS.get(answer, seen + (answer == LIKELY_1))

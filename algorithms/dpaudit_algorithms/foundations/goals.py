@@ -1,7 +1,7 @@
 """Goals of algorithms that choose by a quality, or that find a point among the records.
 
-Promises with a condition ("where the best solution leads by g, …") hold for every dataset when they are read as "if …,
-then": such a goal counts as reached where its condition is not met.
+Guarantees with a condition ("where the best solution leads by g, …") hold for every dataset if they are read as "if …,
+then": such a goal counts as reached if its condition is not met.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from dpaudit.language import BOTTOM, Goal, Instance, Multiset, Quality, checks
 
 BETA = 0.05
-"""The failure probability at which promises are shown that hold for every β."""
+"""The failure probability at which guarantees that hold for every β are shown."""
 
 
 def all_but(failure: float) -> float:
-    """1 − failure, rounded down, and 0 where that is below 0: the probability of a printed promise.
+    """1 − failure, rounded down, and 0 where that is below 0: the probability of a printed guarantee.
 
     Rounded down, because 1 − 10⁻³⁰⁰ would be 1 as a double, which nothing random keeps.
     """

@@ -1,4 +1,4 @@
-"""Group privacy at its worst case: a mechanism that spends its whole claim on every record of a group."""
+"""Group privacy at its worst case: a mechanism whose every record in a group costs the whole claim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GroupPrivacy(Mechanism):
         p(0) = start,   p(s) = min(e^ε·p(s−1) + δ, 1 − e^{−ε}·(1 − p(s−1) − δ), 1).
 
     While the first term is the least, p(k) = e^{kε}·p(0) + δ·(e^{kε} − 1)/(e^ε − 1). So no records against k ones
-    need exactly δ_k = δ·(e^{kε} − 1)/(e^ε − 1) at kε: the best that group privacy can promise. Theorem 3.7 promises
+    need exactly δ_k = δ·(e^{kε} − 1)/(e^ε − 1) at kε: the best that group privacy can guarantee. Theorem 3.7 states
     k·e^{kε}·δ, which is larger; with δ = 0 both are 0, and kε is attained.
 
     Args:

@@ -68,7 +68,7 @@ class Count(Query):
         return (float(dict(Multiset.of(dataset).items).get(self.value, 0)),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """What is not counted is all the same. (n less the count is no permutation of coordinates.)"""
+        """Values that are not counted may be permuted. (n less the count is not a permutation of coordinates.)"""
         return exchanges(_UNCOUNTED, [record for record in domain if record != self.value])
 
 
@@ -165,7 +165,7 @@ class LaplaceMechanism(Mechanism):
         return UtilityClaim(AnswersWithin(self.query, off_by), all_but(bound), "§3.5.1, Theorem 3.25")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 3.25 with the Δ at which its bound is 0.05, whatever the number of records."""
+        """Theorem 3.25 with the Δ at which its bound is 0.05, for any number of records."""
         return (self.promise(self.scale * log(self.query.coordinates / BETA)),)
 
     def run(self, S: Any) -> Laplace | Product:
@@ -175,10 +175,11 @@ class LaplaceMechanism(Mechanism):
 
 @dataclass(frozen=True)
 class LaplaceMechanismRounded(Mechanism):
-    """The Laplace mechanism seen through a coarse glass: every coordinate rounded down and moved into [low, high].
+    """The Laplace mechanism with every coordinate rounded down and clipped to [low, high].
 
-    Rounding is post-processing (Theorem 3.3), so the claim is that of `LaplaceMechanism`; and it has a law, so the
-    claim can be proved on a finite scope. Where a count moves by one whole unit the two ends attain ε exactly.
+    Rounding is post-processing (Theorem 3.3), so the claim is that of `LaplaceMechanism`. The output distribution
+    can be computed, so the claim can be proved on a finite domain. If a count moves by one whole unit the two ends
+    attain ε exactly.
 
     Args:
         epsilon: > 0.

@@ -17,10 +17,10 @@ class PostProcessing(Mechanism):
 
     Args:
         first: A, with outputs that are tuples of answers 0, …, r − 1.
-        channel: B, shape (r, m); every row is a law on 0, …, m − 1.
+        channel: B, shape (r, m); every row is a distribution on 0, …, m − 1.
 
     Raises:
-        ParameterError: A claims nothing, or a row is no law, or the rows differ in length.
+        ParameterError: A claims nothing, or a row is not a distribution, or the rows differ in length.
 
     Source: Stemmer's thesis, Theorem 3.3.
     """

@@ -1,4 +1,4 @@
-"""What sparse vector techniques print, one entry per answer, and how samplers build it in bulk."""
+"""The outputs of sparse vector techniques, one entry per answer, and samplers that build them in bulk."""
 
 from __future__ import annotations
 

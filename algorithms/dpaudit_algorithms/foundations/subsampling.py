@@ -28,7 +28,7 @@ from dpaudit.language import (
 from dpaudit_algorithms.foundations.composition import claim_of
 
 _ROUNDED = Fraction(1, 10**15)
-"""What doubles may be off by, relative."""
+"""The relative rounding error of doubles."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Subsampled(Mechanism):
 
     @property
     def tight(self) -> Claim:
-        """What the proof shows before it rounds: see `tight_claim`."""
+        """The claim that the proof shows before it rounds: see `tight_claim`."""
         return tight_claim(replace_one_claim(self.inner), self.m, self.n)
 
     @property
@@ -109,7 +109,7 @@ def replace_one_claim(mechanism: Mechanism) -> Claim:
 
 
 def tight_claim(inner: Claim, m: int, n: int) -> Claim:
-    """What (7.2) and (7.3) give together, for every ε ≥ 0 and n ≥ 1. With A₊ = 1 + (e^ε − 1)/n and
+    """The claim that (7.2) and (7.3) give together, for every ε ≥ 0 and n ≥ 1. With A₊ = 1 + (e^ε − 1)/n and
     A₋ = 1 + (e^{−ε} − 1)/n,
 
         ε̃ = m·ln(A₊/A₋),   δ̃ = (A₊/A₋)^m · (1 − A₋^m)/(1 − e^{−ε}) · δ + (A₊^m − 1)/(e^ε − 1) · δ.

@@ -139,7 +139,7 @@ class AHighH(AHighHTheory):
 
 @dataclass(frozen=True)
 class _Coordinate(Mechanism):
-    """Iteration i of the loop, on S_{i−1}: φ*_i and S_i; a separate mechanism, so equal remainders share one law."""
+    """Iteration i of the loop, on S_{i−1}: φ*_i and S_i; a separate mechanism, computed once for equal remainders."""
 
     whole: AHighH
     i: int

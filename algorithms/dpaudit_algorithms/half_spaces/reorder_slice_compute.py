@@ -113,7 +113,7 @@ class ReorderSliceCompute(Mechanism):
 
 @dataclass(frozen=True)
 class _Iterations(Mechanism):
-    """Iterations i, …, τ of the loop, on S_{i−1}; a separate mechanism, so equal remainders share one law."""
+    """Iterations i, …, τ of the loop, on S_{i−1}; a separate mechanism, computed once for equal remainders."""
 
     whole: ReorderSliceCompute
     i: int

@@ -36,7 +36,7 @@ def slice_composition(epsilon: float, delta: float, tau: int, delta_prime: float
     It is (2τε, τ(1 + e^ε)δ), or if that has a smaller ε, (max(2ε, h·ln λ), δ′ + δ(1 + ρe^ε)(1 + ρ + … + ρ^{τ−1})) for
     the best h < τ and λ with ρ(λ)^{h+1} ≤ δ′. For small ε the best h·ln λ is about 2.234·ε·ln(1/δ′).
 
-    Proof. Let S′ = S + x, q = e^{−ε}, g_j = (1 − q)q^j the law of Geom. Call an iteration that starts with datasets
+    Proof. Let S′ = S + x, q = e^{−ε}, g_j = (1 − q)q^j (Geom). Call an iteration that starts with datasets
     T and T′ = T + x a *hit at j* in the run on T′, if m̃ ≥ r, r = max(m, records before x in E(T′)), and j = m̃ − r.
     If m̃ < r, the slices are equal and T, T′ lose the same records: there is no privacy loss. Geom is memoryless, so j
     has the distribution g on both datasets, given m̃ ≥ r. Write a_j and a′_j for the slices of T and T′ at j. E(T′) is

@@ -181,7 +181,7 @@ def _enough(epsilon: float, domain: int, place: str) -> tuple[SampleSize, ...]:
 
 
 def _at_most(domain: int, dataset: Multiset) -> list[tuple[int, int, int]]:
-    """Every value y of the dataset with #{i: x_i ≤ y} and with how often it stands there, ascending."""
+    """Every value y of the dataset with #{i: x_i ≤ y} and with how often it occurs, ascending."""
     found, at_most = [], 0
     for value, count in dataset.items:
         if not 1 <= value <= domain:

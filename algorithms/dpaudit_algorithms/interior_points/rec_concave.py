@@ -35,7 +35,7 @@ from dpaudit_algorithms.interior_points.rec_concave_theory import RecConcaveCorr
 
 @dataclass(frozen=True)
 class _RecConcave(RecConcaveTheory):
-    """What both versions share: everything but A_dist."""
+    """The common part of both versions: everything but A_dist."""
 
     T: checks.Natural
     quality: Quality
@@ -107,7 +107,7 @@ class _RecConcave(RecConcaveTheory):
         """With one call, all those of the quality, as for the exponential mechanism.
 
         With more, only those that leave all scores as they are: families of intervals begin at 0, and A_dist prefers
-        the earlier one, so that mirrored scores do not give the mirrored law.
+        the earlier one, so mirrored scores do not give the mirrored distribution.
         """
         found = self.quality.symmetries(domain)
         return found if self.calls == 1 else tuple(symmetry for symmetry in found if symmetry.output is None)
@@ -150,7 +150,7 @@ class RecConcaveCorrected(RecConcaveCorrectedTheory, _RecConcave):
 
     Every interval's quality is 1-sensitive (Observation 6.10), so that each of the at most three mechanisms of a
     call is (ε, δ)-DP and N calls are (3Nε, 3Nδ)-DP by basic composition. (The last call uses one mechanism, so the
-    calls really spend (3N − 2)·ε and (2N − 2)·δ.)
+    calls really cost (3N − 2)·ε and (2N − 2)·δ.)
 
     Utility: the proof of Lemma 6.13 uses of A_dist that it finds a lead of (3/8)·α·r, at every level with its own α and
     r: r is α/2 of it one level down, and an eighth of that at every further one, where α is 1/4. With N ≥ 2 calls the

@@ -52,7 +52,7 @@ class RecConcaveTheory(Mechanism):
         return "8^N·(4/(αε))·(log(32/(βδ)) + log^⌈N⌉(T))"
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 6.13 and Theorem 6.14(2), each with the least β that the promise r affords, whatever the records."""
+        """Lemma 6.13 and Theorem 6.14(2), each with the least β that the promise r affords, for any records."""
         N, T = self.calls, max(1, self.T)
         if self.base > _PRINTED_BASE or self.alpha > 0.5 or self.promise <= 0:
             return ()

@@ -124,7 +124,7 @@ class RecPrefixLevel(RecPrefixLevelTheory):
         k, bits = self.trim, self.bits
         Y = S.smallest(len(S) - 2 * k)
         # 3. S′: the lengths of the common prefixes of y_{2j−1} and y_{2j}; a bijection between the shuffles of
-        # neighbours makes S′ of neighbours neighbours, so this spends nothing
+        # neighbours makes S′ of neighbours neighbours, so this costs nothing
         lengths = RandomPairing(Y, CommonPrefix(bits)).spending(Claim(0.0))
         # 4. z ← RecPrefix(S′)
         z = yield lengths.then(self.next_level.on)

@@ -1,4 +1,4 @@
-"""What RecPrefix promises beside privacy: Lemma 7.14 of one level, Theorem 7.8 of the whole."""
+"""The utility guarantees of RecPrefix: Lemma 7.14 for one level, Theorem 7.8 for the whole."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def success_bound(n: int, epsilon: float) -> float:
 
 
 def success_bound_of(claim: Claim, n: int, base: int | None = None) -> float:
-    """What the proof of Lemma 7.6 gives for any (ε, δ)-DP mechanism on D_n with any bases; above 1 it says nothing:
+    """The bound by the proof of Lemma 7.6 for any (ε, δ)-DP mechanism on D_n with any bases; above 1 it says nothing:
 
         (e^ε + δ)/(e^ε + 1) + Σ_{j = 2}^{n} (e^ε/b(j) + δ).
 

@@ -87,7 +87,7 @@ def _counts(size: int, records: Multiset) -> list[int]:
 
 @cached(maxsize=64)
 def _noise(scale: float, counts: int, records: int, claim: Claim) -> Product:
-    """Cut off where the noisy counts would be: one draw, whatever the dataset, as its values may be many."""
+    """Cut off where the noisy counts would be: one draw, for any dataset, as its values may be many."""
     return Product((DiscreteLaplace(0, scale).clip(-records, records),) * counts).spending(claim)
 
 

@@ -32,7 +32,7 @@ from dpaudit_algorithms.lower_bounds.thresholds_reductions_theory import (
 
 @dataclass(frozen=True)
 class _Reduction(Mechanism):
-    """What both directions share: parameters, and the claim for two changed rows."""
+    """The common part of both directions: parameters, and the claim for two changed rows."""
 
     inner: Mechanism
     n: checks.Count
@@ -120,13 +120,13 @@ class InteriorPointFromThresholds(_Reduction, InteriorPointFromThresholdsTheory)
     greater half with 0, up to α of a padded dataset, is an interior point.
 
     Its privacy claim holds. Its utility claim fails where the two middle records are equal: then no threshold labels
-    the padded dataset, and the learner has promised nothing. See FINDINGS.md and
+    the padded dataset, and the learner guarantees nothing. See FINDINGS.md and
     `InteriorPointFromThresholdsCorrected`. Where they differ, the claim holds as printed: c_v with v the lesser of them
     labels everything rightly, and a threshold outside [min, max] is wrong on ⌊n/2⌋ examples or more.
 
     Args:
         inner: a proper empirical learner of thresholds over X, private under replace-one.
-        n: records, ≥ 2; ≥ 1 where nothing is promised.
+        n: records, ≥ 2; ≥ 1 if nothing is guaranteed.
         alpha: error of the learner, in (0, 1/shrink]; counts as the decimal that it is written as.
         beta: failure probability of the learner, in (0, 1).
         low, high: the ends of X.
@@ -173,7 +173,7 @@ class InteriorPointFromThresholdsCorrected(InteriorPointFromThresholds):
     Utility, with the printed constants. The n records are now different, so the ⌈n/2⌉-th smallest, z, is below the
     next, and c_z labels all of them rightly; and the pads: the least element has label 1 from every concept, and
     (high, n) is above z, as at most n records are (high, ·) and z is not the last of them (n ≥ 2). So the learner's
-    promise applies. A threshold of error ≤ α lies between the least and the greatest (v, i), as otherwise it would be
+    guarantee applies. A threshold of error ≤ α lies between the least and the greatest (v, i), as otherwise it would be
     wrong on ⌊n/2⌋ examples; hence its v lies between the least and the greatest record.
 
     Privacy: replacing a record equal to v by one equal to w takes away (v, i) with the greatest i and brings (w, i)
@@ -244,12 +244,12 @@ def _numbered(S: Multiset, n: int, low: int) -> Multiset:
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _CLAIM = "(2ε, (1 + e^ε)δ)-DP under replace-one"
-_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, whatever concept labels them"
+_LEARNS = "; error at most α on its n/(2α) examples with probability 1 − β, for every concept that labels them"
 _FINDS = "; an interior point of every dataset of n records with probability 1 − β"
 _EXAMPLES = (
     "examples (x, y), x in X = {low, …, high}, y in {0, 1}; an interior-point algorithm for n records of X, its beta"
 )
-_CONCEPT = "a threshold z in X, which stands for c_z (c_z(x) = 1 iff x ≤ z)"
+_CONCEPT = "a threshold z in X, which denotes c_z (c_z(x) = 1 iff x ≤ z)"
 _TO_LEARN = (
     "Odd n: ⌈n/2⌉ elements with label 1 and ⌊n/2⌋ with label 0; sizes are public.",
     "n/(2α) that is not whole is rounded up, and more examples are taken as they come: the construction is the same.",

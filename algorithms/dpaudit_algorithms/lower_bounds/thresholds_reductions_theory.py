@@ -1,4 +1,4 @@
-"""What the reductions between thresholds and interior points promise beside privacy: Lemma 7.22 and Theorem 7.21."""
+"""Utility guarantees of the reductions between thresholds and interior points: Lemma 7.22 and Theorem 7.21."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _training_score(concepts: ConceptClass, dataset: Multiset) -> Scores:
 
 @dataclass(frozen=True)
 class _FiniteClassLearner(FiniteClassTheory):
-    """What both versions share: everything but the sign."""
+    """The common part of both versions: everything but the sign."""
 
     epsilon: checks.Positive
     concepts: ConceptClass
@@ -63,7 +63,7 @@ class _FiniteClassLearner(FiniteClassTheory):
 class FiniteClassLearner(_FiniteClassLearner):
     """A′ as printed: a hypothesis with probability ∝ e^{−ε·score_S(h)/2}, score_S(h) = −n·err_S(h).
 
-    The two minus signs make a plus: hypotheses that label more examples wrongly are likelier, by e^{ε/2} an example.
+    The two minus signs make a plus: hypotheses that label more examples wrongly are more likely, by e^{ε/2} each.
     Its privacy claim holds, for a softmax with coefficient −ε/2 is as private as with ε/2; its utility claim is false
     for every n: see FINDINGS.md and `FiniteClassLearnerCorrected`.
 

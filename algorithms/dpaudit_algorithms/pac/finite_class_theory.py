@@ -42,7 +42,7 @@ class FiniteClassTheory(Mechanism):
 
     @property
     def printed_size(self) -> int:
-        """The least n ≥ 16·ln(8|H|)/ε, at which Lemma 3.2 with a = ln 8 promises training error ≤ 1/8."""
+        """The least n ≥ 16·ln(8|H|)/ε, at which Lemma 3.2 with a = ln 8 guarantees training error ≤ 1/8."""
         return math.ceil(16 * log(8 * self.size) / self.epsilon)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
@@ -51,7 +51,7 @@ class FiniteClassTheory(Mechanism):
         if records >= self.printed_size:
             good = GeneralisationError(self.concepts, 0.25)
             promises.append(UtilityClaim(good, 0.75, "§3, Theorem 3.3, with the constants of its proof"))
-        # Lemma 3.2 with a = ln 8, where it promises anything of n examples that some h labels
+        # Lemma 3.2 with a = ln 8, where it guarantees anything for n examples that some h labels
         gap = 2 * log(8 * self.size) / self.epsilon
         if records > gap:
             few = EmpiricalError(self.concepts, gap / records)
@@ -59,7 +59,7 @@ class FiniteClassTheory(Mechanism):
         return tuple(promises)
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
-        """The step Pr[S ∈ S_bad] ≤ |H|·e^{−n/8} of the proof: of the sample, whatever the output.
+        """The step Pr[S ∈ S_bad] ≤ |H|·e^{−n/8} of the proof: of the sample, for any output.
 
         By the Chernoff bound that it names, Pr[Bin(n, p) ≤ np/2] ≤ e^{−np/8}, which is e^{−n/32} at p = 1/4.
         """
@@ -104,7 +104,7 @@ class FiniteClassCorrectedTheory(FiniteClassTheory):
         return (*super().utility(records), UtilityClaim(good, corrected, "§3, Theorem 3.3, corrected"))
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
-        """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, whatever the output."""
+        """Pr[S ∈ S_bad] ≤ |H|·e^{−n/32}: of the sample, for any output."""
         guaranteed = max(0.0, 1 - self.size * exp(-records / 32))
         place = "§3, proof of Theorem 3.3, Pr[S ∈ S_bad], corrected"
         return UtilityClaim(NoBadSample(self.concepts), guaranteed, place)

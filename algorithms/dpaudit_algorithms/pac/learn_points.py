@@ -29,7 +29,7 @@ from dpaudit_algorithms.pac.learn_points_theory import LearnPointsCorrectedTheor
 
 @dataclass(frozen=True)
 class PositiveExamples(Quality):
-    """q(S, x) = how often (x, 1) stands in S, for x in {0, …, domain − 1}; 1-sensitive, of 1-bounded growth.
+    """q(S, x) = how often (x, 1) occurs in S, for x in {0, …, domain − 1}; 1-sensitive, of 1-bounded growth.
 
     Source: Stemmer's thesis, LearnPoints, step 1.
     """
@@ -108,7 +108,7 @@ class LearnPoints(LearnPointsTheory):
         return j  # step 3
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of A_dist: of the examples, nothing else looks at them."""
+        """Those of A_dist: no other step uses the examples."""
         return self.chooser.symmetries(domain)
 
 
@@ -164,7 +164,7 @@ class LearnPointsCorrected(LearnPointsCorrectedTheory):
         return j  # step 3
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
-        """Those of A_dist: of the examples, nothing else looks at them."""
+        """Those of A_dist: no other step uses the examples."""
         return self.chooser.symmetries(domain)
 
 
@@ -174,7 +174,7 @@ _INPUTS = (
     "n labelled examples (x, y), x in {0, …, |X| − 1}, y in {0, 1}; epsilon > 0, 0 < delta < 1, |X| ≥ 1. "
     "alpha and beta enter the sample size alone"
 )
-_OUTPUT = "j in {0, …, |X| − 1}, which stands for c_j (c_j(x) = 1 iff x = j)"
+_OUTPUT = "j in {0, …, |X| − 1}, which denotes c_j (c_j(x) = 1 iff x = j)"
 
 LearnPoints.card = Card(
     name="LearnPoints",
@@ -187,7 +187,7 @@ LearnPoints.card = Card(
     output=_OUTPUT,
     deviations=(
         'A_dist\'s "log(1/δ)" is read to base 2 (log_base = 2).',
-        "A_dist's ties go to the lesser point, whatever the data; broken at random, they would not harm accuracy.",
+        "A_dist's ties go to the lesser point, independently of the data; random ties would not harm accuracy.",
     ),
     variants=("LearnPointsCorrected",),
 )

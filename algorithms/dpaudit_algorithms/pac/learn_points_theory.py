@@ -9,7 +9,7 @@ from dpaudit_algorithms.foundations.goals import BETA, all_but
 from dpaudit_algorithms.pac.concepts import GeneralisationError, Points
 
 ALPHA = 0.1
-"""The error at which the learner's promise is shown, which holds for every α."""
+"""The error at which the learner's guarantee, which holds for every α, is shown."""
 
 
 class LearnPointsTheory(Mechanism):
@@ -30,7 +30,7 @@ class LearnPointsTheory(Mechanism):
         return math.ceil(max(answers, 16 / alpha * log(2 / beta)))
 
     def promise(self, alpha: float, records: int) -> UtilityClaim | None:
-        """Lemma 6.2 for this alpha in (0, 1), with the least β that |X| and so many examples afford; None if it is ≥ 1.
+        """Lemma 6.2 for this alpha in (0, 1), with the least β for |X| and this many examples; None if it is ≥ 1.
 
         Raises:
             ParameterError: alpha outside (0, 1).
@@ -39,7 +39,7 @@ class LearnPointsTheory(Mechanism):
         return _accurate(self.domain, alpha, records, answers, "§6.2, Lemma 6.2")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Lemma 6.2 with α = 0.1, with the least β that the parameters and so many examples afford."""
+        """Lemma 6.2 with α = 0.1, with the least β that the parameters and this many examples afford."""
         found = self.promise(ALPHA, records)
         return () if found is None else (found,)
 

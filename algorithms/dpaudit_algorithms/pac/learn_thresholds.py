@@ -96,7 +96,7 @@ class _Mirrored:
 
 @dataclass(frozen=True)
 class _LearnThresholds(LearnThresholdsTheory):
-    """What both versions share: everything but which RecConcave they use."""
+    """The common part of both versions: everything but which RecConcave they use."""
 
     size: Annotated[int, checks.least(2)] = 2**16
     alpha: checks.Unit = 0.1
@@ -181,7 +181,7 @@ class LearnThresholdsCorrected(LearnThresholdsCorrectedTheory, _LearnThresholds)
 
     The sample size is the greatest of the printed one; of (8/α)·ln(4/β), which Lemma 3.19 (generalisation) asks for
     and which the print leaves out, so that its number goes to 0 as ε grows (FINDINGS.md); and, where N ≥ 2, of
-    (2·8^{N − 1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ))), what `RecConcaveCorrected` asks for beside the printed promise. The
+    (2·8^{N − 1}/(3α))·(2 + (6N/ε)·ln(12N²/(βδ))), what `RecConcaveCorrected` needs beside the printed promise. The
     first is the greatest up to about ε = 720·N.
 
     Args:
@@ -246,7 +246,7 @@ def _consistent(size: int, S: Multiset) -> AnyScores:
 # --- cards: what is claimed where, and where the text here departs from the print ---
 
 _INPUTS = "examples (x, y), x in {0, …, size − 1}, y in {0, 1}; size = |X|, alpha, epsilon, delta of the whole, N; base"
-_OUTPUT = "k in {0, …, size − 1}, which stands for the concept c_k with c_k(x) = 1 iff x ≤ k"
+_OUTPUT = "k in {0, …, size − 1}, which denotes the concept c_k with c_k(x) = 1 iff x ≤ k"
 _DEVIATIONS = (
     "The output is the index k of the concept c_k.",
     "The steps that RecConcave leaves open are read as on its card.",

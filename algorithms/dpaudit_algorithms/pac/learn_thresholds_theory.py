@@ -36,7 +36,7 @@ class LearnThresholdsTheory(Mechanism):
         return math.ceil((1 << 3 * self.depth) * 72 * self.depth / (self.alpha * self.epsilon) * logs)
 
     def _least_beta(self, records: int) -> float:
-        """The β that so many records afford, by the printed sample size."""
+        """The β that this many records afford, by the printed sample size."""
         given = records * self.alpha * self.epsilon / ((1 << 3 * self.depth) * 72 * self.depth)
         power = given - iterated_log(self.size, self.depth)
         return 12 * self.depth / self.delta * exp2(min(1000.0, -power))
@@ -50,7 +50,7 @@ class LearnThresholdsTheory(Mechanism):
         return "8^N·(72N/(αε))·(log(12N/(βδ)) + log…log|X|)"
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """Theorem 6.17, with the least β that so many records afford.
+        """Theorem 6.17, with the least β that this many records afford.
 
         On examples labelled by a threshold: empirical error ≤ α/2 with probability 1 − β/2, as its proof has it for
         every sample; and where they are drawn from a distribution, generalisation error ≤ α with probability 1 − β.

@@ -31,7 +31,7 @@ from dpaudit_algorithms.representations.representation import Hypotheses, Labell
 
 @dataclass(frozen=True)
 class _PointRepresentation(Representation):
-    """What both have in common: everything but how one hypothesis is drawn."""
+    """The common part of both: everything but how one hypothesis is drawn."""
 
     domain: checks.Count
     alpha: checks.OpenUnit
@@ -193,7 +193,7 @@ _WHOLE = (
     "M = (4/α)·ln(1/β) is rounded up to a whole number: (1 − α/4)^M ≤ β needs it where β is near 1, while "
     "|H| ≤ (4/α)·ln(1/β) then breaks by less than one hypothesis; where β > e^{−α/4} the printed H would be empty."
 )
-_COPIES = "M is a parameter with the printed number as its default, so that the proof's step about one h_i has a law."
+_COPIES = "M is a parameter with the printed number as its default, so the proof's step about one h_i is computable."
 
 PointRepresentation.card = Card(
     name="PointRepresentation",

@@ -36,7 +36,7 @@ from dpaudit_algorithms.pac.concepts import ConceptClass, Truth
 
 @runtime_checkable
 class Labelling(Protocol):
-    """What a hypothesis' name means: a `ConceptClass` is one, frozen dataclasses with `label` are others."""
+    """The meaning of a hypothesis' name: a `ConceptClass` is one, frozen dataclasses with `label` are others."""
 
     def label(self, concept: Any, x: Any) -> int:
         """h(x), 0 or 1."""
@@ -185,7 +185,7 @@ class Representation(Mechanism):
     @property
     @abstractmethod
     def labelling(self) -> Labelling:
-        """What the names of hypotheses mean, the same for all H_i."""
+        """The meaning of the names of hypotheses, the same for all H_i."""
 
     @property
     @abstractmethod
@@ -213,7 +213,7 @@ class Representation(Mechanism):
         return UtilityClaim(Represents(self.concepts, self.alpha), all_but(self.beta), self.place)
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
-        """It represents C, whatever the number of records: none is read."""
+        """It represents C, for any number of records: none is read."""
         return (self.represents,)
 
 
@@ -272,9 +272,9 @@ class ListedRepresentation(Representation):
 
 @dataclass(frozen=True)
 class Executions(Mechanism):
-    """The set of what so many independent executions of a mechanism on the same data give, as a frozenset.
+    """The set of the outputs of this many independent executions of a mechanism on the same data, as a frozenset.
 
-    One half after the other, so that a law merges equal sets and runs share what is equal.
+    One half after the other, so that an output distribution merges equal sets and runs share them.
 
     Args:
         mechanism: what is executed.

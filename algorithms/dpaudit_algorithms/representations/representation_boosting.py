@@ -185,7 +185,7 @@ AlphaBoosted.card = Card(
     place="§5.2.1, Lemma 5.17",
     claim="an (α, β)-probabilistic representation of size ≤ k_1·T; it reads no data, so that it is 0-DP",
     inputs=f"{_INPUTS}; alpha in (0, 1)",
-    output="T hypothesis classes, which stand for the class of all majorities of one hypothesis of each",
+    output="T hypothesis classes, which denote the class of all majorities of one hypothesis of each",
     deviations=(
         "T = 14·ln(2/α) is rounded up to a whole number.",
         "β is T times that of the given representation; the print chooses that one with β/T.",

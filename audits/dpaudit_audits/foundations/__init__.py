@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.foundations`."""
+"""Audits of `dpaudit_algorithms.foundations`."""

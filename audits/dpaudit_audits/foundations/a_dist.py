@@ -1,4 +1,4 @@
-"""What to try against A_dist (thesis §3.5.3) and its corrected version."""
+"""Audits of A_dist (thesis §3.5.3) and its corrected version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against AboveThreshold: one record that moves many answers, and answers at the ends of its promise."""
+"""Audits of AboveThreshold: one record that moves many answers, and answers at the boundary of the guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the choosing mechanism (thesis §7.3.1)."""
+"""Audits of the choosing mechanism (thesis §7.3.1)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _pair(counts: tuple[int, int], moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """The multiplicities of so many points."""
+    """The multiplicities of this many points."""
     points = tuple(range(domain))
     return ChoosingMechanism(0.9, 2.0, 0.2, Multiplicity(points)), Scope(points, records)
 

@@ -1,4 +1,4 @@
-"""What to try against the composition theorems (thesis §3.1.1): one bit, and groups of bits."""
+"""Audits of the composition theorems (thesis §3.1.1): one bit, and groups of bits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def basic_cases() -> tuple[Case, ...]:
 
 
 def advanced_cases() -> tuple[Case, ...]:
-    """Theorem 3.6, from ε = 1, where it promises little, to many small interactions."""
+    """Theorem 3.6, from ε = 1, where it guarantees little, to many small interactions."""
     return (
         _bits("default", AdvancedComposition(0.1, 1e-6, 30, 1e-6)),
         _bits("large δ′", AdvancedComposition(0.1, 1e-3, 10, 0.1)),
@@ -55,7 +55,7 @@ def advanced_cases() -> tuple[Case, ...]:
 
 
 def _bits(label: str, mechanism: Mechanism) -> Case:
-    """Sampled and by exact law; the scope is the whole domain of datasets."""
+    """Sampled and exact; the finite domain contains all datasets."""
     return Case(label, mechanism, pairs=(BIT,), scope=BITS)
 
 

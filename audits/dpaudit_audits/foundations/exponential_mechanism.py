@@ -1,4 +1,4 @@
-"""What to try against the exponential mechanism (thesis §3.5.2)."""
+"""Audits of the exponential mechanism (thesis §3.5.2)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _pair(zeros: int, ones: int, moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """The multiplicities of so many points."""
+    """The multiplicities of this many points."""
     points = tuple(range(domain))
     return ExponentialMechanism(1.0, Multiplicity(points)), Scope(points, records)
 

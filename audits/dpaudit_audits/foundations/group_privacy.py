@@ -1,4 +1,4 @@
-"""What to try against group privacy (thesis, Theorem 3.7)."""
+"""Audits of group privacy (thesis, Theorem 3.7)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _pair(ones: int, moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Records are 0 or 1, whatever the domain; it counts the ones."""
+    """Records are 0 or 1, for any domain; it counts the ones."""
     return GroupPrivacy(0.5, 0.001), Scope((0, 1), records)
 
 

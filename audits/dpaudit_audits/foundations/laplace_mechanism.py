@@ -1,4 +1,4 @@
-"""What to try against the Laplace mechanism (thesis §3.5.1)."""
+"""Audits of the Laplace mechanism (thesis §3.5.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def rounded_cases() -> tuple[Case, ...]:
-    """Rounded and clipped, the law is exact and its two ends attain ε."""
+    """Rounded and clipped, the output distribution is exact and its two ends attain ε."""
     count = LaplaceMechanismRounded(1.0, Count(1), -3, 9)
     histogram = LaplaceMechanismRounded(0.5, Histogram((0, 1, 2)), -2, 6)
     return (
@@ -37,7 +37,7 @@ def utility() -> tuple[UtilityCase, ...]:
     """The tail bound, which one coordinate attains."""
     count = LaplaceMechanism(1.0, Count(1))
     histogram = LaplaceMechanism(0.5, Histogram((0, 1, 2)))
-    note = "The outputs are real, so that there is no law; by hand the bound is {}."
+    note = "The outputs are real numbers, so their distribution is not enumerated; by hand the bound is {}."
     attained, near = note.format("attained"), note.format("1 − (1 − e^{−εΔ/k})^ℓ but for terms of its square")
     data = (Fixed(Multiset.counted({0: 6, 1: 3})),)
     return (
@@ -53,7 +53,7 @@ def _pair(moved: int) -> Pair:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """The number of ones, rounded and clipped; records are 0 or 1, whatever the domain."""
+    """The number of ones, rounded and clipped; records are 0 or 1, for any domain."""
     return LaplaceMechanismRounded(1.0, Count(1), -2, records + 2), Scope((0, 1), records)
 
 

@@ -1,4 +1,4 @@
-"""What to try against post-processing (thesis, Theorem 3.3)."""
+"""Audits of post-processing (thesis, Theorem 3.3)."""
 
 from __future__ import annotations
 

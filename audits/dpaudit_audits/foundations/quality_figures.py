@@ -1,4 +1,4 @@
-"""Drawings of audits of algorithms that choose by a quality: its two courses, and what is returned on both datasets."""
+"""Drawings of audits of algorithms that choose by a quality: its two curves, and the outputs on both datasets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpaudit.plans.plan import Seen
 from dpaudit.results.figures import Drawing, Layer, Panel, area, line
 
 MOST_POINTS = 240
-"""Of a course; more are not seen."""
+"""Of a curve; more are not visible."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What to try against subsampling with replacement (thesis, Lemma 7.19)."""
+"""Audits of subsampling with replacement (thesis, Lemma 7.19)."""
 
 from __future__ import annotations
 

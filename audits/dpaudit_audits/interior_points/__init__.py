@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.interior_points`."""
+"""Audits of `dpaudit_algorithms.interior_points`."""

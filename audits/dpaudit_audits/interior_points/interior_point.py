@@ -1,4 +1,4 @@
-"""What to try against the interior point by the exponential mechanism (lecture notes on interior points)."""
+"""Audits of the interior point by the exponential mechanism (lecture notes on interior points)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the interior point by RecConcave (thesis §6.4)."""
+"""Audits of the interior point by RecConcave (thesis §6.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the "pair twice" thought experiment (thesis, end of §7.3.2), for which nothing is claimed."""
+"""Audits of the "pair twice" thought experiment (thesis, end of §7.3.2), for which nothing is claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against RecConcave (thesis §6.4) and its corrected version."""
+"""Audits of RecConcave (thesis §6.4) and its corrected version."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def plan(name: str, refuted: bool, make: Callable[..., RecConcave | RecConcaveCo
                 runs=0,
                 scope=Scope((0, 1), 1),
                 expected=fails,
-                note="Base case 32: three calls need T > 2^32. The scope is one record that is 0 or 1.",
+                note="Base case 32: three calls need T > 2^32. The domain is one record that is 0 or 1.",
             ),
             *natural,
             *(

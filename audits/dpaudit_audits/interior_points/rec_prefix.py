@@ -1,4 +1,4 @@
-"""What to try against RecPrefix (thesis §7.3.2)."""
+"""Audits of RecPrefix (thesis §7.3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against TreeLog (Kaplan, Ligett, Mansour, Naor and Stemmer 2020, Algorithm 1)."""
+"""Audits of TreeLog (Kaplan, Ligett, Mansour, Naor and Stemmer 2020, Algorithm 1)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.lower_bounds`."""
+"""Audits of `dpaudit_algorithms.lower_bounds`."""

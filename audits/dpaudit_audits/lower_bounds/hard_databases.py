@@ -1,6 +1,6 @@
-"""What the lower bound for interior points finds (thesis §7.2): games on D_n, the reduction M(S), the success bound.
+"""Audits by the lower bound for interior points (thesis §7.2): games on D_n, the reduction M(S), the success bound.
 
-The games take no hand-made pair of datasets: the two sides of a game only say whether the secret is in the data.
+The games need no pair of datasets: the two datasets of a game only say whether the secret is in the data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EPSILON = 0.2
 """Below 1/4, as the lemma asks."""
 SIDES = Pair(*Game.sides, "the secret digit is in the data, or another one")
 RUNS = {1: 20_000, 2: 2_000, 3: 120}
-"""Runs a side at most: a number of D_3 has 40,000 digits, and a run takes ten milliseconds."""
+"""Samples per dataset at most: a number of D_3 has 40,000 digits, and a run takes ten milliseconds."""
 FEW = {1: 20_000, 2: 300, 3: 30}
 """Where nothing is refuted, so that all are made; benchmarks/games.md has more."""
 UNDECIDED: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What the packing argument finds (Sivakumar, §3.2): learners without privacy against all datasets of a packing."""
+"""Audits by the packing argument (Sivakumar, §3.2): learners without privacy against all datasets of a packing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Finding what the packing argument needs: the colours of a learner's datasets, and vertices that all have one.
 
-Ramsey's theorem says that a large enough domain has such vertices, whatever the learner; here they are searched for.
+Ramsey's theorem says that a large enough domain has such vertices, for any learner; here they are searched for.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRIALS = 32
 
 
 def shares(answers: Mapping[Hashable, float], points: tuple[Any, ...], lower: int = 0) -> list[float]:
-    """How much of a law, or of counts, lies in each interval of n points, shape (n − 1,)."""
+    """The share of a distribution, or of counts, in each interval of n points, shape (n − 1,)."""
     found = [0.0] * (len(points) - 1)
     for answer, mass in answers.items():
         for value, share in _members(answer):
@@ -45,7 +45,7 @@ class Colouring:
     Args:
         subject: a learner of thresholds.
         lower: label of the lower half (see `Packing`).
-        runs: colour by so many runs; by the exact law without it.
+        runs: colour by this many samples; exactly without it.
         seed: of the runs; every dataset has a seed of its own.
     """
 
@@ -60,7 +60,7 @@ class Colouring:
         """Colour of the balanced dataset on ascending points.
 
         Raises:
-            NotEnumerableError: there is no law, and no runs were asked for.
+            NotEnumerableError: no exact distribution, and no runs were requested.
         """
         if points not in self.known:
             masses = shares(self._answers(points), points, self.lower)
@@ -81,7 +81,7 @@ class Colouring:
 
 @dataclass(frozen=True)
 class Clique:
-    """What a search for points of one colour has found.
+    """The result of a search for points of one colour.
 
     Args:
         points: ascending; () if none were found.
@@ -97,7 +97,7 @@ class Clique:
 def monochromatic(
     domain: Sequence[Any], records: int, vertices: int, colour: Colour, *, limit: int = MOST_EDGES
 ) -> Clique:
-    """So many points of a domain, of which every `records` have the same colour.
+    """Points of a domain such that every `records` have the same colour.
 
     A backtracking search in the order of the domain: a point is taken if all datasets that it makes with the points
     taken have the wanted colour. Every colour is tried, first those that some datasets all over the domain have
@@ -165,7 +165,7 @@ def _by_frequency(order: list[Any], records: int, colour: Colour) -> list[int]:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search for a packing has found.
+    """The result of a search for a packing.
 
     Args:
         game: to be audited on its two sides; None where nothing was found.
@@ -197,13 +197,13 @@ def packing_pair(
         records: n, even, ≥ 2.
         vertices: how many are wanted; 15n as printed without it (14n − 1 are used there, for J = 13n datasets).
         lower: 0 where c_t(x) = 1 iff x ≥ t, 1 where c_t(x) = 1 iff x ≤ t.
-        runs: colour by so many runs, where there is no law.
+        runs: colour by this many samples, if there is no exact distribution.
         seed: of those runs.
         limit: most datasets to look at.
 
     Raises:
         ParameterError: odd records, or too few vertices.
-        NotEnumerableError: the learner has no law, and no runs were asked for.
+        NotEnumerableError: the learner has no exact distribution, and no runs were requested.
 
     Source: Sivakumar, section 3.2, proof of Theorem 3.4.
     """

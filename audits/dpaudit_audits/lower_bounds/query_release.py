@@ -1,4 +1,4 @@
-"""What to try against query release and what is made of it (thesis §7.6), with private and wrong inner releases."""
+"""Audits of query release and the algorithms that use it (thesis §7.6), with private and wrong inner releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against Solve_D (thesis §7.6), with private, wrong and useless learners for two and three axes."""
+"""Audits of Solve_D (thesis §7.6), with private, wrong and useless learners for two and three axes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """D from 𝒟, for a learner that keeps its promise and for one that is private and useless."""
+    """D from 𝒟, for a learner that keeps its guarantee and for one that is private and useless."""
     n = 100
     three = solver(1.0, 3, 3, n)
     good = solver(1.0, 3, 2, n)
@@ -115,7 +115,7 @@ def _examples(size: int) -> tuple[tuple[int, int], ...]:
 
 
 def small(domain: int, records: int) -> tuple[Mechanism, Scope]:
-    """Two axes of so many points."""
+    """Two axes of this many points."""
     return solver(1.0, domain, 2, records), Scope(_examples(domain), records)
 
 

@@ -1,4 +1,4 @@
-"""What to try against the two reductions between thresholds and interior points (thesis §7.5, Lemma 7.22)."""
+"""Audits of the two reductions between thresholds and interior points (thesis §7.5, Lemma 7.22)."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ def _fixed(counts: dict[Any, int], label: str) -> Fixed:
 
 
 def _promise(mechanism: Mechanism, records: int, place: str) -> UtilityClaim:
-    """What is promised there on so many records."""
+    """The guarantee there for this many records."""
     return next(claim for claim in mechanism.utility(records) if place in claim.place)
 
 

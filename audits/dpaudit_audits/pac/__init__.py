@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.pac`."""
+"""Audits of `dpaudit_algorithms.pac`."""

@@ -1,4 +1,4 @@
-"""What to try against the private learner for finite classes (overview §3): the sign as printed, and as it is meant.
+"""Audits of the private learner for finite classes (overview §3): the sign as printed, and as intended.
 
 Concepts that are wrong on just over 1/4 of D are the worst case: they are bad, and look as good as a bad one can.
 """
@@ -47,7 +47,7 @@ def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """As printed: it prefers what errs most, so every promise fails as soon as there are examples to err on."""
+    """As printed: it prefers the worst hypotheses, so every guarantee fails as soon as there are examples."""
     two, eight = FiniteClassLearner(1.0, Thresholds(2)), FiniteClassLearner(1.0, Thresholds(8))
     return (
         _case("Theorem 3.3, two concepts", two, two.printed_size, _told_apart, expected=Verdict.FAIL),
@@ -65,7 +65,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def corrected_utility_cases() -> tuple[UtilityCase, ...]:
-    """With the right sign all promises hold; the proof's bound on bad samples with n/32 in place of n/8."""
+    """With the right sign all guarantees hold; the proof's bound on bad samples with n/32 instead of n/8."""
     two, eight = (FiniteClassLearnerCorrected(1.0, Thresholds(size)) for size in (2, 8))
     half = FiniteClassLearnerCorrected(0.5, Thresholds(8))
     return (
@@ -102,7 +102,7 @@ def _case(
 def _sample_case(
     mechanism: Learner, records: int, claim: UtilityClaim | None, bound: str, expected: Verdict
 ) -> UtilityCase:
-    """A promise about the sample alone; two bad concepts of the three err on different examples."""
+    """A guarantee about the sample alone; two bad concepts of the three err on different examples."""
     size = mechanism.size
     weights = {2: (1000 - BAD, BAD), 3: (BAD, 1000 - 2 * BAD, BAD)}[size]
     # the bad ones of {c_0, c_1, c_2} differ from c_1 at 1 and at 2
@@ -138,7 +138,7 @@ def _seven_alike(concepts: Thresholds, records: int) -> tuple[Examples, ...]:
 
 
 def _uniform(concepts: Thresholds, records: int) -> tuple[Examples, ...]:
-    """Too many samples for a law, and no paths to share."""
+    """Too many samples to enumerate, and no paths to share."""
     size = concepts.size
     return (Examples(concepts, Truth(tuple(range(size)), (1,) * size, size // 2), records),)
 

@@ -1,4 +1,4 @@
-"""What to try against LearnPoints (thesis §6.2) and its version on the corrected A_dist."""
+"""Audits of LearnPoints (thesis §6.2) and its version on the corrected A_dist."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[Uti
             tuple(Examples(Points(50), truth, m) for truth in light),
             runs=1_000,
             exact=False,
-            note="Too many samples of so many points for a law.",
+            note="Too many samples of these points to enumerate.",
         ),
     )
 

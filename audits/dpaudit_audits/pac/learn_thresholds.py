@@ -1,4 +1,4 @@
-"""What to try against LearnThresholds (thesis §6.5) and its corrected version."""
+"""Audits of LearnThresholds (thesis §6.5) and its corrected version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to try against the conversions between PAC and empirical learners (thesis, Lemmas 7.18 and 7.20)."""
+"""Audits of the conversions between PAC and empirical learners (thesis, Lemmas 7.18 and 7.20)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def empirical_utility(kind: Kind) -> tuple[UtilityCase, ...]:
             _just_wrong(TWO, useless.n, 0.25),
             expected=Verdict.FAIL,
             deliberate=True,
-            note="Four examples at ε = 0.1 tell it hardly anything: nothing is concluded from a promise that is false.",
+            note="It learns hardly anything from four examples at ε = 0.1: a false guarantee implies nothing.",
         ),
     )
 

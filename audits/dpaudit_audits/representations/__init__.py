@@ -1,1 +1,1 @@
-"""What to try against `dpaudit_algorithms.representations`."""
+"""Audits of `dpaudit_algorithms.representations`."""

@@ -1,4 +1,4 @@
-"""What to try against the representations of point functions (thesis §5.3): distributions just above α, on any domain.
+"""Audits of the representations of point functions (thesis §5.3): distributions just above α, on any domain.
 
 The claim is about every target and distribution. It is hardest where the target and as many other points as there is
 room for have mass just above α each: then a hypothesis is good only if it hits the target and nothing else.
@@ -44,7 +44,7 @@ def just_above(domain: int, alpha: float, own: float | None = None) -> Truth:
 
 
 def spread(domain: int, points: int, own: float) -> Truth:
-    """The target has mass `own`, the rest is spread evenly over so many points less one."""
+    """The target has mass `own`, the rest is spread evenly over this many points less one."""
     spots = tuple(point(i, domain) for i in range(points))
     return Truth(spots, (own, *[(1 - own) / (points - 1)] * (points - 1)), spots[0])
 
@@ -63,7 +63,7 @@ def easier(domain: int, alpha: float) -> dict[str, Truth]:
 
 
 def hardest(domain: int, alpha: float) -> dict[str, Truth]:
-    """That which comes nearest to the promise, and takes most runs to be certified."""
+    """The case nearest to the guarantee; it needs the most samples."""
     return {"target and others just above α": just_above(domain, alpha)}
 
 
@@ -97,7 +97,7 @@ def _cases(small: Representation, large: Representation) -> tuple[Case, ...]:
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """By law on two points, one hypothesis by law on more, and runs on 32 points."""
+    """Exactly on two points, one hypothesis exactly on more, and samples on 32 points."""
     coins = PointRepresentation(2, 0.5, 0.5)
     even = {"half on the target": Truth((0, 1), (1, 1), 0), "just above α": Truth((0, 1), (51, 49), 0),
             "all on the target": Truth((0,), (1,), 0), "all elsewhere": Truth((1,), (1,), 0)}
@@ -118,7 +118,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def hash_utility_cases() -> tuple[UtilityCase, ...]:
-    """One hypothesis by law at the smallest primes, where q/p is farthest from α/2; and |X| = 2^64 as printed."""
+    """One hypothesis exactly at the smallest primes, where q/p is farthest from α/2; and |X| = 2^64 as printed."""
     singles = [PointRepresentationHash(domain, alpha, 0.4, 1) for domain, alpha in ((3, 0.3), (2, 0.45), (6, 0.16))]
     wide = PointRepresentationHash(HUGE, ALPHA, BETA)
     return (

@@ -1,8 +1,8 @@
-"""What to try against the boosting of representations (thesis §5.2.1, Claim 5.16 and Lemma 5.17).
+"""Audits of the boosting of representations (thesis §5.2.1, Claim 5.16 and Lemma 5.17).
 
 For β a representation that fails with probability just 1/4; for α one whose hypotheses are all wrong somewhere, so that
 none is better than 1/4 on the uniform distribution and majorities are needed. The steps of Lemma 5.17's proof are tried
-on their own, by law: that its thought experiment succeeds, and what it says of the masses D_t(R_t).
+on their own, exactly: that its thought experiment succeeds, and what it says of the masses D_t(R_t).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def beta_utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def alpha_utility_cases() -> tuple[UtilityCase, ...]:
-    """Few rounds by law, as printed by runs; the steps of the proof by law."""
+    """Few rounds exactly, the printed number by samples; the steps of the proof exactly."""
     truths = {
         "uniform: no hypothesis is better than 1/4": Truth((0, 1, 2, 3), (1, 1, 1, 1), 0),
         "uneven": Truth((0, 1, 2, 3), (6, 3, 2, 1), 0),
@@ -125,7 +125,7 @@ def alpha_utility_cases() -> tuple[UtilityCase, ...]:
 
 
 def _steps(T: int, rounds: int | None) -> tuple[UtilityCase, ...]:
-    """What the proof says of D_t(R_t) and of D(R), as printed and as it follows; T = 10 is the printed one for 0.98."""
+    """The proof's D_t(R_t) and D(R), as printed and as it follows; T = 10 is the printed one for 0.98."""
     representation, truth = errors_at_will(T)
     one = AlphaBoosted(representation, 0.98, rounds)
     known = (Fixed(truth, truth, f"digits that are 1 with probability 1/4, at most {T // 2} of {T}"),)

@@ -1,4 +1,4 @@
-"""What to try against the representations made from private learners (thesis §5.2.1, Lemmas 5.14 and 5.15), by law.
+"""Audits of the representations made from private learners (thesis §5.2.1, Lemmas 5.14 and 5.15), exactly.
 
 The learner is the exponential mechanism over two thresholds, which prefers the target on every sample: so it is
 (α, 1/2)-accurate for every n and α. Of the distributions, those on which the two differ are all that matters.
@@ -36,7 +36,7 @@ class AnyPoint(Mechanism):
     ever give the same hypothesis.
 
     Args:
-        epsilon: > 0, what it claims; it spends nothing.
+        epsilon: > 0, what it claims; its privacy loss is 0.
     """
 
     epsilon: float
@@ -57,7 +57,7 @@ def of_many(n: int, epsilon: float) -> RepresentationFromLearnerRefined:
 
 
 def plain(size: int, n: int, epsilon: float) -> RepresentationFromLearner:
-    """Lemma 5.14 on the learner of thresholds on so many points, at α = 1/4."""
+    """Lemma 5.14 on the learner of thresholds on this many points, at α = 1/4."""
     return RepresentationFromLearner(
         FiniteClassLearnerCorrected(epsilon, Thresholds(size)), Thresholds(size), n, 0.25
     )
@@ -132,7 +132,7 @@ def _case(one: RepresentationFromLearner | RepresentationFromLearnerRefined, n: 
         one,
         one.represents,
         tuple(Fixed((), truth, label) for label, truth in truths.items()),
-        runs=5 if one.executions < 100 else 0,  # many executions are slow to sample, and their law is quick
+        runs=5 if one.executions < 100 else 0,  # many executions are slow to sample, and fast to enumerate
     )
 
 

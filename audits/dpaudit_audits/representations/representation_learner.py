@@ -1,6 +1,6 @@
-"""What to try against the learner from a probabilistic representation (thesis §5.2.1, Lemma 5.12).
+"""Audits of the learner from a probabilistic representation (thesis §5.2.1, Lemma 5.12).
 
-Privacy by law with small representations. Utility on worst-case distributions: points learned on a domain of 2^64 from
+Exact privacy with small representations. Utility on worst-case distributions: points learned on a domain of 2^64 from
 as many examples as on one of 2^8; hypotheses that are wrong on just over 6α of D; and the events of the proof.
 """
 
@@ -51,7 +51,7 @@ LARGE = 46.0
 
 
 def cases() -> tuple[Case, ...]:
-    """All pairs of small scopes, and runs."""
+    """All pairs of small domains, and samples."""
     return _privacy(RepresentationLearner)
 
 
@@ -78,7 +78,7 @@ def _privacy(kind: type[Learner]) -> tuple[Case, ...]:
 
 
 def utility_cases() -> tuple[UtilityCase, ...]:
-    """Points on domains of any size; thresholds by law; large ε, and the events of the proof."""
+    """Points on domains of any size; thresholds exactly; large ε, and the events of the proof."""
     wide = {k: RepresentationLearner(1.0, PointRepresentationHash(1 << k, ALPHA, BETA)) for k in (8, 16, 64)}
     huge, coins = wide[64], RepresentationLearner(1.0, PointRepresentation(32, ALPHA, BETA))
     two, three = RepresentationLearner(1.0, TWO), RepresentationLearner(1.0, THREE)
@@ -103,7 +103,7 @@ def utility_cases() -> tuple[UtilityCase, ...]:
                 learner.guaranteed,
                 _two(learner.enough),
                 expected=Verdict.FAIL,
-                note="The printed n is below what E_1 and E_2 need, whatever the privacy.",
+                note="The printed n is below what E_1 and E_2 need, for every ε.",
             )
             for epsilon in (LARGE, 300.0)
             for learner in (RepresentationLearner(epsilon, TWO),)
@@ -167,7 +167,7 @@ def _points(label: str, learner: Learner, bits: int, runs: int) -> UtilityCase:
         tuple(_sampled(learner, truth) for truth in (*near.values(), *far.values())),
         runs=runs,
         exact=False,
-        note=f"From {learner.enough} examples, whatever the domain.",
+        note=f"From {learner.enough} examples, for any domain.",
     )
 
 
@@ -194,7 +194,7 @@ def _three(records: int) -> tuple[Examples, ...]:
 
 
 def _sides(records: int) -> tuple[Examples, ...]:
-    """Two bad hypotheses on either side of the target, each wrong on just over 6α: too many samples for a law."""
+    """Two bad hypotheses on either side of the target, each wrong on just over 6α: too many samples to enumerate."""
     return (Examples(Thresholds(3), Truth((0, 1, 2), (1 - 2 * WRONG, WRONG, WRONG), 1), records),)
 
 

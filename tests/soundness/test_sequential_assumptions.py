@@ -1,4 +1,4 @@
-"""Spies for what the theorems of the sequential test assume: predictable stakes, shares of α, averages over pairs."""
+"""The assumptions of the sequential test's theorems: predictable alternatives, shares of α, averages over pairs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def audit(function: Callable[..., Any], **more: Any) -> Audit:
     return orchestrator.run(Request((function,), **{"runs": 1_500, "pair": PAIR, "alpha": ALPHA, **more})).audits[0]
 
 
-# --- a stake is a function of earlier samples -------------------------------------------------------------------------
+# --- an alternative is a function of earlier samples ------------------------------------------------------------------
 
 HISTORIES = [
     [],
@@ -67,7 +67,7 @@ def test_whatever_came_before_a_batch_multiplies_by_at_most_one_under_the_claim(
         p = min(1.0, math.exp(epsilon) * q + delta)
         chance = np.outer(stats.binom.pmf(counts, size, p), stats.binom.pmf(counts, size, q))
         assert (chance * factor).sum() <= 1 + 1e-9
-    assert np.ptp(factor) > 0.01, "something is staked"
+    assert np.ptp(factor) > 0.01, "the alternative differs from the claim"
 
 
 def response(dataset: Any, rng: Generator, size: int) -> Any:
@@ -76,14 +76,14 @@ def response(dataset: Any, rng: Generator, size: int) -> Any:
     return (bits != (dataset[0] == 2)).astype(int)
 
 
-def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[tuple[Any, ...]]:
-    """Every bet of an audit: past counts, hits, samples, and the events that were counted for it, in order.
+def updates(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[tuple[Any, ...]]:
+    """Every update of an audit: past counts, hits, samples, and the events that were counted for it, in order.
 
     In the batch of number `changed` the samples of (1,) are those of (2,), where every bit is another one.
     """
     seen: list[tuple[Any, ...]] = []
     counted: list[Event] = []
-    bet, count, runs = Martingale.update, Event.count, FunctionTarget.runs
+    update, count, runs = Martingale.update, Event.count, FunctionTarget.runs
     batch = iter(range(10**9))
 
     def drawn(self: FunctionTarget, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
@@ -93,7 +93,7 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
     def watched(self: Martingale, x: int, n: int, y: int, m: int, *, past: tuple[int, int, int, int]) -> None:
         seen.append((past, tuple(counted), (x, y), (n, m)))
         counted.clear()
-        bet(self, x, n, y, m, past=past)
+        update(self, x, n, y, m, past=past)
 
     def noted(self: Event, outputs: Outputs) -> int:
         counted.append(self)
@@ -109,23 +109,23 @@ def staked(monkeypatch: pytest.MonkeyPatch, changed: int | None = None) -> list[
 
 @pytest.mark.slow(fast=["4", "37"])
 @pytest.mark.parametrize("changed", [4, 12, 30, 37])
-def test_a_stake_does_not_change_when_the_hits_of_its_own_batch_do(
+def test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do(
     monkeypatch: pytest.MonkeyPatch, changed: int
 ) -> None:
-    """The learning phase has 30 batches and some; the certifying ones follow."""
-    one, other = staked(monkeypatch), staked(monkeypatch, changed)
+    """The learning phase has 30 batches and some; the counted ones follow."""
+    one, other = updates(monkeypatch), updates(monkeypatch, changed)
     at = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a[2] != b[2])
-    # the first bet that differs has the same past and the same event; only its hits are others
+    # the first update that differs has the same past and the same event; only its hits are others
     assert one[: at + 1] != other[: at + 1]
     for a, b in zip(one[: at + 1], other[: at + 1], strict=True):
         assert (a[0], a[1], a[3]) == (b[0], b[1], b[3])
-    # and what a later stake follows from does change
+    # and the past of later updates does change
     assert any(a[0] != b[0] for a, b in zip(one[at + 1 :], other[at + 1 :], strict=False))
 
 
-def test_a_stake_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_alternative_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = 0
-    martingales = staked(monkeypatch)
+    martingales = updates(monkeypatch)
     assert len(martingales) > 30
     first = martingales[0][0][1]
     for (_, n, _, m), _, _, (fresh, fresh_too) in martingales:
@@ -136,20 +136,20 @@ def test_a_stake_has_seen_all_earlier_samples_and_no_others(monkeypatch: pytest.
     assert first + drawn == 1_500
 
 
-def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bit_patterns_are_tested_before_they_teach(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with a floating-point leak: both e-processes of a batch have the same past."""
     past: list[tuple[int, int]] = []
-    bet = Martingale.update
+    update = Martingale.update
 
     def watched(self: Martingale, x: int, n: int, y: int, m: int, **more: Any) -> None:
         past.append((more["past"][1], n))
-        bet(self, x, n, y, m, **more)
+        update(self, x, n, y, m, **more)
 
     monkeypatch.setattr(Martingale, "update", watched)
     audit(lambda data, rng, size: data[0] + rng.laplace(0, 1, size), epsilon=3.0, runs=400)
     learning = alpha_shares.learning_runs(400)
     pairs = [both for both in past if both[0] < learning]
-    assert pairs[::2] == pairs[1::2], "one bet for the event, one for the bits, on the same samples with the same past"
+    assert pairs[::2] == pairs[1::2], "one update for the event, one for the bits: the same samples and past"
 
 
 # --- one α for all that is tried --------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_bit_patterns_are_bet_on_before_they_teach(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("tests", [1, 2, 7])
 @pytest.mark.parametrize("certify", [False, True])
 @pytest.mark.parametrize("bits", [False, True])
-def test_all_that_may_reject_in_a_case_spends_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
+def test_all_that_may_reject_in_a_case_uses_its_alpha_and_no_more(certify: bool, bits: bool, tests: int) -> None:
     parts = alpha_shares.shares(ALPHA, certify=certify, bits=bits)
     looks = sum(tests * parts.at_analysis(look, tests) for look in range(alpha_shares.INTERIM_ANALYSES))
     assert all(share >= 0 for share in (parts.sequential, parts.bits, parts.analyses, parts.final))
@@ -208,7 +208,7 @@ def test_evidence_of_several_pairs_is_their_average() -> None:
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 5])
-def test_bit_patterns_of_several_pairs_are_paid_for(pairs: int) -> None:
+def test_bit_patterns_of_several_pairs_share_alpha(pairs: int) -> None:
     """Each pair is tested at its share: with k of them a peak of ln(k/α) is needed."""
     share = alpha_shares.shares(ALPHA, certify=False, bits=False).bits
     enough = math.log(pairs / share)

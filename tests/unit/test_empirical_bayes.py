@@ -1,4 +1,4 @@
-"""Sets of atoms are foreseen by shrunk log-ratios: no bias from having picked them."""
+"""Shrunk log-ratios predict sets of atoms without selection bias."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def drawn(p: np.ndarray, q: np.ndarray, seed: int) -> list[np.ndarray]:
     return [rng.multinomial(RUNS, share).astype(float) for share in (p, q)]
 
 
-def test_of_atoms_without_a_difference_the_best_promise_little() -> None:
+def test_of_atoms_without_a_difference_the_best_guarantee_little() -> None:
     p = np.full(300, 1 / 300)
     x, y = drawn(p, p, 100)
     order, found = sets(x, y, (RUNS, RUNS))

@@ -1,4 +1,4 @@
-"""Half-lines are foreseen from their neighbours: better than by their own hits, and no better than is known."""
+"""Half-lines are extrapolated from their neighbours, better than from their own hits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def laplaces() -> tuple[Below, Below]:
 
 
 @pytest.mark.parametrize("sides", [gaussians(), laplaces()], ids=["gaussian", "laplace"])
-def test_rare_half_lines_are_known_better_than_from_their_own_hits(sides: tuple[Below, Below]) -> None:
+def test_rare_threshold_events_are_known_better_than_from_their_own_hits(sides: tuple[Below, Below]) -> None:
     edges = np.linspace(-18, 2, 80)
     p, q = (side(edges) for side in sides)
     rare = (p > 5e-5) & (p < 2e-3)
@@ -114,7 +114,7 @@ def test_the_bound_is_that_of_the_score_test(x: int, y: int, runs: int, delta: f
     assert predicted_bound(shares, runs=runs, delta=delta, alpha=0.04, caution=1.0)[0] < found[0]
 
 
-def test_sides_that_hardly_overlap_are_foreseen_too() -> None:
+def test_sides_that_hardly_overlap_are_extrapolated_too() -> None:
     x = np.cumsum(np.full(40, 5_000.0))
     y = np.concatenate([np.zeros(39), [3.0]])
     for left, right in ((x, y), (y, x)):
@@ -123,7 +123,7 @@ def test_sides_that_hardly_overlap_are_foreseen_too() -> None:
         assert not np.isinf(found.error).any()
 
 
-def test_what_is_foreseen_is_told_for_the_dataset_on_which_an_event_is_more_likely() -> None:
+def test_an_extrapolation_is_for_the_dataset_on_which_an_event_is_more_likely() -> None:
     left, right = np.cumsum([2.0, 5.0, 9.0, 30.0]), np.cumsum([1.0, 1.0, 3.0, 10.0])
     found = predict(left, right, (1_000, 2_000))
     some = np.array([0, 2])
