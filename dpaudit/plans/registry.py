@@ -118,7 +118,8 @@ def plan(name: str) -> Plan:
     """The audits of a registered name.
 
     Raises:
-        UnknownNameError: no such name, or no audits for it.
+        UnknownNameError: no such name.
+        UsageError: it has no plan.
     """
     canonical_name(name)
     found = _load(AUDITS, name)
@@ -174,8 +175,10 @@ def canonical_name(name: str) -> str:
 
 def _load(group: str, name: str) -> object:
     table = names(group)
+    if name not in table and group == AUDITS:
+        raise UsageError(f'{name} has no audits: no file of an installed catalogue has its plan, Plan("{name}", …).')
     if name not in table:
-        raise UnknownNameError("audit" if group == AUDITS else "algorithm", name)
+        raise UnknownNameError("algorithm", name)
     module, _, attribute = table[name].partition(":")
     try:
         return getattr(import_module(module), attribute)

@@ -29,7 +29,7 @@ from dpaudit.whole_files import encoded, read_file, refuse_unwritable_file, writ
 STDOUT = "-"
 
 
-def _output(about: str, render: Callable[[Result, bool], str] | None = None, metavar: str = "FILE") -> str | None:
+def _output(about: str, render: Callable[[Result, bool], str] | None, metavar: str = "FILE") -> str | None:
     """A field of `Outputs`.
 
     Args:
@@ -56,7 +56,7 @@ class Outputs:
         report: a folder of HTML pages; never stdout.
     """
 
-    html: str | None = _output("Write an HTML report as a single file.")
+    html: str | None = _output("Write an HTML report as a single file.", None)
     json: str | None = _output("Write JSON; - for stdout.", lambda result, _expect: json_form.to_json(result))
     junit: str | None = _output(
         "Write JUnit XML: a test case for each claim; - for stdout.",
@@ -68,8 +68,8 @@ class Outputs:
     markdown: str | None = _output(
         "Write Markdown, for a pull request; - for stdout.", lambda result, expect: to_markdown(result, expect=expect)
     )
-    events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.")
-    report: str | None = _output(REPORT.about, metavar=REPORT.metavar)
+    events: str | None = _output("Write events as lines of JSON as they happen; - for stdout.", None)
+    report: str | None = _output(REPORT.about, None, REPORT.metavar)
 
     @property
     def named(self) -> dict[str, str]:

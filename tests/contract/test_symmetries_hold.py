@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from contract import Catalogue, holding, places
+from contract import Catalogue, holding, loaded, places
 
 from dpaudit.language import Mechanism
 from dpaudit_algorithms.interior_points.rec_concave import RecConcave, RecConcaveCorrected
@@ -21,7 +21,8 @@ ONE_CALL: dict[str, Mechanism] = {
 }
 """Of which the plans' small instances make more calls, to which their symmetries do not extend."""
 DECLARING = [
-    name for name in CATALOGUE.names if CATALOGUE.subject(name).kind.symmetries is not Mechanism.symmetries
+    name for name, where in sorted(CATALOGUE.algorithms.items())
+    if loaded(where).symmetries is not Mechanism.symmetries
 ]
 OTHERS = "exchange of records that are "
 EXPECTED: dict[str, set[str]] = {

@@ -63,7 +63,8 @@ class Mutant:
     """One mistake.
 
     Args:
-        id: a short name.
+        id: a letter for the place and a number. S and L: statistics; A: evidence, engine, plans and subjects; E: events
+            and outputs; I: interpreters; C: the command line; M: algorithms.
         breaks: the property that no longer holds.
         file: path in the repository.
         old: text that occurs exactly once in the file.

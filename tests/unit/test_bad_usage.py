@@ -23,7 +23,7 @@ NAMES = [
     ("check Zzzzzz", "`dpaudit list` shows all names"),
     ("show Choise", "Did you mean Choice?"),
     ("check Empty", "has no cases"),
-    ("check Broken", "There is no audit called 'Broken'"),
+    ("check Broken", "Broken has no audits"),
     ("check NoClass", "is no plan"),
     ("show NoClass", "is no mechanism class"),
     ("show Broken", "ModuleNotFoundError: No module named 'no_such_module_at_all'"),

@@ -44,7 +44,7 @@ def test_closest_names(name: str, closest: tuple[str, ...]) -> None:
 
 @pytest.mark.usefixtures("catalogue")
 def test_an_algorithm_without_audits() -> None:
-    with pytest.raises(UnknownNameError, match="There is no audit called 'Broken'"):
+    with pytest.raises(UsageError, match="Broken has no audits"):
         registry.plan("Broken")
 
 
