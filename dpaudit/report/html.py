@@ -5,20 +5,25 @@ The same result gives the same bytes, except for the text of `<p id="timings">`.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dpaudit.report import chains, loss_breakdown, numbers, utility, wording
 from dpaudit.report.comparison import HEADING, comparison_figure, lines
 from dpaudit.report.datasets import Part, compare
 from dpaudit.report.figures import AuditFigures, Figure, data_csv, figures_of_pages
+from dpaudit.report.figures.page import PageFigures, page_figures
 from dpaudit.report.figures.panels import panel_figures
 from dpaudit.report.method import method
 from dpaudit.results.figures import PLOTS
@@ -28,7 +33,6 @@ from dpaudit.results.model import (
     Audit,
     EvidenceKind,
     ExactEvidence,
-    Json,
     Result,
     SampledEvidence,
     Timings,
@@ -38,7 +42,9 @@ from dpaudit.results.model import (
 from dpaudit.results.plain import in_json, visible
 
 _FOLDED_FROM = 4  # audits; fewer stand open
-_SHORT_LINE = 120  # characters of JSON that are not broken up
+_CHART = re.compile(r'(?<=<td><svg>)[^\n]*?(?=</svg></td>)')
+"""What is drawn in a row of a table."""
+_SHORT = 60  # characters of a text that is not worth a reference
 _MOST_ROWS = 12  # of an evidence table; the data has them all
 
 
@@ -89,6 +95,37 @@ class _View:
     facts: list[tuple[str, str]]
     """(name, value) of the sequential evidence; empty where there is none."""
     ledger: list[loss_breakdown.Line]
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """What several audits of a page say alike: a section of its own states it, and they refer to it.
+
+    Args:
+        paragraphs: of their methods, notes and sources.
+        deviations: a list of deviations → the first algorithm that has it.
+    """
+
+    paragraphs: list[str]
+    deviations: dict[tuple[str, ...], str]
+
+    def own(self, paragraphs: Sequence[str]) -> list[str]:
+        """The paragraphs of one audit that no other has."""
+        return [text for text in paragraphs if text not in self.paragraphs]
+
+    def references(self, paragraphs: Sequence[str]) -> Markup:
+        """Links to the others, with a space before each."""
+        numbers = [self.paragraphs.index(text) + 1 for text in paragraphs if text in self.paragraphs]
+        return Markup("").join(Markup(' <a href="#m{0}">[{0}]</a>').format(number) for number in numbers)
+
+    def said(self, text: str) -> Markup:
+        """A text, or the link to it."""
+        return self.references([text])[1:] or escape(text)
+
+    def listed(self, audit: Audit | UtilityAudit) -> int | None:
+        """The number, from 1, of an audit's deviations in that section; None if they are not there."""
+        texts = tuple(audit.deviations)
+        return [*self.deviations].index(texts) + 1 if texts in self.deviations else None
 
 
 @dataclass(frozen=True)
@@ -147,30 +184,63 @@ def to_html(
     """
     # The data in the page goes without timings, so that these stay in one element.
     timeless = to_object(replace(result, timings=Timings("", 0.0, 0, {})))
+    data = in_json(json.dumps(timeless, ensure_ascii=False, separators=(",", ":")))
     total, one_name = len(result.every), len({audit.name for audit in result.every}) == 1
-    rules: dict[str, str] = {}
-    views = []
-    drawn = figures_of_pages([result.audits]) if drawn is None else drawn
-    for i, (audit, made) in enumerate(zip(result.audits, drawn, strict=False), 1):
-        views.append(_view(audit, made, i, total, result.alpha, rules, one_name=one_name))
+    made = []
+    for _, figures in zip(result.audits, figures_of_pages([result.audits]) if drawn is None else drawn, strict=False):
+        made.append(figures)
         step()
-    return visible(
+    pictures = [
+        panel_figures(audit.drawing, prefix=f"u{i}") if audit.drawing is not None else []
+        for i, audit in enumerate(result.utility, 1)
+    ]
+    comparison = [comparison_figure(result, prefix="c1")] if result.comparison is not None else []
+    plots = [figure.svg for one in made for figure in one.plots]
+    page = page_figures([*comparison, *plots, *(svg for one in made for svg in one.panels), *chain(*pictures)])
+    alike = _alike(result) if total >= _FOLDED_FROM else _Alike([], {})
+    text = (
         environment()
         .get_template("report.html.j2")
         .render(
             result=result,
             within=within,
             at=lambda anchor: f"#{anchor}",
-            views=views,
-            comparison_svg=Markup(comparison_figure(result, prefix="c1")) if result.comparison is not None else "",
+            alike=alike,
+            views=[
+                _view(audit, figures, page, i, total, result.alpha, one_name=one_name)
+                for i, (audit, figures) in enumerate(zip(result.audits, made, strict=True), 1)
+            ],
+            comparison_svg=Markup("".join(page.drawn[svg] for svg in comparison)),
             comparison_heading=HEADING,
             comparison_lines=lines(result, times=False),
-            guarantees=[_guarantee(audit, i, total, rules) for i, audit in enumerate(result.utility, 1)],
-            figure_rules=Markup("\n".join(f".{name} {{ {style} }}" for style, name in rules.items())),
+            guarantees=[
+                _guarantee(audit, i, total, [Markup(page.drawn[svg]) for svg in panels])
+                for i, (audit, panels) in enumerate(zip(result.utility, pictures, strict=True), 1)
+            ],
+            shared_figures=Markup(page.shared),
+            figure_rules=Markup(page.rules),
             timings=timings_text(result),
-            data=_as_text(in_json(_for_reading(timeless))),
+            # the same bytes whenever it is made
+            data=b64encode(gzip.compress(data.encode(), mtime=0)).decode(),
         )
     )
+    return visible(_charts_once(text))
+
+
+def _charts_once(page: str) -> str:
+    """A page whose rows of tables refer to charts that are alike, which are drawn once."""
+    drawn = Counter(_CHART.findall(page))
+    names = {chart: f"t{i}" for i, chart in enumerate((chart for chart, times in drawn.items() if times > 1), 1)}
+    page = _CHART.sub(lambda m: f'<use href="#{names[m[0]]}"/>' if m[0] in names else m[0], page)
+    groups = "".join(f'<g id="{name}">{chart}</g>\n' for chart, name in names.items())
+    return page.replace("<defs>\n", f"<defs>\n{groups}", 1)
+
+
+def embedded_json(page: str) -> str:
+    """The result as JSON that a page of `to_html` holds."""
+    found = re.search(r'href="data:application/gzip;base64,([^"]*)"', page)
+    assert found is not None, "no page of to_html"
+    return gzip.decompress(b64decode(found[1])).decode()
 
 
 @cache
@@ -200,8 +270,21 @@ def environment() -> Environment:
     return found
 
 
+def _alike(result: Result) -> _Alike:
+    texts = [text for audit in result.audits for text in (*method(audit, result.alpha), *audit.notes)]
+    texts += [loss_breakdown.COMPARED for audit in result.audits if audit.loss_breakdown is not None]
+    texts += [utility.picture_sentence(audit) for audit in result.utility]
+    texts += [audit.source for audit in result.every]
+    lists = Counter(tuple(audit.deviations) for audit in result.every if audit.deviations)
+    names = {tuple(audit.deviations): audit.name for audit in reversed(result.every)}
+    return _Alike(
+        [text for text, times in Counter(texts).items() if times > 1 and len(text) > _SHORT],
+        {texts: names[texts] for texts, times in lists.items() if times > 1},
+    )
+
+
 def _view(
-    audit: Audit, made: AuditFigures, number: int, total: int, alpha: float, rules: dict[str, str], *, one_name: bool
+    audit: Audit, made: AuditFigures, page: PageFigures, number: int, total: int, alpha: float, *, one_name: bool
 ) -> _View:
     identifier = f"audit-{number}"
     scale, claim_at = _scale(audit)
@@ -215,8 +298,8 @@ def _view(
         parts=compare(audit.pair.left, audit.pair.right) if audit.pair else [],
         scale=scale,
         claim_at=claim_at,
-        plots=_plots(audit, made.plots, rules, with_csv=total < _FOLDED_FROM),
-        panels=[Markup(_by_class(svg, rules)) for svg in made.panels],
+        plots=_plots(audit, made.plots, page, with_csv=total < _FOLDED_FROM),
+        panels=[Markup(page.drawn[svg]) for svg in made.panels],
         method=method(audit, alpha),
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
@@ -225,22 +308,25 @@ def _view(
     )
 
 
-def _guarantee(audit: UtilityAudit, number: int, total: int, rules: dict[str, str]) -> _Guarantee:
+def _guarantee(audit: UtilityAudit, number: int, total: int, panels: list[Markup]) -> _Guarantee:
     rows = [
         _AttemptRow(
             attempt=one,
             worst=i == audit.worst,
-            start=None if one.low is None else round(100 * one.low, 3),
+            start=None if one.low is None else _percent(one.low),
             # a box of no width would not be seen
-            width=max(0.4, round(100 * (one.high - one.low), 3)) if one.low is not None and one.high is not None else 0,
-            exact=None if one.exact is None else round(100 * one.exact, 3),
+            width=max(0.4, _percent(one.high - one.low)) if one.low is not None and one.high is not None else 0,
+            exact=None if one.exact is None else _percent(one.exact),
         )
         for i, one in enumerate(audit.attempts)
     ]
-    guaranteed_at = round(100 * audit.claim.probability, 3)
-    panels = panel_figures(audit.drawing, prefix=f"u{number}") if audit.drawing is not None else []
-    drawn = [Markup(_by_class(svg, rules)) for svg in panels]
-    return _Guarantee(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, guaranteed_at, drawn)
+    guaranteed_at = _percent(audit.claim.probability)
+    return _Guarantee(f"utility-{number}", audit, total >= _FOLDED_FROM, rows, guaranteed_at, panels)
+
+
+def _percent(share: float) -> float:
+    """A place in a chart, which is at most 40 rem wide: a third of a pixel is not seen."""
+    return round(100 * share, 1)
 
 
 def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
@@ -260,24 +346,13 @@ def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
     ]
 
 
-def _by_class(svg: str, rules: dict[str, str]) -> str:
-    """A figure whose styles are classes of the page, which all figures share; `rules` has style → class so far."""
-
-    def named(match: re.Match[str]) -> str:
-        return f'class="{rules.setdefault(match[1], f"f{len(rules) + 1}")}"'
-
-    head, _, rest = svg.partition(">")
-    # what refers to the figure's own patterns is of that figure alone
-    return f"{head}>" + re.sub(r'(?<= )style="((?:(?!url\()[^"])*)"', named, rest)
-
-
-def _plots(audit: Audit, drawn: Sequence[Figure], rules: dict[str, str], *, with_csv: bool) -> list[_Plot]:
+def _plots(audit: Audit, drawn: Sequence[Figure], page: PageFigures, *, with_csv: bool) -> list[_Plot]:
     stem = re.sub(r"[^a-z0-9]+", "-", f"{audit.name} {audit.case}".lower()).strip("-") or "audit"
     plots = []
     for figure in drawn:
         uri = f"data:text/csv;charset=utf-8,{quote(visible(data_csv(figure.plot)))}" if with_csv else None
-        svg = Markup(_by_class(figure.svg, rules))
-        plots.append(_Plot(svg, figure.caption, PLOTS[figure.name], uri, f"{stem}-{figure.name}.csv"))
+        svg, name = Markup(page.drawn[figure.svg]), f"{stem}-{figure.name}.csv"
+        plots.append(_Plot(svg, figure.caption, PLOTS[figure.name], uri, name))
     return plots
 
 
@@ -290,7 +365,7 @@ def _scale(audit: Audit) -> tuple[list[_ScaleRow], float]:
     end = max(max(known) * 1.18, 1e-9)
 
     def at(x: float) -> float:
-        return round(min(max(100 * x / end, 0.0), 100.0), 2)
+        return _percent(min(max(x / end, 0.0), 1.0))
 
     rows = [_ScaleRow("claim", "claim", f"ε = {numbers.stated(claim)}", 0.0, at(claim), beyond=False)]
     if composed is not None:
@@ -351,27 +426,3 @@ def timings_text(result: Result) -> str:
     if alone:
         text += f" One run alone: {'; '.join(alone)}."
     return text
-
-
-def _for_reading(value: Json, depth: int = 0) -> str:
-    """JSON with what is short, or holds no further objects, on one line."""
-    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    if len(line) <= _SHORT_LINE or not _holds_objects(value):
-        return line
-    inner = "\n" + " " * (depth + 1)
-    if isinstance(value, dict):
-        lines = [f"{json.dumps(key, ensure_ascii=False)}: {_for_reading(v, depth + 1)}" for key, v in value.items()]
-        return f"{{{inner}{f',{inner}'.join(lines)}{inner[:-1]}}}"
-    return f"[{inner}{f',{inner}'.join(_for_reading(item, depth + 1) for item in value)}{inner[:-1]}]"
-
-
-def _holds_objects(value: Json) -> bool:
-    """Whether an object with lists or objects in it, or a list with objects in it, is or stands in a value."""
-    if isinstance(value, dict):
-        return any(isinstance(inner, (dict, list)) for inner in value.values())
-    return isinstance(value, list) and any(isinstance(inner, dict) or _holds_objects(inner) for inner in value)
-
-
-def _as_text(text: str) -> Markup:
-    """Text for an element; quotes, of which JSON is full, stand for themselves there."""
-    return Markup(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

@@ -18,6 +18,11 @@ _GROUPS = 4
 """Kinds of parts that the sentence names."""
 _TERMINAL_ROWS, _TERMINAL_NAME = 16, 32
 _PAGE_ROWS = 40
+COMPARED = (
+    "Each part is compared on its two inputs on this path: exact ε is the smallest ε at its own δ, in both directions; "
+    "the loss is the log-likelihood ratio of its draw, and losses add up along the tree."
+)
+"""What the table of a breakdown shows."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,7 @@ def path_sentence(audit: Audit) -> str | None:
     return (
         f"The draws that lead to {root.value}, the most likely outcome in the worst event, under {dataset} of "
         f"“{audit.loss_breakdown.pair.label}”, on the most likely execution path "
-        f"({_share(audit.loss_breakdown.share)} of its probability). "
-        "Each part is compared on its two inputs on this path: exact ε is the smallest ε at its own δ, in both "
-        "directions; the loss is the log-likelihood ratio of its draw, and losses add up along the tree."
+        f"({_share(audit.loss_breakdown.share)} of its probability)."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.report.numbers import count, lower, small, upper
+from dpaudit.report.numbers import count, lower, percent, small, upper
 from dpaudit.results.model import Attempt, UtilityAudit, Verdict
 
 EXACT, CONFIDENT, NOT_REFUTED = "PASS · exact", "PASS · with confidence", "PASS · not refuted"
@@ -73,3 +73,13 @@ def _certified(one: Attempt, audit: UtilityAudit) -> bool:
     if one.low is None or one.high is None:
         return False
     return one.high <= audit.claim.probability if audit.claim.at_most else one.low >= audit.claim.probability
+
+
+def picture_sentence(audit: UtilityAudit) -> str:
+    """What is drawn beside the probabilities of success."""
+    boxes = (
+        " Boxes: Clopper–Pearson limits, which hold simultaneously for all guarantees and claims of this report with "
+        f"confidence {percent(audit.confidence)}."
+    )
+    sampled = boxes if audit.runs else ""
+    return f"Dashed: the guarantee.{sampled} Vertical lines: exact probabilities (interval arithmetic)."

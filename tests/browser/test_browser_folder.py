@@ -43,7 +43,7 @@ def test_the_index_sorts_and_filters(index: Page) -> None:
 def test_every_link_of_the_index_leads_to_its_audit(index: Page, opened: Callable[..., Any]) -> None:
     links = index.eval_on_selector_all(
         "#overview-table tbody a, #utility-table tbody a",
-        "(all) => all.map((a) => [a.href, a.textContent, a.closest('tr').querySelector('.case').textContent])",
+        "(all) => all.map((a) => [a.href, a.textContent, a.closest('tr').cells[1].textContent])",
     )
     result = folder_result()
     assert len(links) == len(result.every)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from dpaudit.report.figures.page import page_figures
 from dpaudit.report.figures.svg import _path, _smaller
 
 STROKE = "fill: none; stroke: var(--ink, currentColor); stroke-width: 0.8"
@@ -77,8 +78,8 @@ def test_what_is_not_seen_goes_and_what_is_seen_stays() -> None:
         <path d="M 0 0 L 9 9" style="fill: red"/></g>'''
     )
     assert text == (
-        '<path d="M0 0h9" style="fill:none;stroke:var(--ink, currentColor);stroke-width:0.8"/>'
-        '<text x="1.3" y="2">a &lt; b</text><path d="M0 0l9 9" style="fill:red"/>'
+        '<path d="M0 0h9" style="fill:none;stroke:var(--ink, currentColor);stroke-width:0.8"/>\n'
+        '<text x="1.3" y="2">a &lt; b</text>\n<path d="M0 0l9 9" style="fill:red"/>'
     )
 
 
@@ -106,3 +107,40 @@ def test_clips_and_marks_keep_their_definitions_under_short_names() -> None:
     assert '<clipPath id="p-1"' in text
     assert 'clip-path="url(#p-1)"' in text
     assert '<use href="#p-2"' in text
+
+
+def test_marks_of_one_kind_are_one_path_with_a_mark_at_every_vertex() -> None:
+    defs = '<defs><path id="mark" d="M 0 0 L 1 1 z" style="stroke: red"/></defs>'
+    places = [(1.5, 2.0), (4.0, 2.0), (4.0, 1.0)]
+    marks = "".join(f'<g><use href="#mark" x="{x}" y="{y}" style="fill: blue"/></g>' for x, y in places)
+    text = compact(defs + marks)
+    path = re.search(r'<path d="(M[^"]*)" style="fill:none;marker:url\(#p-1\)"/>', text)
+    assert path is not None
+    assert _corners(path[1]) == places
+    assert '<marker id="p-1" overflow="visible" markerUnits="userSpaceOnUse" style="fill:blue">' in text
+    assert "<use" not in text
+    assert compact(defs + marks[: marks.index("</g>") + 4]).count("<use") == 1
+
+
+def test_texts_in_a_row_say_once_in_which() -> None:
+    text = compact("".join(f'<g><text x="{x}" y="9" style="fill: red">{x}</text></g>' for x in (1, 2)))
+    assert text == '<g style="fill:red" transform="translate(0 9)"><text x="1">1</text><text x="2">2</text></g>'
+
+
+def test_figures_of_a_page_share_definitions_styles_and_repeated_elements() -> None:
+    body = """<defs>
+<clipPath id="{0}-1"><rect x="0" y="0" width="9" height="9"/></clipPath>
+</defs>
+<path d="M0 0h1h2h3h4h5h6h7h8h9" style="fill:none;stroke:var(--ink, currentColor)"/>
+<path d="M0 0{0}" clip-path="url(#{0}-1)" style="fill:red"/>"""
+    head = '<svg class="figure" width="4" height="3" stroke-linejoin="round">\n<title id="{0}-t">T</title>\n'
+    head += "<desc>D</desc>\n"
+    figures = [f"{head}{body}\n</svg>".format(name) for name in ("h1", "h2", "h3")]
+    page = page_figures(figures)
+    assert [page.drawn[figure] for figure in figures] == [
+        f'<svg class="figure"><title id="{name}-t">T</title><desc>D</desc>'
+        f'<use href="#e1"/><path d="M0 0{name}" class="f2"/></svg>'
+        for name in ("h1", "h2", "h3")
+    ]
+    assert page.rules == ".f1 { fill:none;stroke:var(--ink) }\n.f2 { clip-path:url(#d1);fill:red }"
+    assert page.shared.count('<clipPath id="d1">') == page.shared.count('<path id="e1" d="M0 0h1h2h3h4h5h6h7h8h9"') == 1

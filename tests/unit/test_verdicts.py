@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import sys
@@ -22,6 +21,7 @@ from dpaudit.plans import registry
 from dpaudit.plans.comparison import comparison_entries
 from dpaudit.plans.plan import UtilityCase
 from dpaudit.plans.request import ComparisonSpec, Request
+from dpaudit.report.html import embedded_json
 from dpaudit.results import json_form
 from dpaudit.results.model import Result, Verdict
 
@@ -52,9 +52,7 @@ def audited() -> list[str]:
 def shown(page: str) -> Result:
     """The result that a committed page holds as JSON."""
     text = (REPORTS / f"{page}.html").read_text(encoding="utf-8")
-    found = re.search(r'<pre [^>]*id="dpaudit-result">(.*?)</pre>', text, re.DOTALL)
-    assert found is not None
-    return json_form.from_json(html.unescape(found[1]), where=page)
+    return json_form.from_json(embedded_json(text), where=page)
 
 
 def test_there_is_a_row_for_every_case_and_no_other() -> None:
@@ -82,6 +80,11 @@ def test_there_is_a_row_for_every_utility_guarantee_and_no_other() -> None:
 def test_every_verdict_is_as_expected() -> None:
     assert [f"{row.algorithm}: {row.case}" for row in committed().unexpected] == []
     assert all(row.as_expected == (row.verdict == row.expected) for row in committed().every)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_committed_page_is_at_most_600_kb(page: str) -> None:
+    assert (REPORTS / f"{page}.html").stat().st_size <= 600_000
 
 
 @pytest.mark.slow

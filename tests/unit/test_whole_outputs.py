@@ -18,7 +18,7 @@ import example_results
 import pytest
 
 from dpaudit.cli import commands
-from dpaudit.report.html import to_html
+from dpaudit.report.html import embedded_json, to_html
 
 Snapshot = Callable[[str, str], None]
 
@@ -43,7 +43,7 @@ VERSIONS = r"(?m)^(?:\| )?(?:dpaudit|numpy|platform|python|python-flint|scikit-l
 
 
 class _Reader(HTMLParser):
-    """The text of a page by its blocks, and what stands in the element with its data."""
+    """The text of a page by its blocks, and the data that it holds."""
 
     SKIPPED = ("style", "script", "title")
     BLOCKS = (
@@ -54,14 +54,12 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._inside: list[str] = []
         self._skipping = 0
-        self._in_data = False
         self.words: list[str] = []
-        self.data = ""
+        self.data = embedded_json(page)
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._skipping += tag in self.SKIPPED
-        self._in_data = self._in_data or (tag == "pre" and ("id", "dpaudit-result") in attrs)
         if tag in self.BLOCKS:
             self.words.append("\n")
         if tag in ("td", "th"):
@@ -69,15 +67,11 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._skipping -= tag in self.SKIPPED
-        if tag == "pre":
-            self._in_data = False
         if tag in self.BLOCKS:
             self.words.append("\n")
 
     def handle_data(self, data: str) -> None:
-        if self._in_data:
-            self.data += data
-        elif not self._skipping:
+        if not self._skipping:
             self.words.append(data)
 
     @property

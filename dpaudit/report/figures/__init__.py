@@ -91,7 +91,7 @@ def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
         prefix: of all ids.
     """
     return [
-        Figure(name, *_drawn(audit, plot, prefix=f"{prefix}-{name[0]}"), plot) for name, plot in audit.plots.items()
+        Figure(name, *_drawn(audit, plot, prefix=f"{prefix}{name[0]}"), plot) for name, plot in audit.plots.items()
     ]
 
 

@@ -103,12 +103,12 @@ def to_svg(figure: Figure, *, prefix: str, title: str, description: str) -> str:
         warnings.filterwarnings("ignore", "Glyph")  # the page's fonts draw the text, and have more signs
         figure.savefig(buffer, format="svg", metadata=_NO_METADATA, facecolor="none", edgecolor="none")
     body = _smaller(ET.fromstring(_UNPRINTABLE.sub("\ufffd", buffer.getvalue())), prefix)
-    title, description = (escape(_UNPRINTABLE.sub("\ufffd", words)) for words in (title, description))
+    title, description = (escape(_UNPRINTABLE.sub("\ufffd", words), quote=False) for words in (title, description))
     width, height = (round(inches * 72) for inches in figure.get_size_inches())
     return (
-        f'<svg class="figure" role="img" aria-labelledby="{prefix}-title {prefix}-desc" '
+        f'<svg class="figure" role="img" aria-labelledby="{prefix}-t {prefix}-d" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" stroke-linejoin="round">\n'
-        f'<title id="{prefix}-title">{title}</title>\n<desc id="{prefix}-desc">{description}</desc>\n{body}\n</svg>'
+        f'<title id="{prefix}-t">{title}</title>\n<desc id="{prefix}-d">{description}</desc>\n{body}\n</svg>'
     )
 
 
@@ -116,8 +116,8 @@ def _smaller(root: ET.Element, prefix: str) -> str:
     """What matplotlib drew, in a quarter of its bytes: a report has hundreds of figures.
 
     Nothing that is seen moves by more than a fifth of a CSS pixel. Groups without attributes and shapes without paint
-    go, numbers have one decimal, points of a line that lie on their neighbours' connection go, and ticks and lines of
-    one style are one path.
+    go, numbers have one decimal, points of a line that lie on their neighbours' connection go, and ticks, lines and
+    marks of one style are one path. Every definition and every element begins a line.
     """
     for element in root.iter():
         _tidy(element)
@@ -133,12 +133,13 @@ def _smaller(root: ET.Element, prefix: str) -> str:
         for key, value in part.items():
             if key in ("href", "clip-path", "style"):
                 part.set(key, _REFERENCE.sub(named, value))
-    defs = ET.Element("defs")
     for name, short in names.items():
         definitions[name].set("id", short)
-        defs.append(definitions[name])
-    drawn = [defs, *shapes] if names else shapes
-    return "".join(ET.tostring(element, encoding="unicode").replace(" />", "/>") for element in drawn)
+    lines = [ET.tostring(element, encoding="unicode").replace(" />", "/>") for element in shapes]
+    if names:
+        used = [ET.tostring(definitions[name], encoding="unicode").replace(" />", "/>") for name in names]
+        lines = ["<defs>", *used, "</defs>", *lines]
+    return "\n".join(lines)
 
 
 def _tidy(element: ET.Element) -> None:
@@ -180,10 +181,11 @@ def _shapes(parent: ET.Element) -> Iterator[ET.Element]:
             yield child
 
 
-def _joined(shapes: Iterable[ET.Element], definitions: Mapping[str, ET.Element]) -> list[ET.Element]:
+def _joined(shapes: Iterable[ET.Element], definitions: dict[str, ET.Element]) -> list[ET.Element]:
     """Ticks and straight lines of one style as one path, where only such and texts are between them.
 
-    Neighbouring paths of one style are one path too, and neighbouring texts, or marks, of one style a group.
+    Neighbouring paths of one style are one path too, neighbouring texts of one style a group, and neighbouring marks of
+    one kind a path of markers, which is added to the definitions.
     """
     paths: list[ET.Element] = []
     lines: dict[object, ET.Element] = {}
@@ -194,12 +196,13 @@ def _joined(shapes: Iterable[ET.Element], definitions: Mapping[str, ET.Element])
             d = tick.get("d", "").replace("M0 0", at)
             shape = ET.Element("path", {"d": d, "style": f"fill:none;{tick.get('style', '')}"})
         style, d = shape.get("style", ""), shape.get("d", "")
-        key = style, shape.get("clip-path")
-        straight = re.fullmatch(r"M[^a-z]*[lhv][^a-z]*", d) is not None
+        straight = re.fullmatch(r"M[^a-z]*([lhv])[^a-z]*", d)
+        # what belongs to one axis is often alike in figures whose other axis differs
+        key = style, shape.get("clip-path"), straight and straight[1]
         # opaque and of one colour: what is drawn twice is as if drawn once
         if shape.tag == "path" and "opacity" not in style:
-            last = paths[-1] if paths and paths[-1].tag == "path" else None
-            same = last is not None and (last.get("style", ""), last.get("clip-path")) == key
+            last = paths[-1] if paths and paths[-1].tag == "path" and not straight else None
+            same = last is not None and (last.get("style", ""), last.get("clip-path")) == key[:2]
             into = last if same else lines.get(key) if straight else None
             if into is not None:
                 into.set("d", into.get("d", "") + d)
@@ -210,16 +213,43 @@ def _joined(shapes: Iterable[ET.Element], definitions: Mapping[str, ET.Element])
             lines.clear()
         paths.append(shape)
     out: list[ET.Element] = []
-    for (tag, style), run in groupby(paths, key=lambda shape: (shape.tag, shape.get("style", ""))):
+    for (tag, style, mark), run in groupby(paths, key=lambda one: (one.tag, one.get("style", ""), one.get("href", ""))):
         members = list(run)
-        if len(members) > 1 and tag in ("text", "use") and style:
+        if len(members) > 1 and tag == "use" and all({*one.attrib} <= {"href", "x", "y", "style"} for one in members):
+            members = [_marked(members, style, mark[1:], definitions)]
+        elif len(members) > 1 and tag in ("text", "use") and style:
             for member in members:
                 del member.attrib["style"]
             group = ET.Element("g", {"style": style})
             group.extend(members)
+            _align(group)
             members = [group]
         out += members
     return out
+
+
+def _align(texts: ET.Element) -> None:
+    """Where all texts of a group are in one row, or one column, the group says in which."""
+    if all("transform" not in text.attrib for text in texts):
+        for axis, where in (("y", "0 {}"), ("x", "{}")):
+            at = {text.get(axis, "0") for text in texts}
+            if len(at) == 1 and "transform" not in texts.attrib:
+                texts.set("transform", f"translate({where.format(*at)})")
+                for text in texts:
+                    text.attrib.pop(axis, None)
+
+
+def _marked(
+    marks: Sequence[ET.Element], style: str, name: str, definitions: dict[str, ET.Element]
+) -> ET.Element:
+    """Marks of one kind as the vertices of one path that is itself not painted."""
+    marker = ET.Element("marker", {"id": "", "overflow": "visible", "markerUnits": "userSpaceOnUse", "style": style})
+    marker.append(ET.Element("path", {k: v for k, v in definitions[name].attrib.items() if k != "id"}))
+    marks_name = f"{name}-marks-{len(definitions)}"
+    definitions[marks_name] = marker
+    at = [complex(*(10 * float(mark.get(axis, 0)) for axis in ("x", "y"))) for mark in marks]
+    d = f"M{_pair(at[0])}l" + " ".join(_pair(b - a) for a, b in pairwise(at))
+    return ET.Element("path", {"d": d, "style": f"fill:none;marker:url(#{marks_name})"})
 
 
 def _path(d: str) -> str:

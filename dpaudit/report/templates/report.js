@@ -91,7 +91,13 @@
 
   addEventListener("beforeprint", () => document.querySelectorAll("details.fold").forEach((d) => { d.open = true; }));
 
-  const data = () => JSON.parse(byId("dpaudit-result").textContent);
+  // The data are packed: a browser that cannot unpack them leaves the link to the packed file.
+  const packed = byId("dpaudit-result");
+  if (!packed || !("DecompressionStream" in window)) return; // an index has its data beside it
+  const unpacked = async () => {
+    const bytes = Uint8Array.from(atob(packed.href.split(",")[1]), (char) => char.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
   const save = (text, type, name) => {
     const url = URL.createObjectURL(new Blob([text], { type }));
     make("a", { href: url, download: name }).click();
@@ -101,21 +107,30 @@
   // Many audits hold their plots' data in the JSON alone: a link to it becomes one to a table.
   const cell = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const articles = [...document.querySelectorAll("article.audit")];
-  for (const link of document.querySelectorAll("a[data-csv]")) {
+  for (const link of document.querySelectorAll("a[data-plot]")) {
     link.textContent = "Data (CSV)";
-    link.addEventListener("click", (event) => {
+    link.addEventListener("click", async (event) => {
       event.preventDefault();
-      const plot = data().audits[articles.indexOf(link.closest("article"))][link.dataset.plot];
+      const article = link.closest("article");
+      const plot = JSON.parse(await unpacked()).audits[articles.indexOf(article)][link.dataset.plot];
       const columns = Object.entries(plot).filter(([, values]) => Array.isArray(values));
       const rows = [columns.map(([name]) => name), ...columns[0][1].map((_, i) => columns.map(([, values]) => values[i]))];
-      save(rows.map((row) => row.map((value) => cell(String(value))).join(",") + "\n").join(""), "text/csv", link.dataset.csv);
+      const text = rows.map((row) => row.map((value) => cell(String(value))).join(",") + "\n").join("");
+      const name = link.dataset.plot.replace("output_plot", "outputs").replace("_plot", "");
+      const stem = article.querySelector("h2").textContent.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
+      save(text, "text/csv", `${stem || "audit"}-${name}.csv`);
     });
   }
 
-  if (!byId("download-place")) return; // an index has its data beside it
   const download = make("button", { type: "button", className: "plain", textContent: "Download the JSON" });
-  download.addEventListener("click", () => {
-    save(JSON.stringify(data(), null, 2) + "\n", "application/json", "dpaudit-result.json");
+  download.addEventListener("click", async () => {
+    save(JSON.stringify(JSON.parse(await unpacked()), null, 2) + "\n", "application/json", "dpaudit-result.json");
   });
-  byId("download-place").append(download);
+  const shown = make("details", { className: "data" });
+  const text = make("pre", { tabIndex: 0 });
+  text.setAttribute("aria-label", "The result as JSON");
+  shown.append(make("summary", { textContent: "Show the JSON" }), text);
+  shown.addEventListener("toggle", async () => { text.textContent ||= JSON.stringify(JSON.parse(await unpacked()), null, 1); });
+  byId("download").append(" ", download);
+  byId("download").after(shown);
 })();
