@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import SeedSequence
 
@@ -130,7 +130,7 @@ def timed(comparison: Comparison, spec: ComparisonSpec, result: Result) -> Resul
 
 def _one_run(case: UtilityCase, seed: int) -> float:
     (instance,) = sample(case.instances[0], (), 1, seed=SeedSequence([seed, 0])).counts
-    dataset: Any = instance.dataset  # type: ignore[attr-defined]  # an `Instance`, as instances' mechanisms return
+    dataset: object = instance.dataset  # type: ignore[attr-defined]  # an `Instance`, as instances' mechanisms return
     begun = time.perf_counter()
     sample(case.mechanism, dataset, 1, seed=SeedSequence([seed, 1]))
     return time.perf_counter() - begun

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from typing import Any
 
 from numpy.random import default_rng
 
@@ -238,7 +237,7 @@ def _small(
 def _described_scope(request: Request, mode: VerifyMode | WorstCaseMode) -> Scope:
     """All datasets of the described records, or of the whole numbers below --domain."""
     if request.records is None:
-        domain: tuple[Any, ...] | None = tuple(range(mode.domain or DEFAULT_DOMAIN))
+        domain: tuple[object, ...] | None = tuple(range(mode.domain or DEFAULT_DOMAIN))
     else:
         domain = request.records.every(MOST_DOMAIN)
     if domain is None:
@@ -427,7 +426,7 @@ def _refuse_divergence(name: str, claim: Claim) -> None:
         )
 
 
-def claim_of_group(subject: Mechanism | Callable[..., Any], claim: Claim, k: int) -> Claim:
+def claim_of_group(subject: Mechanism | Callable[..., object], claim: Claim, k: int) -> Claim:
     """The claim for groups of k; a mechanism may state it, if the claim for neighbours is its own.
 
     Raises:

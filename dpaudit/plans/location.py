@@ -1,10 +1,11 @@
-"""Where the text of what is audited stands, without the path of any machine."""
+"""Where the source of what is audited is, without the path of any machine."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +20,7 @@ from dpaudit.subjects.target import USER_MODULE
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
-def location_of(subject: Any) -> Location | None:
+def location_of(subject: object) -> Location | None:
     """The file and the lines of a mechanism's `run`, or of a function; None where they cannot be read.
 
     A file is given below the working directory. That of an installed package, or of a registered catalogue, is given
@@ -37,24 +38,24 @@ def location_of(subject: Any) -> Location | None:
         return None
     if isinstance(subject, Mechanism):
         named: Any = type(subject)
-        # where `run` is inherited, the class says more than its ancestor's text
-        text: Any = vars(named).get("run", named)
+        # where `run` is inherited, the class says more than its ancestor's source
+        program: Any = vars(named).get("run", named)
     else:
         named = subject if hasattr(subject, "__qualname__") else type(subject)
-        text = subject if hasattr(subject, "__qualname__") else vars(named).get("__call__", named)
+        program = subject if hasattr(subject, "__qualname__") else vars(named).get("__call__", named)
     try:
-        return _located(inspect.unwrap(text), named.__module__, named.__qualname__, Path.cwd())
+        return _located(inspect.unwrap(program), named.__module__, named.__qualname__, Path.cwd())
     except (OSError, TypeError, ValueError, AttributeError):
         # built in, typed at a prompt, or written in another language
         return None
 
 
 @functools.lru_cache(maxsize=1024)
-def _located(text: Any, module: str, name: str, folder: Path) -> Location | None:
-    path = inspect.getsourcefile(text)
+def _located(program: Callable[..., object], module: str, name: str, folder: Path) -> Location | None:
+    path = inspect.getsourcefile(program)
     if path is None or not Path(path).is_file():
         return None
-    lines, first = inspect.getsourcelines(text)
+    lines, first = inspect.getsourcelines(program)
     own = module.startswith(USER_MODULE) or module == "__main__"
     file = Path(path).resolve()
     below = file.relative_to(folder) if file.is_relative_to(folder) else None

@@ -28,7 +28,7 @@ class Scope:
         reduced: whether one law is computed for all datasets that declared symmetries make equal.
     """
 
-    domain: tuple[Any, ...]
+    domain: tuple[object, ...]
     records: int
     ordered: bool = False
     reduced: bool = True

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from numpy.random import Generator
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import UsageError
-from dpaudit.language import Distribution, Game, Mechanism
+from dpaudit.language import Dataset, Distribution, Game, Mechanism
 from dpaudit.options import GAME
 from dpaudit.plans import registry
 from dpaudit.subjects.target import function_target, instantiate
@@ -40,7 +39,7 @@ class Play:
             raise UsageError("{} takes NAME:N, e.g. digit:2, not {!r}.", GAME, text)
         return cls(name, int(n))
 
-    def against(self, subject: Mechanism | Callable[..., Any], name: str) -> Game:
+    def against(self, subject: Mechanism | Callable[..., object], name: str) -> Game:
         """The game with this subject.
 
         Raises:
@@ -60,10 +59,10 @@ class Play:
 class Called(Mechanism):
     """A function of the user's own as a mechanism: its output is one draw."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     label: str
 
-    def run(self, dataset: Any) -> Distribution:
+    def run(self, dataset: Dataset) -> Distribution:
         return _Call(self.function, tuple(dataset), self.label)
 
     @property
@@ -76,11 +75,11 @@ class Called(Mechanism):
 class _Call(Distribution):
     """What a function returns on a dataset."""
 
-    function: Callable[..., Any]
-    dataset: tuple[Any, ...] = field(repr=False)
+    function: Callable[..., object]
+    dataset: tuple[object, ...] = field(repr=False)
     label: str
 
-    def draw(self, rng: Generator, size: int) -> Any:
+    def draw(self, rng: Generator, size: int) -> object:
         target = function_target(self.function, self.label, "")
         if target.vectorised:
             return self.function(list(self.dataset), rng, size)

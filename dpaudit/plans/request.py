@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 from dpaudit.adversary.pairs.describe import Records
 from dpaudit.adversary.pairs.description import parse_records
@@ -142,7 +142,7 @@ class ComparisonSpec:
 
     name: str
     sizes: tuple[int, ...] = ()
-    parameters: tuple[tuple[str, Any], ...] = ()
+    parameters: tuple[tuple[str, object], ...] = ()
 
     def __post_init__(self) -> None:
         for size in self.sizes:
@@ -187,7 +187,7 @@ class Request:
         door: the front end; sentences name options as it does.
     """
 
-    targets: tuple[str | Callable[..., Any] | Mechanism, ...]
+    targets: tuple[str | Callable[..., object] | Mechanism, ...]
     seed: int = 0
     alpha: float = DEFAULT_ALPHA
     runs: int | None = None
@@ -200,7 +200,7 @@ class Request:
     pair: tuple[Dataset, Dataset] | None = None
     data: str | None = None
     size: int | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
     certify: bool = False
     bits: bool = False
     min_power: float = DEFAULT_MIN_POWER
@@ -295,7 +295,7 @@ class Request:
             return self.claim.relation
         return None if self.relation is None else relation_named(self.relation)
 
-    def image(self) -> dict[str, Any]:
+    def image(self) -> dict[str, object]:
         """JSON of all that the result depends on (not the number of jobs): what ids and replays are made from."""
         return {
             "targets": [_named(target) for target in self.targets],
@@ -355,7 +355,7 @@ class Request:
         """
         try:
             value = json.loads(text)
-            made: dict[str, Any] = {
+            made: dict[str, object] = {
                 "targets": tuple(value["targets"]),
                 "pair": None if value["pair"] is None else _datasets_from_json(value["pair"]),
                 "pairs": tuple(map(_datasets_from_json, value["pairs"])),
@@ -375,27 +375,27 @@ class Request:
             raise UsageError(f"This is not a request written by dpaudit ({type(error).__name__}: {error}).") from None
 
 
-def _datasets_to_json(pair: tuple[Dataset, Dataset]) -> list[Any]:
+def _datasets_to_json(pair: tuple[Dataset, Dataset]) -> list[object]:
     return [dataset_to_json(dataset) for dataset in pair]
 
 
-def _datasets_from_json(value: Any) -> tuple[Dataset, Dataset]:
+def _datasets_from_json(value: list[object]) -> tuple[Dataset, Dataset]:
     first, second = value
     return dataset_from_json(first), dataset_from_json(second)
 
 
-def _literals(parameters: Iterable[tuple[str, Any]]) -> list[list[str]]:
+def _literals(parameters: Iterable[tuple[str, object]]) -> list[list[str]]:
     """Names, and values as Python writes them: JSON has no tuples."""
     return [[name, repr(value)] for name, value in parameters]
 
 
-def _values(literals: Iterable[list[str]]) -> Iterator[tuple[str, Any]]:
+def _values(literals: Iterable[list[str]]) -> Iterator[tuple[str, object]]:
     for name, text in literals:
         # repr of an infinite number is no literal
         yield name, float(text) if text in ("inf", "-inf", "nan") else ast.literal_eval(text)
 
 
-def _named(target: str | Callable[..., Any] | Mechanism) -> str:
+def _named(target: str | Callable[..., object] | Mechanism) -> str:
     """A target in a form that is the same in every process."""
     if isinstance(target, str):
         return target

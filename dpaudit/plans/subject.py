@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from dpaudit.errors import UsageError
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism
@@ -40,7 +40,7 @@ class OwnSubject:
         source: the file or module that it is from, or "python".
     """
 
-    value: Mechanism | Callable[..., Any]
+    value: Mechanism | Callable[..., object]
     name: str
     source: str
 
@@ -48,7 +48,7 @@ class OwnSubject:
 Subject: TypeAlias = CatalogueSubject | OwnSubject
 
 
-def subject_of(request: Request, target: str | Callable[..., Any] | Mechanism) -> Subject:
+def subject_of(request: Request, target: str | Callable[..., object] | Mechanism) -> Subject:
     """What one target of a request stands for.
 
     Raises:
@@ -59,12 +59,12 @@ def subject_of(request: Request, target: str | Callable[..., Any] | Mechanism) -
     return resolved(request, target)
 
 
-def in_catalogue(target: str | Callable[..., Any] | Mechanism) -> TypeGuard[str]:
+def in_catalogue(target: str | Callable[..., object] | Mechanism) -> TypeGuard[str]:
     """Whether it is a name of the catalogue, and not where something of the user's own is found."""
     return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 
-def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> OwnSubject:
+def resolved(request: Request, target: str | Callable[..., object] | Mechanism) -> OwnSubject:
     """A mechanism or function of the user's own, with the parameters of the request.
 
     Raises:
@@ -82,12 +82,12 @@ def resolved(request: Request, target: str | Callable[..., Any] | Mechanism) -> 
     return OwnSubject(subject, name, source)
 
 
-def name_of(subject: Any) -> str:
+def name_of(subject: object) -> str:
     """The name of a function or mechanism in messages and reports."""
     return getattr(subject, "__name__", type(subject).__name__)
 
 
-def own_claim(subject: Any) -> Claim | None:
+def own_claim(subject: object) -> Claim | None:
     """The claim of a mechanism, or the one that a function declares; None without one."""
     return subject.claim if isinstance(subject, Mechanism) else stated_claim(subject, name_of(subject))
 
