@@ -6,7 +6,7 @@ import io
 from collections import ChainMap
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cloudpickle
 
@@ -22,14 +22,14 @@ def dumps(value: object) -> bytes:
         return file.getvalue()
 
 
-def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[Any, ...]]:
+def _reduced(code: CodeType) -> tuple[Callable[..., CodeType], tuple[object, ...]]:
     make, parts = cloudpickle.Pickler.dispatch_table[CodeType](code)[:2]
     return _made, (make, parts, code.co_filename)
 
 
-def _made(make: Callable[..., CodeType], parts: tuple[Any, ...], filename: str) -> CodeType:
+def _made(make: Callable[..., CodeType], parts: tuple[object, ...], filename: str) -> CodeType:
     return make(*parts).replace(co_filename=filename)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    dispatch_table: ClassVar[Any] = ChainMap({CodeType: _reduced}, cloudpickle.Pickler.dispatch_table)
+    dispatch_table: ClassVar[object] = ChainMap({CodeType: _reduced}, cloudpickle.Pickler.dispatch_table)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.options import CALL_SECONDS
@@ -44,7 +43,7 @@ def refuse_without_timer() -> None:
         raise UsageError("{} works in the main thread alone, where signals arrive; call dpaudit there.", CALL_SECONDS)
 
 
-def called_within(seconds: float, call: Callable[[], Any]) -> Any:
+def called_within(seconds: float, call: Callable[[], object]) -> object:
     """What the call returns, or the outcome of one that took longer.
 
     A time limit over many calls (`Runner.limited`), which uses the same timer, goes on meanwhile.

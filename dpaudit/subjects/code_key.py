@@ -33,12 +33,13 @@ import sys
 import sysconfig
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 MOST_OBJECTS = 200_000
 """Objects that one key may depend on."""
@@ -71,7 +72,7 @@ class NoKeyError(Exception):
     """What an object computes cannot be known; the text says why."""
 
 
-def code_key(subject: Any) -> str:
+def code_key(subject: object) -> str:
     """A hash, as hexadecimal digits, of all that an object's results depend on.
 
     Args:
@@ -110,9 +111,9 @@ class _Walk:
         self._depth = depth
         self._places: dict[int, int] = {}
         # also keeps them alive, so that no two have one id
-        self._objects: list[Any] = []
+        self._objects: list[object] = []
 
-    def digest(self, value: Any) -> str:
+    def digest(self, value: object) -> str:
         """A hash of a value and of everything that it refers to."""
         found = hashlib.sha256(json.dumps(self._token(value)).encode())
         done = 0
@@ -123,31 +124,30 @@ class _Walk:
                 raise NoKeyError(f"it depends on more than {MOST_OBJECTS:,} objects")
         return found.hexdigest()
 
-    def _token(self, value: Any) -> Any:
+    def _token(self, value: object) -> object:
         """A value without an identity in full, and of anything else its number."""
-        kind = type(value)
-        if value is None or value is Ellipsis or value is NotImplemented or kind is bool:
+        if value is None or value is Ellipsis or value is NotImplemented or type(value) is bool:
             return repr(value)
-        if kind is int:
+        if type(value) is int:
             return ["int", hex(value)]
-        if kind is str:
+        if type(value) is str:
             return ["str", value]
-        if kind is float:
+        if type(value) is float:
             return ["float", value.hex()]
-        if kind is complex:
+        if type(value) is complex:
             return ["complex", value.real.hex(), value.imag.hex()]
-        if kind is bytes:
+        if type(value) is bytes:
             return ["bytes", value.hex()]
-        if kind is tuple:
+        if type(value) is tuple:
             return ["tuple", *map(self._token, value)]
-        if kind is set or kind is frozenset:
-            return [kind.__name__, *self._unordered(value)]
-        if kind is types.CodeType:
+        if type(value) is set or type(value) is frozenset:
+            return [type(value).__name__, *self._unordered(value)]
+        if type(value) is types.CodeType:
             return self._code(value)
-        if isinstance(value, np.generic) and not value.dtype.hasobject and kind.__module__ == "numpy":
+        if isinstance(value, np.generic) and not value.dtype.hasobject and type(value).__module__ == "numpy":
             self.libraries.add("numpy")
             return ["scalar", value.dtype.str, value.tobytes().hex()]
-        if kind is types.CellType:
+        if type(value) is types.CellType:
             try:
                 return ["cell", self._token(value.cell_contents)]
             except ValueError:
@@ -157,13 +157,13 @@ class _Walk:
             self._objects.append(value)
         return place
 
-    def _unordered(self, values: Any) -> list[str]:
+    def _unordered(self, values: Iterable[object]) -> list[str]:
         """Hashes of the members of a set, each by itself, in an order that no hash seed decides."""
         if self._depth == _DEEPEST_SET:
             raise NoKeyError("it holds sets that are nested too deeply")
         return sorted(_Walk(self.libraries, self._depth + 1).digest(value) for value in values)
 
-    def _code(self, code: types.CodeType) -> list[Any]:
+    def _code(self, code: types.CodeType) -> list[object]:
         """Compiled code without names of files and line numbers."""
         return [
             "code", code.co_code.hex(), list(map(self._token, code.co_consts)), list(code.co_names),
@@ -171,7 +171,7 @@ class _Walk:
             code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_exceptiontable.hex(),
         ]
 
-    def _described(self, value: Any) -> Any:
+    def _described(self, value: object) -> object:
         """What one object is, with tokens for what it refers to."""
         for unknowable, name in _UNKNOWABLE:
             if value is unknowable:
@@ -191,21 +191,21 @@ class _Walk:
             return ["descriptor", value.__name__, self._token(getattr(value, "__objclass__", None))]
         if isinstance(value, np.ufunc):
             return self._ufunc(value)
-        if kind is functools.partial:
+        if type(value) is functools.partial:
             return ["partial", *map(self._token, (value.func, value.args, value.keywords, vars(value)))]
-        if kind is property:
+        if type(value) is property:
             return ["property", *map(self._token, (value.fget, value.fset, value.fdel))]
-        if kind in (staticmethod, classmethod):
-            return [kind.__name__, self._token(value.__func__)]
-        if kind is functools.cached_property:
+        if type(value) is staticmethod or type(value) is classmethod:
+            return [type(value).__name__, self._token(value.__func__)]
+        if type(value) is functools.cached_property:
             return ["cached", self._token(value.func)]
-        if kind is functools._lru_cache_wrapper:
+        if type(value) is functools._lru_cache_wrapper:
             return ["cached", self._token(value.__wrapped__), self._token(value.cache_parameters())]
-        if kind is list:
+        if type(value) is list:
             return ["list", *map(self._token, value)]
-        if kind in (dict, types.MappingProxyType):
+        if type(value) is dict or type(value) is types.MappingProxyType:
             return self._mapping(value)
-        if kind is np.ndarray:
+        if type(value) is np.ndarray:
             return self._array(value)
         if isinstance(value, Enum):
             return ["member", self._token(kind), value.name]
@@ -215,7 +215,7 @@ class _Walk:
 
     # --- code ---
 
-    def _function(self, f: types.FunctionType) -> list[Any]:
+    def _function(self, f: types.FunctionType) -> list[object]:
         held = [self._token(part) for part in (f.__defaults__, f.__kwdefaults__, f.__closure__)]
         extra = self._token(dict(f.__dict__)) if f.__dict__ else None
         module = f.__globals__.get("__name__")
@@ -227,10 +227,10 @@ class _Walk:
         used = [[list(names), self._token(value)] for names, value in _referred(f.__code__, f.__globals__)]
         return ["function", self._code(f.__code__), held, extra, used]
 
-    def _class(self, cls: type) -> list[Any]:
+    def _class(self, cls: type) -> list[object]:
         if self._library(cls.__module__) and _named(cls):
             return ["of a library", cls.__module__, cls.__qualname__]
-        entries: list[Any] = []
+        entries: list[object] = []
         skipped = _OF_PYTHON | _OF_ENUM if issubclass(cls, Enum) else _OF_PYTHON
         for name, entry in sorted(vars(cls).items()):
             if name in skipped or (issubclass(cls, Enum) and isinstance(entry, cls)):
@@ -246,28 +246,28 @@ class _Walk:
             entries.append([[name, self._token(member.value)] for name, member in cls.__members__.items()])
         return ["class", cls.__name__, self._token(type(cls)), [self._token(base) for base in cls.__bases__], entries]
 
-    def _module(self, module: types.ModuleType) -> list[Any]:
+    def _module(self, module: types.ModuleType) -> list[object]:
         """A module of the project of which code uses more than single names."""
         if self._library(module.__name__):
             return ["of a library", module.__name__]
         values = sorted((name, value) for name, value in vars(module).items() if not name.startswith("__"))
         return ["module", [[name, self._token(value)] for name, value in values]]
 
-    def _builtin(self, f: Any) -> list[Any]:
+    def _builtin(self, f: types.BuiltinFunctionType) -> list[object]:
         owner = f.__self__
         if owner is None or isinstance(owner, types.ModuleType):
             self._library(f.__module__)
             return ["builtin", f.__module__, f.__qualname__]
         return ["builtin", f.__name__, self._token(owner)]
 
-    def _ufunc(self, f: np.ufunc) -> list[Any]:
+    def _ufunc(self, f: np.ufunc) -> list[object]:
         for module in ("numpy", "scipy.special"):
             if getattr(sys.modules.get(module), f.__name__, None) is f:
                 self._library(module)
                 return ["ufunc", module, f.__name__]
         raise NoKeyError(f"it uses the compiled function {f.__name__}")
 
-    def _library(self, module: Any) -> bool:
+    def _library(self, module: object) -> bool:
         """Whether a module is of Python or of an installed library, which is noted."""
         name = _distribution(module) if isinstance(module, str) else None
         if name:
@@ -276,17 +276,17 @@ class _Walk:
 
     # --- values ---
 
-    def _mapping(self, value: Any) -> list[Any]:
+    def _mapping(self, value: Mapping[object, object]) -> list[object]:
         return ["dict", *([self._token(key), self._token(part)] for key, part in value.items())]
 
-    def _array(self, value: Any) -> list[Any]:
+    def _array(self, value: NDArray[np.generic]) -> list[object]:
         self.libraries.add("numpy")
         if value.dtype.hasobject:
             return ["array", "object", list(value.shape), *(self._token(part) for part in value.ravel().tolist())]
         content = hashlib.sha256(value.tobytes()).hexdigest()
         return ["array", str(value.dtype.descr), list(value.shape), content]
 
-    def _instance(self, value: Any) -> list[Any]:
+    def _instance(self, value: Any) -> list[object]:
         """An object of the project's own class: the class, its attributes, and what it contains."""
         cls = type(value)
         lazy = {
@@ -311,7 +311,7 @@ class _Walk:
                 return [*found, self._reduced(value)]
         return found
 
-    def _reduced(self, value: Any) -> list[Any]:
+    def _reduced(self, value: object) -> list[object]:
         """An object of a library: as much as pickle would store."""
         cls = type(value)
         try:
@@ -326,7 +326,7 @@ class _Walk:
         return ["object", *map(self._token, listed)]
 
 
-def _referred(code: types.CodeType, scope: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _referred(code: types.CodeType, scope: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
     """The globals that code names, with the names that lead to them, and the modules that it imports."""
     steps = list(dis.get_instructions(code))
     for at, step in enumerate(steps):
@@ -374,7 +374,7 @@ def _imported(name: str, level: Any, wanted: Any, scope: dict[str, Any]) -> Iter
             yield from _imported(f"{full}.{part}", 0, (), scope)
 
 
-def _generated(cls: type, entry: Any) -> bool:
+def _generated(cls: type, entry: object) -> bool:
     """Whether a method was made by `dataclasses`, from the fields."""
     return (
         dataclasses.is_dataclass(cls) and isinstance(entry, types.FunctionType)
@@ -396,7 +396,7 @@ def _named(cls: type) -> bool:
     return _attribute(sys.modules.get(cls.__module__), cls.__qualname__) is cls
 
 
-def _attribute(module: Any, path: str) -> Any:
+def _attribute(module: object, path: str) -> object:
     return functools.reduce(lambda found, name: getattr(found, name, None), path.split("."), module)
 
 
@@ -436,14 +436,14 @@ def _installed(top: str) -> tuple[importlib.metadata.Distribution, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _version(top: str) -> list[Any]:
+def _version(top: str) -> list[object]:
     """A library's distributions, their versions and their Python files."""
     if top == "dpaudit":
         folder = Path(__file__).parent.parent
         drawing = ("stats", "outputs", "language", "interpret", "subjects/adapters")
         files = sorted(path for part in drawing for path in (folder / part).rglob("*.py"))
         return [top, hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()]
-    found: list[Any] = [top]
+    found: list[object] = [top]
     for one in _installed(top):
         record = one.read_text("RECORD") or ""
         files_listed = sorted(line for line in record.splitlines() if ".py,sha256=" in line)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import cloudpickle
 
@@ -153,7 +152,7 @@ class _Server:
     def usable(self) -> bool:
         return self.owner == os.getpid() and self.process.poll() is None
 
-    def send(self, kind: str, number: int, what: Any) -> None:
+    def send(self, kind: str, number: int, what: object) -> None:
         self.line.send_bytes(by_value.dumps((kind, (number, what))))
 
     def begin(self, payload: bytes) -> int:

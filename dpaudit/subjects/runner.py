@@ -20,6 +20,7 @@ from numpy.random import SeedSequence
 
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.interpret import Outputs
+from dpaudit.language import Dataset
 from dpaudit.subjects import by_value
 from dpaudit.subjects.target import Target
 from dpaudit.subjects.user_errors import StopNow, guarded, unheard
@@ -37,7 +38,7 @@ INSIST = 0.5
 class Unit:
     """Some runs on one dataset, with a seed of their own."""
 
-    dataset: Any
+    dataset: Dataset
     runs: int
     seed: SeedSequence
 
@@ -86,7 +87,7 @@ class Runner:
             yield outputs
             done += 1
 
-    def parallel(self, **how: Any) -> Parallel:
+    def parallel(self, **how: object) -> Parallel:
         """Worker processes, until `close`."""
         self._opened = True
         return Parallel(n_jobs=self.jobs, **how)
@@ -155,7 +156,7 @@ def _timer(left: float) -> Iterator[None]:
     """
     armed = True
 
-    def stop(signum: int, frame: Any) -> None:
+    def stop(signum: int, frame: object) -> None:
         if armed:
             raise StopNow
 
@@ -177,7 +178,7 @@ def _timer(left: float) -> Iterator[None]:
         sys.unraisablehook = hook
 
 
-def packed(value: Any) -> bytes:
+def packed(value: object) -> bytes:
     """A value for a worker process.
 
     It is pickled by value, so that a user's file, a lambda or a notebook's function reaches the worker, and with

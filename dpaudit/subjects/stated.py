@@ -15,8 +15,6 @@ Any callable may have them: a function (`f.claim = Claim(1.0)`), or an object wi
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpaudit.errors import UsageError
 from dpaudit.language import Claim
 from dpaudit.options import EPSILON
@@ -27,7 +25,7 @@ OWN_RANDOMNESS = (
 )
 
 
-def stated_claim(function: Any, name: str) -> Claim | None:
+def stated_claim(function: object, name: str) -> Claim | None:
     """The claim of a function; None where it states none.
 
     Raises:
@@ -42,23 +40,23 @@ def stated_claim(function: Any, name: str) -> Claim | None:
     return claim
 
 
-def stated_notes(function: Any) -> str:
+def stated_notes(function: object) -> str:
     """Sentences for the report; "" for none."""
     notes = getattr(function, "notes", ())
     sentences = [notes] if isinstance(notes, str) else [str(note) for note in notes]
     return " ".join([*sentences, *([] if is_reproducible(function) else [OWN_RANDOMNESS])])
 
 
-def is_reproducible(function: Any) -> bool:
+def is_reproducible(function: object) -> bool:
     """Whether the same generator gives the same outputs."""
     return bool(getattr(function, "reproducible", True))
 
 
-def is_constant(function: Any) -> bool:
+def is_constant(function: object) -> bool:
     """Whether its output is meant never to vary."""
     return bool(getattr(function, "constant", False))
 
 
-def is_portable(function: Any) -> bool:
+def is_portable(function: object) -> bool:
     """Whether it can be pickled, and so be run in worker processes."""
     return bool(getattr(function, "portable", True))

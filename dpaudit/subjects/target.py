@@ -22,7 +22,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
-from dpaudit.language import Card, Mechanism
+from dpaudit.language import Card, Dataset, Mechanism
 from dpaudit.language.relation import plain_records
 from dpaudit.options import CALL_SECONDS, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
@@ -66,7 +66,7 @@ class MechanismTarget:
         """What is known of it beside its program."""
         return self.subject.card
 
-    def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
         """`size` independent outputs; what the mechanism prints goes to stderr.
 
         Raises:
@@ -90,7 +90,7 @@ class FunctionTarget:
 
     name: str
     source: str
-    subject: Callable[..., Any]
+    subject: Callable[..., object]
     vectorised: bool = False
     call_seconds: float | None = None
     """Of a function that takes no size: how long one call may take; what takes longer is an outcome."""
@@ -111,7 +111,7 @@ class FunctionTarget:
         """Whether it can be run in worker processes."""
         return is_portable(self.subject)
 
-    def runs(self, dataset: Any, size: int, seed: SeedSequence) -> Outputs:
+    def runs(self, dataset: Dataset, size: int, seed: SeedSequence) -> Outputs:
         """`size` independent outputs; what the function prints goes to stderr.
 
         Raises:
@@ -121,7 +121,7 @@ class FunctionTarget:
         with guarded(self.name):
             return self._runs(dataset, size, default_rng(seed))
 
-    def _runs(self, dataset: Any, size: int, rng: Generator) -> Outputs:
+    def _runs(self, dataset: Dataset, size: int, rng: Generator) -> Outputs:
         tally, first = Tally(), Tally()
         if self.vectorised:
             rows = self._rows(self._several(copied(dataset), rng, size), size)
@@ -137,7 +137,7 @@ class FunctionTarget:
                 first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
-    def outcome(self, records: Any, rng: Generator) -> Any:
+    def outcome(self, records: object, rng: Generator) -> object:
         """One output of a function that takes no size, on these very records.
 
         Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
@@ -154,7 +154,7 @@ class FunctionTarget:
         except Exception as error:
             return raised(error)
 
-    def _several(self, records: Any, rng: Generator, size: int) -> Any:
+    def _several(self, records: object, rng: Generator, size: int) -> object:
         """What a function that takes a size returns.
 
         Raises:
@@ -186,7 +186,7 @@ Target: TypeAlias = MechanismTarget | FunctionTarget
 
 
 def function_target(
-    function: Callable[..., Any], name: str, source: str, call_seconds: float | None = None
+    function: Callable[..., object], name: str, source: str, call_seconds: float | None = None
 ) -> FunctionTarget:
     """A target from a function; its form is read off its parameters.
 
@@ -218,7 +218,7 @@ def function_target(
     return FunctionTarget(name, source, function, vectorised, call_seconds)
 
 
-def load_object(text: str) -> tuple[Any, str]:
+def load_object(text: str) -> tuple[object, str]:
     """The object of "module:object" or "file.py:object", and where it stands.
 
     Raises:
@@ -234,7 +234,7 @@ def load_object(text: str) -> tuple[Any, str]:
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(sentence(f"{where} cannot be imported: {described(error)}")) from error
-    found: Any = module
+    found: object = module
     for part in attribute.split("."):
         if not hasattr(found, part):
             close = difflib.get_close_matches(part, [n for n in dir(found) if not n.startswith("_")], n=1)
@@ -244,7 +244,7 @@ def load_object(text: str) -> tuple[Any, str]:
     return found, where
 
 
-def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechanism:
+def with_parameters(mechanism: Mechanism, parameters: dict[str, object]) -> Mechanism:
     """A copy of a mechanism with some fields changed.
 
     Raises:
@@ -259,7 +259,7 @@ def with_parameters(mechanism: Mechanism, parameters: dict[str, Any]) -> Mechani
         raise ParameterError(sentence(f"{mechanism.name} refuses {parameters!r}: {described(error)}")) from error
 
 
-def instantiate(cls: type[_Made], parameters: dict[str, Any]) -> _Made:
+def instantiate(cls: type[_Made], parameters: dict[str, object]) -> _Made:
     """A mechanism, or anything else that is made from parameters, from its class.
 
     Raises:
@@ -294,7 +294,7 @@ def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
             raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
 
 
-def copied(dataset: Any) -> list[Any]:
+def copied(dataset: Dataset) -> list[object]:
     """A fresh list of the records: a function that changes its input must not change the next run's."""
     records = list(plain_records(dataset))
     return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)

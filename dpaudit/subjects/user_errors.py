@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from dpaudit.errors import DpauditError, MechanismError
 from dpaudit.outputs.failures import described, one_line
@@ -17,7 +16,7 @@ class StopNow(BaseException):
     """The time limit came; not an `Exception`, so that an `except Exception` on the way does not swallow it."""
 
 
-def unheard(kind: type[BaseException]) -> Callable[[sys.UnraisableHookArgs], Any]:
+def unheard(kind: type[BaseException]) -> Callable[[sys.UnraisableHookArgs], object]:
     """A hook for `sys.unraisablehook` while a timer raises this exception, again and again.
 
     Where it comes while an object is finalised Python would print a traceback, and go on.

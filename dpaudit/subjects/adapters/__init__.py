@@ -19,11 +19,13 @@ import inspect
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from typing import TypeVar
 
 from dpaudit.subjects.adapters.base import Adapted
 
 __all__ = ["Adapted", "adapted"]
+
+_Target = TypeVar("_Target")
 
 _ADAPTERS = {
     "opendp": "dpaudit.subjects.adapters.opendp",
@@ -34,7 +36,7 @@ _COMPILED = {"_partition_selection": "pydp"}
 """Names of modules that compiled parts of a library take, and anybody may: the library must have been imported."""
 
 
-def adapted(target: Any) -> Any:
+def adapted(target: _Target) -> _Target | Adapted:
     """What a library's object is audited as; anything else as it is.
 
     A library is known by the module that defines the object's class, or one of the classes that it derives from, or
@@ -46,14 +48,17 @@ def adapted(target: Any) -> Any:
     if isinstance(target, Adapted | str):
         return target
     where = next((_ADAPTERS[name] for name in _libraries(target) if name in _ADAPTERS), None)
-    return target if where is None else import_module(where).wrap(target)
+    if where is None:
+        return target
+    wrapped: Adapted = import_module(where).wrap(target)
+    return wrapped
 
 
-def _libraries(target: Any) -> Iterator[str]:
+def _libraries(target: object) -> Iterator[str]:
     """The packages that define a target."""
     inner = target.func if isinstance(target, functools.partial) else target
     kind = inner if isinstance(inner, type) else type(inner)
-    defined: tuple[Any, ...] = (inner,) if inspect.isroutine(inner) else kind.__mro__
+    defined: tuple[object, ...] = (inner,) if inspect.isroutine(inner) else kind.__mro__
     for one in defined:
         package = str(getattr(one, "__module__", "")).partition(".")[0]
         behind = _COMPILED.get(package)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
 from numpy.random import Generator
 
@@ -16,7 +16,9 @@ from dpaudit.extras import install_command
 from dpaudit.language import Claim
 from dpaudit.options import DATA, SIZE
 
-Draw = Callable[[Sequence[Any], Generator, int], Sequence[Any]]
+_Record = TypeVar("_Record")
+
+Draw = Callable[[Sequence[object], Generator, int], Sequence[object]]
 """(dataset, generator, runs) → one output per run."""
 
 
@@ -47,7 +49,7 @@ class Adapted:
         """Of the instance, as a function has one; the class keeps its own."""
         return self.name
 
-    def __call__(self, dataset: Sequence[Any], rng: Generator, size: int) -> Any:
+    def __call__(self, dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         """`size` outputs of independent runs."""
         # one by one as the library returned them: their types are part of what an attacker sees
         return list(self.draw(dataset, rng, size))
@@ -86,7 +88,7 @@ def version_of(package: str) -> str:
         return ""
 
 
-def only_record(dataset: Sequence[Any], name: str) -> Any:
+def only_record(dataset: Sequence[_Record], name: str) -> _Record:
     """The one record of a dataset of one.
 
     Raises:

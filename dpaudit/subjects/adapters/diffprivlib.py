@@ -50,7 +50,7 @@ def wrap(
     target: Any,
     *,
     relation: str | Relation | None = None,
-    read: Callable[[Any], Any] | None = None,
+    read: Callable[[Any], object] | None = None,
     seeded: bool = True,
     name: str | None = None,
     **arguments: Any,
@@ -90,7 +90,7 @@ def wrap(
     release, own, attributes = _release(target, named, mechanisms)
     claim = Claim(float(target.epsilon), float(target.delta), stated or own)
 
-    def draw(dataset: Sequence[Any], rng: Generator, size: int) -> list[Any]:
+    def draw(dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         one = release(list(dataset), _state(rng, seeded=seeded))
         outputs = [one() for _ in range(size)]
         return outputs if read is None else [read(output) for output in outputs]
@@ -106,7 +106,7 @@ def _state(rng: Generator, *, seeded: bool) -> RandomState | None:
 
 def _release(
     target: Any, name: str, mechanisms: Any
-) -> tuple[Callable[[list[Any], RandomState | None], Callable[[], Any]], Relation, str]:
+) -> tuple[Callable[[list[Any], RandomState | None], Callable[[], object]], Relation, str]:
     """(dataset, random state) → what draws one output; the relation; the attributes that say what is claimed."""
 
     def of(*names: str) -> bool:
@@ -115,7 +115,7 @@ def _release(
     if of(*_NUMBERS):
         whole = of("Geometric", "GaussianDiscrete")
 
-        def noisy(dataset: list[Any], state: RandomState | None) -> Callable[[], Any]:
+        def noisy(dataset: list[Any], state: RandomState | None) -> Callable[[], object]:
             value = only_record(dataset, name)
             return functools.partial(_remade(target, state).randomise, int(value) if whole else float(value))
 
@@ -129,7 +129,7 @@ def _release(
                 "records that computes them (wrap(f, epsilon=…, relation='add-remove-one'))."
             )
 
-        def chosen(dataset: list[Any], state: RandomState | None) -> Callable[[], Any]:
+        def chosen(dataset: list[Any], state: RandomState | None) -> Callable[[], object]:
             scores = [float(score) for score in dataset]
             extra = {} if len(scores) == len(target.utility) else {"candidates": None, "measure": None}
             return _remade(target, state, utility=scores, **extra).randomise  # type: ignore[no-any-return]
@@ -137,7 +137,7 @@ def _release(
         return chosen, AnswersLInf(reach=float(target.sensitivity)), "epsilon, sensitivity"
     if of(*_LABELS):
 
-        def answered(dataset: list[Any], state: RandomState | None) -> Callable[[], Any]:
+        def answered(dataset: list[object], state: RandomState | None) -> Callable[[], object]:
             return functools.partial(_remade(target, state).randomise, only_record(dataset, name))
 
         return answered, REPLACE_ONE, "epsilon"
@@ -156,7 +156,7 @@ def _remade(target: Any, state: RandomState | None, **changes: Any) -> Any:
     return kind(**{**given, "random_state": state})
 
 
-def _shown(target: Any) -> str:
+def _shown(target: object) -> str:
     """Its class and parameters; the random state is another one in every run."""
     shown = {
         key: getattr(target, key)
@@ -167,10 +167,10 @@ def _shown(target: Any) -> str:
 
 
 def _function(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     arguments: dict[str, Any],
     relation: Relation | None,
-    read: Callable[[Any], Any] | None,
+    read: Callable[[Any], object] | None,
     name: str | None,
     *,
     seeded: bool,
@@ -202,7 +202,7 @@ def _function(
     )
     look = read or ((lambda output: output[0]) if tool and kind.startswith("histogram") else None)
 
-    def draw(dataset: Sequence[Any], rng: Generator, size: int) -> list[Any]:
+    def draw(dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         state = _state(rng, seeded=seeded)
         array = np.array([math.nan if record is None else record for record in dataset])
         outputs = [function(array.copy(), **{**arguments, "random_state": state}) for _ in range(size)]

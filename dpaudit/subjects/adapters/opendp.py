@@ -40,8 +40,8 @@ def wrap(
     *,
     d_in: float | None = None,
     at: float | None = None,
-    into: Callable[[list[Any]], Any] | None = None,
-    read: Callable[[Any], Any] | None = None,
+    into: Callable[[list[Any]], object] | None = None,
+    read: Callable[[Any], object] | None = None,
     name: str = "OpenDP measurement",
 ) -> Adapted:
     """A measurement of OpenDP, at the claim that `measurement.map(d_in)` states.
@@ -81,7 +81,7 @@ def wrap(
     )
     argument = into or _Argument(name, metric, str(measurement.input_carrier_type), known)
 
-    def draw(dataset: Sequence[Any], rng: Generator, size: int) -> list[Any]:
+    def draw(dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         value = argument(list(dataset))
         outputs = [measurement(value) for _ in range(size)]
         return outputs if read is None else [read(output) for output in outputs]
@@ -89,17 +89,17 @@ def wrap(
     return Adapted(name, claim, source, draw, reproducible=False, portable=False)
 
 
-def _kind(described: Any) -> str:
+def _kind(described: object) -> str:
     """ "AbsoluteDistance" of AbsoluteDistance(f64)."""
     return _words(described).partition("(")[0]
 
 
-def _words(described: Any) -> str:
+def _words(described: object) -> str:
     """Its description on one line, which is part of the id of a replay."""
     return " ".join(str(described).split())
 
 
-def _size(domain: Any) -> int | None:
+def _size(domain: object) -> int | None:
     """The number of records that a domain fixes; None where it fixes none."""
     found = re.search(r"^VectorDomain\(.*size=(\d+)", _words(domain))
     return int(found[1]) if found else None
@@ -164,7 +164,7 @@ class _Argument:
         vector = re.fullmatch(r"Vec<(\w+)>", carrier)
         self.vector, self.atom = vector is not None, vector[1] if vector else carrier
 
-    def __call__(self, dataset: list[Any]) -> Any:
+    def __call__(self, dataset: list[Any]) -> object:
         whole = self.metric == "DiscreteDistance" or not self.vector
         value = only_record(dataset, self.name) if whole else dataset
         if self.known is not None and len(value) != self.known:
@@ -173,7 +173,7 @@ class _Argument:
             return [self._cast(one) for one in value]
         return self._cast(value)
 
-    def _cast(self, value: Any) -> Any:
+    def _cast(self, value: Any) -> object:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if self.atom.startswith("f") and number:
             return float(value)

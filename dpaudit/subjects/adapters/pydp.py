@@ -42,7 +42,7 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
     kind = type(algorithm).__name__
     named = name or f"python-dp {kind}"
     notes: tuple[str, ...] = ()
-    release: Callable[[list[Any]], Any]
+    release: Callable[[list[Any]], object]
     relation: Relation
     if isinstance(algorithm, type):
         raise UsageError(f"{algorithm.__name__} is a class of python-dp; give an instance, made with its epsilon.")
@@ -52,7 +52,7 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
         users = algorithm.l0_sensitivity
         notes = (_MANY.format(users),) if isinstance(users, int) and users > 1 else ()
 
-        def release(dataset: list[Any]) -> Any:
+        def release(dataset: list[Any]) -> object:
             return algorithm.quick_result([take(record) for record in dataset])
 
     elif hasattr(algorithm, "add_noise"):
@@ -61,7 +61,7 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
         relation = AnswersL2(reach=reach) if gaussian else AnswersL1(reach=reach)
         read = "epsilon, delta, l2_sensitivity" if gaussian else "epsilon, sensitivity"
 
-        def release(dataset: list[Any]) -> Any:
+        def release(dataset: list[object]) -> object:
             return algorithm.add_noise(only_record(dataset, named))
 
     elif hasattr(algorithm, "should_keep"):
@@ -69,7 +69,7 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
         users = algorithm.max_partitions_contributed
         notes = (_MANY.format(users).replace("l0_sensitivity", "max_partitions_contributed"),) if users > 1 else ()
 
-        def release(dataset: list[Any]) -> Any:
+        def release(dataset: list[object]) -> object:
             return algorithm.should_keep(len(dataset))
 
     else:
@@ -80,7 +80,7 @@ def wrap(algorithm: Any, *, name: str | None = None) -> Adapted:
         )
     claim = Claim(float(algorithm.epsilon), float(getattr(algorithm, "delta", 0.0)), relation)
 
-    def draw(dataset: Sequence[Any], rng: Generator, size: int) -> list[Any]:
+    def draw(dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         records = list(dataset)
         return [release(records) for _ in range(size)]
 
@@ -94,10 +94,10 @@ def _contributions(algorithm: Any) -> int:
     return most if isinstance(most, int) else 1
 
 
-def _whole(name: str) -> Callable[[Any], int]:
+def _whole(name: str) -> Callable[[object], int]:
     """What makes the whole numbers that an algorithm of whole numbers takes."""
 
-    def take(record: Any) -> int:
+    def take(record: object) -> int:
         if isinstance(record, bool) or not isinstance(record, int | float) or not float(record).is_integer():
             raise DatasetError(f"{name} takes whole numbers, not {record!r}; make it with dtype='float' for others.")
         return int(record)
