@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
@@ -31,11 +31,11 @@ LOOKS, LOOKED_AT = 40, 50
 MOST_EXCEPTIONAL = 12
 """Most exceptional records that a search mixes in."""
 
-Described: TypeAlias = "SearchStrategy[Any] | Records | str"
+Described: TypeAlias = "SearchStrategy[object] | Records | str"
 """The kind of record: a strategy, or a description such as "integers(0, 100)"."""
 
 
-def records_of(records: Described) -> SearchStrategy[Any]:
+def records_of(records: Described) -> SearchStrategy[object]:
     """A strategy for single records, including NaN and −0.0 if the description or strategy includes them.
 
     Args:
@@ -49,7 +49,7 @@ def records_of(records: Described) -> SearchStrategy[Any]:
     return comparable_records(records).map(plain_record)
 
 
-def comparable_records(records: Described) -> SearchStrategy[Any]:
+def comparable_records(records: Described) -> SearchStrategy[object]:
     """The same with records as datasets store them, which compare correctly (`dpaudit.language.records`).
 
     Raises:
@@ -78,7 +78,7 @@ def comparable_records(records: Described) -> SearchStrategy[Any]:
     )
 
 
-def with_some(records: SearchStrategy[Any], exceptional: Sequence[Any]) -> SearchStrategy[Any]:
+def with_some(records: SearchStrategy[object], exceptional: Sequence[object]) -> SearchStrategy[object]:
     """Records, one in ten of them exceptional: a dataset with many NaN would mostly lead to NaN outputs."""
     if not exceptional:
         return records
@@ -86,16 +86,16 @@ def with_some(records: SearchStrategy[Any], exceptional: Sequence[Any]) -> Searc
     return st.integers(0, ORDINARY).flatmap(lambda at: records if at < ORDINARY else st.sampled_from(exceptional))
 
 
-def exceptional_records(data: SearchStrategy[Any]) -> list[Any]:
+def exceptional_records(data: SearchStrategy[object]) -> list[object]:
     """Records of a strategy that contain NaN, an infinity or −0.0, the simplest of each kind first.
 
     Hypothesis draws them rarely, NaN in one of hundreds of records: a search of a few hundred pairs may never compare a
     dataset with such a record to one without. So this function searches for them in advance, with a fixed seed.
     """
-    simplest: dict[tuple[str, ...], Any] = {}
+    simplest: dict[tuple[str, ...], object] = {}
     drawn = floats = 0
 
-    def collect(records: list[Any]) -> None:
+    def collect(records: list[object]) -> None:
         nonlocal drawn, floats
         drawn += 1
         for record in as_dataset(records):
@@ -166,6 +166,6 @@ def sizes(least: int, most: int) -> None:
     whole("max_size", most, least=whole("min_size", least, least=0))
 
 
-def _as_record(value: Any) -> Any:
+def _as_record(value: object) -> object:
     (record,) = as_dataset([value])
     return record

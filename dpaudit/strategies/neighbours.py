@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from hypothesis import assume, reject
 from hypothesis import strategies as st
@@ -43,8 +43,9 @@ MOST_NEIGHBOURS = 1_000
 MOST_DOMAIN = 4
 """Number of records besides the dataset's own that such a step may introduce."""
 
-_Sides: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
-_Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[Any], int, int], _Sides]
+_Sides: TypeAlias = tuple[tuple[object, ...], tuple[object, ...]]
+_Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[object], int, int], _Sides]
+_Value = TypeVar("_Value")
 
 
 class Neighbours(NamedTuple):
@@ -97,10 +98,10 @@ def neighbours(
     )
 
 
-class _Shown:
+class _Shown(Generic[_Value]):
     """An argument with the repr of the original: Hypothesis names a strategy after the arguments of its function."""
 
-    def __init__(self, value: Any, text: str) -> None:
+    def __init__(self, value: _Value, text: str) -> None:
         self.value = value
         self.text = text
 
@@ -112,9 +113,15 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
     # Hypothesis shows the name of this one
     @st.composite
     def neighbours(
-        draw: DrawFn, relation: _Shown, records: _Shown, *, min_size: int, max_size: int, ordered: bool
+        draw: DrawFn,
+        relation: _Shown[Relation],
+        records: _Shown[SearchStrategy[object]],
+        *,
+        min_size: int,
+        max_size: int,
+        ordered: bool,
     ) -> Neighbours:
-        related: Relation = relation.value
+        related = relation.value
         make: _Maker = _MAKERS.get(type(related), _by_steps)
         sides = make(draw, related, records.value, min_size, max_size)
         left, right = sides if ordered else map(Multiset.of, sides)
@@ -128,21 +135,21 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
 _pairs = _composed()
 
 
-def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[object], least: int, most: int) -> _Sides:
     """Up to `size` records replaced by others."""
     k = draw(st.integers(1, min(relation.size, most)))
     changed = [_two(draw, records) for _ in range(k)]
     return _placed(draw, changed, records, least - k, most - k)
 
 
-def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[object], least: int, most: int) -> _Sides:
     """Up to `size` private rows replaced by others."""
     k = draw(st.integers(1, min(relation.size, most)))
     changed = [_two(draw, records.filter(_is_private)) for _ in range(k)]
     return _placed(draw, changed, records, least - k, most - k)
 
 
-def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[object], least: int, most: int) -> _Sides:
     """Up to `size` records that only one of the datasets has."""
     added, removed = draw(st.sampled_from(_changes_of_size(relation.size, least, most)))
     changed: list[Slot] = [(ABSENT, draw(records)) for _ in range(added)]
@@ -151,7 +158,7 @@ def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[Any],
 
 
 def _answers(
-    draw: DrawFn, relation: Answers, records: SearchStrategy[Any], least: int, most: int
+    draw: DrawFn, relation: Answers, records: SearchStrategy[object], least: int, most: int
 ) -> _Sides:
     """Answers that move towards other answers, by at most `size` times `reach`: each of them, or in total.
 
@@ -159,7 +166,7 @@ def _answers(
     """
     number = records.map(_as_number)
     moves = st.lists(st.tuples(number, st.none() | number), min_size=max(1, least), max_size=most)
-    left, right = list[Any](), list[Any]()
+    left, right = list[object](), list[object]()
     total, used = relation.size * relation.reach, 0.0
     for answer, other in draw(moves):
         step: float = 0
@@ -188,7 +195,7 @@ def _room(relation: Answers, total: float, used: float) -> float:
     return max(0.0, total - used)
 
 
-def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[Any], least: int, most: int) -> _Sides:
+def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[object], least: int, most: int) -> _Sides:
     """Steps to neighbours that the relation enumerates."""
     left = draw(st.lists(records, min_size=least, max_size=most).map(tuple))
     fresh = draw(st.lists(records, min_size=1, max_size=MOST_DOMAIN))
@@ -215,7 +222,7 @@ _MAKERS: dict[type[Relation], _Maker] = {
 
 
 def _placed(
-    draw: DrawFn, changed: list[Slot], records: SearchStrategy[Any], least: int, most: int
+    draw: DrawFn, changed: list[Slot], records: SearchStrategy[object], least: int, most: int
 ) -> _Sides:
     """The changed slots among shared records, some of which equal the changing records: ties and duplicates."""
     mine = list(dict.fromkeys(value for slot in changed for value in slot if value is not ABSENT))
@@ -227,7 +234,7 @@ def _placed(
     return tuple(a for a, _ in slots if a is not ABSENT), tuple(b for _, b in slots if b is not ABSENT)
 
 
-def _two(draw: DrawFn, records: SearchStrategy[Any]) -> Slot:
+def _two(draw: DrawFn, records: SearchStrategy[object]) -> Slot:
     """Two distinct records."""
     old = draw(records)
     return old, draw(records.filter(lambda record: record != old))
@@ -244,20 +251,20 @@ def _changes_of_size(steps: int, least: int, most: int) -> list[tuple[int, int]]
     ]
 
 
-def _can_differ(relation: Relation, records: Any, most: int) -> None:
+def _can_differ(relation: Relation, records: object, most: int) -> None:
     if whole("max_size", most) == 0:
         raise ParameterError(f"Empty datasets have no {relation.name} neighbours of their size; raise max_size.")
     if isinstance(records, Records) and records.every(1) is not None:
         raise ParameterError(f"{records!r} has only one record, so no two {relation.name} neighbours differ; add more.")
 
 
-def _as_number(record: Any) -> Any:
+def _as_number(record: object) -> float:
     if isinstance(record, bool) or not isinstance(record, int | float):
         raise DatasetError(f"Neighbouring vectors of answers consist of numbers, but the records include {record!r}.")
     return record
 
 
-def _is_private(record: Any) -> bool:
+def _is_private(record: object) -> bool:
     if not isinstance(record, tuple) or len(record) != 3:
         raise DatasetError(f"Under private-rows a record is (x, y, 'priv') or (x, y, 'pub'), not {record!r}.")
     return bool(record[2] == PRIVATE)

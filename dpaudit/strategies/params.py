@@ -22,7 +22,7 @@ REFUSALS = 100
 """Number of rejected draws, without any accepted one, that raises an error."""
 
 _DELTAS = st.integers(1, 9).map(lambda digits: 10.0**-digits) | st.floats(1e-3, 0.25)
-_BY_NAME: dict[str, SearchStrategy[Any]] = {
+_BY_NAME: dict[str, SearchStrategy[object]] = {
     "epsilon": st.floats(0.05, 4.0),
     "delta": _DELTAS,
     "delta_prime": _DELTAS,
@@ -30,14 +30,16 @@ _BY_NAME: dict[str, SearchStrategy[Any]] = {
     "beta": st.floats(0.01, 0.5),
 }
 """The strategies for these names, which also replace an instance's own value."""
-_BY_TYPE: dict[Any, SearchStrategy[Any]] = {
+_BY_TYPE: dict[object, SearchStrategy[object]] = {
     bool: st.booleans(),
     int: st.integers(1, 16),
     float: st.floats(0.1, 4.0),
 }
 
 
-def mechanism_params(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> SearchStrategy[dict[str, Any]]:
+def mechanism_params(
+    mechanism: type[Mechanism] | Mechanism | str, **fields: object
+) -> SearchStrategy[dict[str, Any]]:
     """A strategy for valid parameters of a mechanism, as keyword arguments of its class.
 
     For an algorithm of the catalogue the parameters are those of the instances in its audits, for an instance its own,
@@ -63,7 +65,7 @@ def mechanism_params(mechanism: type[Mechanism] | Mechanism | str, **fields: Any
     return st.one_of([_accepted(cls, st.fixed_dictionaries(each), _Tally()) for each in drawn])
 
 
-def mechanisms(mechanism: type[Mechanism] | Mechanism | str, **fields: Any) -> SearchStrategy[Mechanism]:
+def mechanisms(mechanism: type[Mechanism] | Mechanism | str, **fields: object) -> SearchStrategy[Mechanism]:
     """Instances of a mechanism, with parameters as in `mechanism_params`.
 
     Raises:
@@ -84,8 +86,8 @@ class _Tally:
 
 @st.composite
 def _accepted(
-    draw: DrawFn, cls: type[Mechanism], parameters: SearchStrategy[dict[str, Any]], tally: _Tally
-) -> dict[str, Any]:
+    draw: DrawFn, cls: type[Mechanism], parameters: SearchStrategy[dict[str, object]], tally: _Tally
+) -> dict[str, object]:
     for _ in range(TRIES):
         chosen = draw(parameters)
         try:
@@ -122,7 +124,7 @@ def _templates(mechanism: type[Mechanism] | Mechanism | str) -> tuple[type[Mecha
     return cls, list({repr(each): each for each in same}.values())
 
 
-def _of_template(template: Mechanism) -> dict[str, SearchStrategy[Any]]:
+def _of_template(template: Mechanism) -> dict[str, SearchStrategy[object]]:
     values = {f.name: getattr(template, f.name) for f in _fields(type(template))}
     return {
         name: _BY_NAME[name] if name in _BY_NAME and isinstance(value, float) else st.just(value)
@@ -130,7 +132,7 @@ def _of_template(template: Mechanism) -> dict[str, SearchStrategy[Any]]:
     }
 
 
-def _of_class(cls: type[Mechanism], given: Mapping[str, Any]) -> dict[str, SearchStrategy[Any]]:
+def _of_class(cls: type[Mechanism], given: Mapping[str, object]) -> dict[str, SearchStrategy[object]]:
     hints = typing.get_type_hints(cls)
     strategies = {}
     for field in _fields(cls):
@@ -151,11 +153,11 @@ def _of_class(cls: type[Mechanism], given: Mapping[str, Any]) -> dict[str, Searc
     return strategies
 
 
-def _strategy(value: Any) -> SearchStrategy[Any]:
+def _strategy(value: object) -> SearchStrategy[object]:
     return value if isinstance(value, SearchStrategy) else st.just(value)
 
 
-def _fields(cls: type[Mechanism]) -> Iterable[dataclasses.Field[Any]]:
+def _fields(cls: type[Mechanism]) -> Iterable[dataclasses.Field[object]]:
     return [field for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]  # the caller checked
 
 

@@ -65,8 +65,8 @@ ESTIMATES, TESTS, RACES, CONFIRMED = range(4)
 
 
 def find_pairs(
-    f: Mechanism | Callable[..., Any] | str,
-    data: SearchStrategy[Any],
+    f: Mechanism | Callable[..., object] | str,
+    data: SearchStrategy[object],
     relation: Relation,
     claim: Claim,
     *,
@@ -138,7 +138,7 @@ def find_pairs(
     return _confirmed(search, smallest) or search.best(smallest, beside=again)
 
 
-def database_key(f: Mechanism | Callable[..., Any] | str, claim: Claim, *, where: str = "") -> bytes:
+def database_key(f: Mechanism | Callable[..., object] | str, claim: Claim, *, where: str = "") -> bytes:
     """The key under which the example database stores the pairs of a function and a claim.
 
     The key depends on the function's name, not its source code: after a fix, the pair that refuted it is tried first.
@@ -284,7 +284,7 @@ class _RefutedError(Exception):
 
 
 def _smallest(
-    pairs: SearchStrategy[Any],
+    pairs: SearchStrategy[object],
     search: _Search,
     settings: hypothesis.settings,
     seed: int,
@@ -314,7 +314,7 @@ def _smallest(
 
 
 def _smallest_kept(
-    pairs: SearchStrategy[Any], search: _Search, settings: hypothesis.settings, seed: int
+    pairs: SearchStrategy[object], search: _Search, settings: hypothesis.settings, seed: int
 ) -> Pair | None:
     """The same for stored pairs; None also if there are none, or none that the strategy can still generate."""
     try:
@@ -363,7 +363,7 @@ class _Under(ExampleDatabase):
 
 
 
-def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> SearchStrategy[Any]:
+def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> SearchStrategy[object]:
     """The strategy itself if it yields pairs, else neighbours of its records."""
     try:
         example = hypothesis.find(
@@ -379,7 +379,7 @@ def _pairs(data: SearchStrategy[Any], relation: Relation, size: int | None) -> S
     return neighbours(relation, records, max_size=DEFAULT_SIZE if size is None else size)
 
 
-def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None = None) -> Target:
+def _target(f: Mechanism | Callable[..., object] | str, call_seconds: float | None = None) -> Target:
     if isinstance(f, str) and in_catalogue(f):
         f = registry.plan(registry.canonical_name(f)).cases()[0].mechanism
     own = resolved(Request((f,)), f)
@@ -388,7 +388,7 @@ def _target(f: Mechanism | Callable[..., Any] | str, call_seconds: float | None 
     return function_target(own.value, own.name, own.source, call_seconds)
 
 
-def _named(f: Callable[..., Any]) -> str:
+def _named(f: Callable[..., object]) -> str:
     name = f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', type(f).__qualname__)}"
     if "<" not in name:
         return name
