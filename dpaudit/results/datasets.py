@@ -44,7 +44,7 @@ def parse_dataset(text: str) -> Dataset:
     return dataset_from_json(value)
 
 
-def dataset_from_json(value: Any) -> Dataset:
+def dataset_from_json(value: object) -> Dataset:
     """The dataset that a JSON value stands for.
 
     Raises:
@@ -55,7 +55,7 @@ def dataset_from_json(value: Any) -> Dataset:
         items = value["multiset"]
         if not isinstance(items, list) or not all(isinstance(item, list) and len(item) == 2 for item in items):
             raise DatasetError('A multiset is written {"multiset": [[value, count], …]}.')
-        counts: dict[Any, Any] = {}
+        counts: dict[object, int] = {}
         for given, count in items:
             if (value := _record(given)) in counts:
                 raise DatasetError(f"The multiset lists {json.dumps(given)[:60]} twice; add its counts up.")
@@ -66,14 +66,14 @@ def dataset_from_json(value: Any) -> Dataset:
     return tuple(_record(record) for record in value)
 
 
-def dataset_to_json(dataset: Dataset) -> Any:
+def dataset_to_json(dataset: Dataset) -> object:
     """The plain JSON form that `dataset_from_json` reads back (what it cannot hold is shown by its repr)."""
     if isinstance(dataset, Multiset):
         return {"multiset": [[_to_json(value), count] for value, count in dataset.items]}
     return [_to_json(record) for record in dataset]
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """A dataset or record in plain JSON form as a person writes it, with NaN, Infinity and -Infinity.
 
     What cannot be typed or seen makes it ASCII. `parse_dataset` reads a dataset's back.
@@ -98,7 +98,7 @@ def as_dataset(value: Any) -> Dataset:
     return dataset
 
 
-def _record(value: Any) -> Any:
+def _record(value: object) -> object:
     if hasattr(value, "tolist"):
         # numpy's scalars and arrays
         value = value.tolist()
@@ -111,13 +111,13 @@ def _record(value: Any) -> Any:
     return as_record(value)
 
 
-def _named_float(value: dict[Any, Any]) -> float | None:
+def _named_float(value: dict[object, object]) -> float | None:
     """The float that {"float": "nan"} stands for; None for another object."""
     named = value.get(_FLOAT)
     return _NAMED_FLOATS.get(named) if len(value) == 1 and isinstance(named, str) else None
 
 
-def _to_json(record: Any) -> Any:
+def _to_json(record: object) -> object:
     if isinstance(record, float):
         # a record as a mechanism sees it, whatever class of float holds it
         return float(record) if math.isfinite(record) else {_FLOAT: repr(float(record))}
@@ -126,7 +126,7 @@ def _to_json(record: Any) -> Any:
     return jsonable(record)
 
 
-def _with_floats(value: Any) -> Any:
+def _with_floats(value: object) -> object:
     if isinstance(value, dict):
         named = _named_float(value)
         return {key: _with_floats(part) for key, part in value.items()} if named is None else named

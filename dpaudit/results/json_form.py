@@ -179,7 +179,7 @@ def _with_path(message: str) -> str:
 # -- the schema
 
 
-def described_schema(kind: Any) -> dict[str, Any]:
+def described_schema(kind: object) -> dict[str, object]:
     """The schema of a dataclass or `Struct`, or a union of them, with what the docstrings say of each field."""
     made: dict[str, Any] = msgspec.json.schema(kind)
     for cls in _classes(kind, {}).values():
@@ -190,12 +190,13 @@ def described_schema(kind: Any) -> dict[str, Any]:
     return made
 
 
-def _classes(kind: Any, known: dict[str, type]) -> dict[str, type]:
+def _classes(kind: object, known: dict[str, type]) -> dict[str, type]:
     """All classes with fields that a type is made of, by name."""
     for part in typing.get_args(kind):
         _classes(part, known)
-    has_fields = isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct))
-    if has_fields and kind.__name__ not in known:
+    if not isinstance(kind, type) or kind.__name__ in known:
+        return known
+    if dataclasses.is_dataclass(kind) or issubclass(kind, msgspec.Struct):
         known[kind.__name__] = kind
         for part in typing.get_type_hints(kind).values():
             _classes(part, known)
