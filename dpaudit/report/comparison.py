@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib import rc_context
 from rich.text import Text
 
 from dpaudit.report import utility, wording
-from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, Style, new_figure, to_svg
 from dpaudit.report.numbers import count, small, stated
 from dpaudit.report.terminal_text import Rows, columns
 from dpaudit.results.comparison import ONE_RUN, ComparisonRow
 from dpaudit.results.model import Attempt, Audit, Result, UtilityAudit
 
 HEADING = ("algorithm", "n", "success", "guaranteed", "ε on the pair", "claimed (ε, δ)", "one run")
-_STYLES: tuple[dict[str, Any], ...] = (
+_STYLES: tuple[Style, ...] = (
     {"color": EVIDENCE, "linestyle": "-", "marker": "o"},
     {"color": CLAIM, "linestyle": (0, (5, 2)), "marker": "s"},
     {"color": INK, "linestyle": (0, (1, 1.4)), "marker": "^"},

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -116,7 +116,7 @@ def to_line(event: stream.Event, sequence: int) -> str:
     return in_json(text) + "\n"
 
 
-def event_schema() -> dict[str, Any]:
+def event_schema() -> dict[str, object]:
     """The JSON Schema (2020-12) of a line, as a fresh dict."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -136,12 +136,19 @@ class Writing:
         self._progress.update(self._task, completed=self._done)
 
 
+class _Handle(Protocol):
+    """IPython's handle of an output."""
+
+    def update(self, shown: Mapping[str, str], /, *, raw: bool) -> object:
+        """Show something else in its place."""
+
+
 class NotebookLine:
     """A line of text in a notebook, which is rewritten; `display` is IPython's."""
 
-    def __init__(self, display: Callable[..., Any]) -> None:
+    def __init__(self, display: Callable[..., _Handle]) -> None:
         self._display = display
-        self._handle: Any = None
+        self._handle: _Handle | None = None
         self._head = ""
 
     def begin(self, event: stream.AuditStarted, *, place: str) -> None:
@@ -251,13 +258,12 @@ def display_for(wanted: bool | None) -> Display | None:
     return LogLines(lambda line: print(line, file=sys.stderr, flush=True)) if wanted else None
 
 
-def _notebook() -> Callable[..., Any] | None:
+def _notebook() -> Callable[..., _Handle] | None:
     """IPython's `display`, where this runs in the kernel of a notebook; it is not imported for that."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if shell is None or not hasattr(shell, "kernel"):
+    ipython = sys.modules.get("IPython")
+    if ipython is None or not hasattr(ipython.get_ipython(), "kernel"):
         return None
-    display: Callable[..., Any] = ipython.display.display
+    display: Callable[..., _Handle] = ipython.display.display
     return display
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from dpaudit.report import wording
@@ -48,13 +47,13 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
             effects.setdefault(kind.id, {})[audit.name] = known_bug.effect
     order = {name: i for i, name in enumerate(rules)}
     version = result.environment.get("dpaudit", "unknown")
-    driver: dict[str, Any] = {
+    driver: dict[str, object] = {
         "name": "dpaudit",
         "version": visible(version),
         **({"semanticVersion": version} if _is_semantic(version) else {}),
         "rules": [_rule(kind, effects.get(kind.id, {})) for kind in rules.values()],
     }
-    run: dict[str, Any] = {
+    run: dict[str, object] = {
         "tool": {"driver": driver},
         "invocations": [_invocation(result, expect=expect)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of dpaudit."}}},
@@ -80,7 +79,7 @@ def _findings(audit: Audit | UtilityAudit, *, expect: bool) -> Iterable[tuple[Au
         yield audit, OWN["floating-point-vulnerability"]
 
 
-def _rule(kind: BugClass, effects: dict[str, str]) -> dict[str, Any]:
+def _rule(kind: BugClass, effects: dict[str, str]) -> dict[str, object]:
     """A rule; for the corpus, with the effect of the bug in each of its mechanisms here."""
     lines = [f"{name}: {effect}" for name, effect in sorted(effects.items())]
     return {
@@ -99,7 +98,7 @@ def _rule(kind: BugClass, effects: dict[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: bool) -> dict[str, Any]:
+def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: bool) -> dict[str, object]:
     leak = kind is OWN["floating-point-vulnerability"]
     again = wording.replay_command(audit)
     name = wording.full_name(audit)
@@ -109,7 +108,7 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
         said = f"{name}: {wording.floating_point_sentence(audit)}."
     text = f"{one_line(said, most=1500)} Reproduce with: {again}"
     key = "\0".join((kind.id, audit.name, audit.case, audit.claim.statement))
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "ruleId": kind.id,
         "ruleIndex": index,
         # a FAIL is an error, even if its class is a warning
@@ -124,8 +123,8 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
     return found
 
 
-def _facts(audit: Audit | UtilityAudit) -> dict[str, Any]:
-    facts: dict[str, Any] = {
+def _facts(audit: Audit | UtilityAudit) -> dict[str, object]:
+    facts: dict[str, object] = {
         "verdict": audit.verdict.value,
         "evidence": audit.evidence.value,
         "claim": audit.claim.statement,
@@ -149,11 +148,11 @@ def _facts(audit: Audit | UtilityAudit) -> dict[str, Any]:
     }
 
 
-def _location(audit: Audit | UtilityAudit) -> dict[str, Any]:
+def _location(audit: Audit | UtilityAudit) -> dict[str, object]:
     """The mechanism's text, and its name; the name alone where no text is known."""
     where = audit.location
     name = {"name": visible(audit.name), "fullyQualifiedName": visible(where.name if where else audit.name)}
-    logical: dict[str, Any] = {"logicalLocations": [{**name, "kind": "function"}]}
+    logical: dict[str, object] = {"logicalLocations": [{**name, "kind": "function"}]}
     if where is None:
         return logical
     return {
@@ -184,7 +183,7 @@ def _from_here(where: Location) -> str:
     return top.relative_to(here).as_posix()
 
 
-def _invocation(result: Result, *, expect: bool) -> dict[str, Any]:
+def _invocation(result: Result, *, expect: bool) -> dict[str, object]:
     code = exit_code(result, expect=expect)
     told = []
     if result.interrupted:

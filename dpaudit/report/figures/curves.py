@@ -7,10 +7,9 @@ plain line, lower bounds have markers pointing up; every line is labelled.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -20,7 +19,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from dpaudit.report.figures.svg import CERTIFIED_STYLE as _CERTIFIED_STYLE
 from dpaudit.report.figures.svg import CLAIM_STYLE as _CLAIM_STYLE
-from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, Style, new_figure, to_svg
 from dpaudit.report.figures.svg import EXACT_STYLE as _EXACT_STYLE
 from dpaudit.report.numbers import count, power_below, power_of_ten, small, stated, ten_to
 from dpaudit.results.figures import BoundPlot, EvidencePlot, ProfilePlot
@@ -38,7 +37,7 @@ class Line:
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    style: dict[str, Any]
+    style: Style
 
 
 def profile_figure(plot: ProfilePlot, claim: ClaimRecord, *, prefix: str) -> str:
@@ -153,7 +152,7 @@ def draw_evidence(axes: Axes, plot: EvidencePlot, *, refuted_at: int | None) -> 
         axes.plot([stop[0]] * 2, [axes.get_ylim()[0], stop[1]], color=INK, linewidth=0.9, linestyle=(0, (1, 2)))
     _draw(axes, [*(replace(strand, label="") for strand in strands[:-1]), *lines])
     if stop is not None:
-        mark: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
+        mark: Style = {"marker": "o", "markersize": 8, "markeredgewidth": 1.6, "linestyle": ""}
         mark |= {"color": EVIDENCE, "markerfacecolor": PAPER, "label": "refuted"}
         axes.plot([stop[0]], [stop[1]], clip_on=False, **mark)
     return lines
@@ -208,7 +207,7 @@ def _hatch_between(axes: Axes, x: Sequence[float], claim: Sequence[float], evide
     """Hatch where the evidence lies above the claim: there the claim is broken."""
     above = [e > c for c, e in zip(claim, evidence, strict=True)]
     if any(above):
-        style: dict[str, Any] = {
+        style: Style = {
             "facecolor": "none",
             "edgecolor": EVIDENCE,
             "hatch": "////",
@@ -254,7 +253,7 @@ def _delta_axis(axes: Axes, values: Sequence[float]) -> float:
     return 10.0**bottom
 
 
-def _widen(set_limits: Any, values: Sequence[float], share: float = 0.0) -> None:
+def _widen(set_limits: Callable[..., object], values: Sequence[float], share: float = 0.0) -> None:
     """Set the limits of an axis to the values' range, or about the one value there is."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low == high:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -22,6 +21,7 @@ from dpaudit.report.figures.svg import (
     INK,
     RC,
     WIDTH,
+    Style,
     new_figure,
     to_svg,
 )
@@ -32,8 +32,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 16, 46
 _KEY = 22  # more room above the histogram, for what its lines are
 _SEEN = 2e-5  # rounding of the data may part curves that are one by less
 _INFINITE = 0.09  # share of the axis that infinite losses have to themselves
-_LOSS_LEFT: dict[str, Any] = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9, "alpha": 0.55}
-_LOSS_RIGHT: dict[str, Any] = {"facecolor": "none", "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 1.2}
+_LOSS_LEFT: Style = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9, "alpha": 0.55}
+_LOSS_RIGHT: Style = {"facecolor": "none", "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 1.2}
 
 
 def tradeoff_figure(plot: TradeoffPlot, *, prefix: str) -> str:
@@ -71,7 +71,7 @@ def draw_tradeoff(axes: Axes, plot: TradeoffPlot) -> None:
             style = {**CERTIFIED_STYLE, "marker": "v", "markevery": [1]}
             axes.plot(*path, label="upper bound", clip_on=False, **style)
         size = (found.alpha_high - found.alpha_low, found.beta_high - found.beta_low)
-        box: dict[str, Any] = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 1.1}
+        box: Style = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 1.1}
         axes.add_patch(Rectangle((found.alpha_low, found.beta_low), *size, label="limits of the event", **box))
 
 
@@ -83,7 +83,7 @@ def _hatch_below(
     above, below = np.interp(grid, alpha, claim), np.interp(grid, others, beta)
     broken = above - below > _SEEN
     if broken.any():
-        style: dict[str, Any] = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 0.0, "alpha": 0.35}
+        style: Style = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 0.0, "alpha": 0.35}
         axes.fill_between(grid, below, np.maximum(above, below), hatch="////", **style)
 
 

@@ -7,30 +7,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, new_figure, to_svg
+from dpaudit.report.figures.svg import EVIDENCE, GRID, HEIGHT, INK, PAPER, RC, WIDTH, Style, new_figure, to_svg
 from dpaudit.report.numbers import count, power_of_ten, small
 from dpaudit.results.figures import OutputPlot
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 38, 46  # margins; the top one holds the legend
 _FEW = 14  # outcomes drawn as pairs of bars
-_LEFT_STYLE: dict[str, Any] = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9}
-_RIGHT_STYLE: dict[str, Any] = {"facecolor": PAPER, "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 0.9}
-_LEFT_LINE: dict[str, Any] = {"linewidth": 1.7, "linestyle": "-"}
-_RIGHT_LINE: dict[str, Any] = {"linewidth": 1.4, "linestyle": (0, (2.2, 1.4))}
-_EVENT_STYLE: dict[str, Any] = {"facecolor": GRID, "edgecolor": "none", "alpha": 0.5}
-_EVENT_RULE: dict[str, Any] = {"color": INK, "linewidth": 3.0, "solid_capstyle": "butt"}
+_LEFT_STYLE: Style = {"facecolor": EVIDENCE, "edgecolor": EVIDENCE, "linewidth": 0.9}
+_RIGHT_STYLE: Style = {"facecolor": PAPER, "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 0.9}
+_LEFT_LINE: Style = {"linewidth": 1.7, "linestyle": "-"}
+_RIGHT_LINE: Style = {"linewidth": 1.4, "linestyle": (0, (2.2, 1.4))}
+_EVENT_STYLE: Style = {"facecolor": GRID, "edgecolor": "none", "alpha": 0.5}
+_EVENT_RULE: Style = {"color": INK, "linewidth": 3.0, "solid_capstyle": "butt"}
 
 
 def output_figure(plot: OutputPlot, *, prefix: str) -> str:
@@ -104,7 +104,11 @@ def _probability_floor(plot: OutputPlot) -> float | None:
 
 
 def _probability_axis(
-    axis: Any, set_scale: Any, set_limits: Any, plot: OutputPlot, floor: float | None
+    axis: Axis,
+    set_scale: Callable[..., object],
+    set_limits: Callable[..., object],
+    plot: OutputPlot,
+    floor: float | None,
 ) -> None:
     top = max([*plot.left, *plot.right], default=0.0)
     if floor is None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, new_figure, to_svg
+from dpaudit.report.figures.svg import CLAIM, EVIDENCE, GRID, INK, PAPER, RC, Style, new_figure, to_svg
 from dpaudit.results.figures import Drawing, Layer, Panel
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 400, 52, 14, 30, 44
@@ -21,7 +21,7 @@ _LEGEND_ROW = 19
 _PLOT = 292  # height of the axes, and width of square ones
 _FLAT = 210  # height of axes that are no plane
 
-_LINES: dict[str, dict[str, Any]] = {
+_LINES: dict[str, Style] = {
     "left": {"color": EVIDENCE, "linewidth": 1.8, "linestyle": "-"},
     "right": {"color": EVIDENCE, "linewidth": 1.6, "linestyle": (0, (2.2, 1.4))},
     # what is too narrow to be seen is seen by its ends
@@ -30,7 +30,7 @@ _LINES: dict[str, dict[str, Any]] = {
     "data": {"color": INK, "linewidth": 1.2, "linestyle": "-"},
     "quiet": {"color": GRID, "linewidth": 1.0, "linestyle": "-"},
 }
-_AREAS: dict[str, dict[str, Any]] = {
+_AREAS: dict[str, Style] = {
     "left": {"facecolor": EVIDENCE, "edgecolor": "none"},
     "right": {"facecolor": "none", "edgecolor": EVIDENCE, "hatch": "////", "linewidth": 0.9},
     "event": {"facecolor": GRID, "edgecolor": "none"},
@@ -154,12 +154,12 @@ def _draw(axes: Axes, layer: Layer, most: float, at: int) -> None:
         grown = [26 * (scale * (1 + (_LARGEST - 1) * (np.sqrt(s / most) if most > 1 else 0))) ** 2 / 2 for s in sizes]
         at_x, at_y = (np.array(values, dtype=np.float64) for values in (layer.x, layer.y))
         face = colour if filled else "none" if layer.mark == "halo" else PAPER
-        paint: dict[str, Any] = {"color": colour} if shape == "x" else {"facecolor": face, "edgecolor": colour}
+        paint: Style = {"color": colour} if shape == "x" else {"facecolor": face, "edgecolor": colour}
         above = 5 if layer.mark == "halo" else 4
         axes.scatter(at_x, at_y, s=grown, marker=shape, linewidths=1.4, zorder=above, clip_on=False, **paint)
 
 
-def _sample(layer: Layer) -> Any:
+def _sample(layer: Layer) -> Artist:
     """What stands for a layer in the legend."""
     if layer.kind == "line":
         return Line2D([], [], **_LINES[layer.style])

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from io import StringIO
 from itertools import groupby, pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -36,6 +36,9 @@ _VARIABLES: Mapping[str, str] = {
     GRID: "var(--grid, #ccc)",
     PAPER: "var(--paper, #fff)",
 }
+
+Style: TypeAlias = dict[str, Any]
+"""Keyword arguments of matplotlib's artists."""
 
 RC: Final[Any] = {
     "svg.fonttype": "none",
@@ -69,9 +72,9 @@ RC: Final[Any] = {
 }
 """Settings under which figures are drawn and saved; a user's matplotlibrc has no say."""
 
-CLAIM_STYLE: Final[dict[str, Any]] = {"color": CLAIM, "linestyle": (0, (5, 2.2)), "linewidth": 2.0}
-EXACT_STYLE: Final[dict[str, Any]] = {"color": EVIDENCE, "linestyle": "-", "linewidth": 1.8}
-CERTIFIED_STYLE: Final[dict[str, Any]] = {
+CLAIM_STYLE: Final[Style] = {"color": CLAIM, "linestyle": (0, (5, 2.2)), "linewidth": 2.0}
+EXACT_STYLE: Final[Style] = {"color": EVIDENCE, "linestyle": "-", "linewidth": 1.8}
+CERTIFIED_STYLE: Final[Style] = {
     **{"color": EVIDENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.6},
     **{"marker": "^", "markersize": 5.5, "markerfacecolor": PAPER, "markeredgewidth": 1.2},
 }
