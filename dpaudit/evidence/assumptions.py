@@ -21,19 +21,20 @@ from functools import partial
 from math import copysign
 from pathlib import Path
 from types import MethodType, ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import cloudpickle
 import cloudpickle.cloudpickle as internals
 import numpy as np
 from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
 from scipy.stats import chi2, kruskal
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import DpauditError, MechanismError, OutputError
 from dpaudit.evidence.kept_state import is_examined, played
 from dpaudit.interpret import Outputs, outcomes
-from dpaudit.language import Claim
+from dpaudit.language import Claim, Dataset
 from dpaudit.outputs.canonical import Kinds, Raised, TookLonger, canonical, likeness, real_shape, shown
 from dpaudit.outputs.columns import as_number, flat
 from dpaudit.outputs.failures import raised
@@ -350,7 +351,7 @@ class Monitor:
         for outcome in outcomes(np.unique(whole, axis=0)[:KEPT]) if len(whole) else ():
             self._kind(outcome)
 
-    def _placed(self, leaves: Sequence[Any]) -> None:
+    def _placed(self, leaves: Sequence[object]) -> None:
         """The kinds of the leaves of one output; texts and floats are read as nothing else is."""
         self.places += [Kinds(zeros=False) for _ in range(len(leaves) - len(self.places))]
         for kinds, leaf in zip(self.places, leaves, strict=False):
@@ -510,7 +511,7 @@ def always_fails(name: str, failure: Raised) -> MechanismError:
     return MechanismError(f"{name} raised {failure.where.rstrip('.')} in every call.")
 
 
-def only_failures(outcomes: Any) -> Raised | None:
+def only_failures(outcomes: Sequence[object] | NDArray[np.generic]) -> Raised | None:
     """One of the outcomes, where all of them are failures."""
     if isinstance(outcomes, np.ndarray) or not len(outcomes):
         return None
@@ -630,7 +631,7 @@ def _played(
     return calls
 
 
-def _called(target: FunctionTarget, dataset: Any, seed: SeedSequence, word: int) -> _Call:
+def _called(target: FunctionTarget, dataset: Dataset, seed: SeedSequence, word: int) -> _Call:
     rng, records = default_rng(seed), copied(dataset)
     before, state = fingerprint(records), str(rng.bit_generator.state)
     with _global_seeds(seed, word):
@@ -704,7 +705,7 @@ def _registered(module: ModuleType) -> bool:
     return False
 
 
-def _project_modules(subject: Any) -> list[ModuleType]:
+def _project_modules(subject: object) -> list[ModuleType]:
     """Modules that define the function, unless they are installed: their state is to be copied with it."""
     while isinstance(subject, partial | MethodType):
         subject = subject.func if isinstance(subject, partial) else subject.__func__

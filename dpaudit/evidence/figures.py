@@ -132,7 +132,7 @@ def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing 
 def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     """The event's score in bins, and outcomes without a score one by one."""
     scores, times_of = [], []
-    lone: dict[Any, list[float]] = {}
+    lone: dict[object, list[float]] = {}
     for side, outputs in enumerate((left, right)):
         values, runs = list(outputs.counts), outputs.runs
         counted, counts = event.scores(values), np.array(list(outputs.counts.values()), dtype=np.float64)
@@ -205,15 +205,17 @@ def _binned(
     return OutputPlot(kind, labels, rounded(p), rounded(q), (inside > (p + q) / 2).tolist(), 0)
 
 
-def _binnable(value: Any) -> bool:
+def _binnable(value: object) -> bool:
     """Whether it is a whole number, or several."""
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, IntegerRange)
 
 
-def _reading_order(values: Any) -> list[int]:
+def _reading_order(values: Sequence[object]) -> list[int]:
     """Indices: numbers ascending, then everything else by its name."""
     def key(i: int) -> tuple[int, float, str]:
-        v = values[i].start if isinstance(values[i], IntegerRange) else values[i]
+        v = values[i]
+        if isinstance(v, IntegerRange):
+            v = v.start
         # whole numbers beyond floats are compared as they are
         return (0, v, "") if isinstance(v, int | float) else (1, 0.0, label(v))
 

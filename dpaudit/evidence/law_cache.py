@@ -211,7 +211,7 @@ def _packed(parts: Mapping[int, Part]) -> bytes:
     Raises:
         _NotPlainError: an outcome is not made of plain values.
     """
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
     for i, part in parts.items():
         encoded = [_encoded(value) for value in part.outcomes]
         if [_typed(_decoded(one)) for one in encoded] != [_typed(value) for value in part.outcomes]:
@@ -239,7 +239,7 @@ def _unpacked(payload: bytes) -> dict[int, Part]:
         }
 
 
-def _encoded(value: Hashable) -> list[Any]:
+def _encoded(value: Hashable) -> list[object]:
     """A plain value as JSON that says its type."""
     kind = type(value)
     match value:
@@ -262,11 +262,12 @@ def _encoded(value: Hashable) -> list[Any]:
     raise _NotPlainError
 
 
-def _decoded(value: list[Any]) -> Any:
+def _decoded(value: list[Any]) -> Hashable:
     kind, *rest = value
     match kind:
         case "plain":
-            return rest[0]
+            plain: Hashable = rest[0]
+            return plain
         case "int":
             return int(rest[0], 16)
         case "float":
@@ -284,8 +285,8 @@ def _decoded(value: list[Any]) -> Any:
     raise ValueError(kind)
 
 
-def _typed(value: Any) -> Any:
+def _typed(value: object) -> object:
     """A value with the types of its parts, so that 1, 1.0 and True differ."""
-    if type(value) in (tuple, frozenset):
+    if type(value) is tuple or type(value) is frozenset:
         return (type(value), type(value)(_typed(part) for part in value))
     return (type(value), value)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing import TimeoutError as PoolTimeoutError
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -88,7 +87,7 @@ class LawTable:
     columns: NDArray[np.int32]
     action: Action = field(default_factory=Action)
     confirmed: int = 0
-    order_seen: tuple[Any, ...] | None = None
+    order_seen: tuple[object, ...] | None = None
     complete: bool = True
     cache: str = ""
     rounded: tuple[str, ...] = ()

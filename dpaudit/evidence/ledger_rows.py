@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from dpaudit.errors import DpauditError
 from dpaudit.evidence.density import ComparedPair
@@ -107,5 +106,5 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _finite(number: Any) -> float | None:
+def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None

@@ -6,7 +6,6 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from flint import arb, ctx
@@ -16,7 +15,7 @@ from dpaudit.errors import MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret import LawCache, interval_law, of_one_kind, sample
 from dpaudit.interpret.parameters import exact_value
 from dpaudit.interpret.walk import refuse_failures
-from dpaudit.language import Goal, Instance, IntegerRange, Trial
+from dpaudit.language import Dataset, Goal, Instance, IntegerRange, Trial
 from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.enclosed import Roundings, watching
@@ -32,7 +31,7 @@ MOST_MEMBERS = 100_000
 class Judged(Trial):
     """The same trial, many at once: the outputs on one instance are drawn together, and equal ones judged once."""
 
-    def bulk(self, dataset: Any, size: int, rng: Generator) -> BoolArray:
+    def bulk(self, dataset: Dataset, size: int, rng: Generator) -> BoolArray:
         """`size` independent trials, in no order."""
         hits = 0
         for instance, times in sample(self.instances, (), size, seed=rng).each():
@@ -87,7 +86,7 @@ def _exactly(trial: Trial, cache: LawCache) -> Success:
     return Success(max(0.0, low), min(1.0, float(total.mid())), min(1.0, high), [*rounded, *judge.roundings.notes])
 
 
-def checked(instance: Any) -> Instance:
+def checked(instance: object) -> Instance:
     """The argument, if it is an instance.
 
     Raises:
@@ -109,7 +108,7 @@ class _Judge:
         with self._noting(), watching(self.roundings):
             self._exact = exact_value(goal, self.roundings)
 
-    def share(self, instance: Instance, value: Any) -> Any:
+    def share(self, instance: Instance, value: object) -> object:
         """The share of good outputs: 0 or 1 for one output, any share for a range."""
         if self._exact is not None:
             with self._noting(), watching(self.roundings):
@@ -127,7 +126,7 @@ class _Judge:
             self.roundings.note(f"all numbers of the goal, which does not accept exact ones ({error})")
 
 
-def _share(goal: Goal, instance: Instance, value: Any) -> Any:
+def _share(goal: Goal, instance: Instance, value: object) -> object:
     """The share of good outputs: 0 or 1 for one output, any share for a range."""
     if not isinstance(value, IntegerRange):
         return int(goal.reached(instance, value))

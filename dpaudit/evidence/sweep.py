@@ -13,7 +13,6 @@ from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,7 @@ class Swept:
     laws: int = 0
     symmetries: tuple[str, ...] = ()
     confirmed: int = 0
-    order_seen: tuple[Any, ...] | None = None
+    order_seen: tuple[object, ...] | None = None
     cache: str = ""
     differing: str = ""
 
@@ -262,7 +261,7 @@ class _Search:
             self.enclosed[a, b] = epsilon_at(*self._laws(a, b), decimal(self.claim.delta) * (1 + TOLERANCE))
         return self.enclosed[a, b]
 
-    def _laws(self, a: int, b: int) -> tuple[list[Any], list[Any]]:
+    def _laws(self, a: int, b: int) -> tuple[list[object], list[object]]:
         cache = LawCache(self.table.doubles)
         laws = interval_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
         self.rounded |= dict.fromkeys(laws.rounded)

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +41,7 @@ class Action:
     """
 
     symmetries: tuple[Symmetry, ...] = ()
-    records: tuple[dict[Any, Any], ...] = ()
+    records: tuple[dict[object, object], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,14 +100,14 @@ class Orbits:
         return np.flatnonzero(self.first == np.arange(len(self.first)))
 
 
-def moved(dataset: Dataset, records: dict[Any, Any]) -> Dataset:
+def moved(dataset: Dataset, records: dict[object, object]) -> Dataset:
     """A dataset with every record replaced by its image."""
     if isinstance(dataset, Multiset):
         return Multiset(tuple(sorted((records[value], count) for value, count in dataset.items)))
     return tuple(records[value] for value in dataset)
 
 
-def declared(mechanism: Mechanism, relation: Relation, domain: Sequence[Any]) -> Action:
+def declared(mechanism: Mechanism, relation: Relation, domain: Sequence[object]) -> Action:
     """The symmetries of a mechanism that permute the records of the domain and keep neighbours neighbours."""
     if not relation.of_records or not _of_its_text(mechanism):
         return Action()
@@ -157,7 +156,7 @@ def confirmed(
     return action.only(usable.__contains__), min(tried, default=0)
 
 
-def _spread(datasets: Sequence[Dataset], records: dict[Any, Any]) -> list[Dataset]:
+def _spread(datasets: Sequence[Dataset], records: dict[object, object]) -> list[Dataset]:
     """Datasets to confirm a symmetry on, from all over the scope; the same ones every time."""
     stays, moves = list[Dataset](), list[Dataset]()
     # of a large scope every few datasets will do; a step without small divisors does not follow the scope's own rhythm
@@ -206,7 +205,7 @@ def _holds(
     return same
 
 
-def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> tuple[Any, ...] | None:
+def order_seen(mechanism: Mechanism, datasets: Sequence[Dataset], cache: LawCache) -> tuple[object, ...] | None:
     """A sequence whose law is not that of its multiset: some multisets are turned round and tried.
 
     None where there is none among them, or the mechanism takes multisets alone.
