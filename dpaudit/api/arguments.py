@@ -20,13 +20,13 @@ from dpaudit.results.stream import Event
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-Target: TypeAlias = str | Callable[..., Any] | Mechanism
+Target: TypeAlias = str | Callable[..., object] | Mechanism
 """A catalogue name or file.py:object, a function, or a mechanism."""
 ClaimLike: TypeAlias = Claim | float | tuple[float, float]
 """A claim, ε, or (ε, δ)."""
 
 
-def pair_of(given: Any) -> tuple[Dataset, Dataset]:
+def pair_of(given: object) -> tuple[Dataset, Dataset]:
     """The two datasets of `pair=`.
 
     Raises:
@@ -71,7 +71,7 @@ SEARCH_SHARE = 1 / 3
 def on_found_pairs(
     request: Request,
     target: Target,
-    data: SearchStrategy[Any],
+    data: SearchStrategy[object],
     *,
     size: int | None,
     placed: bool,

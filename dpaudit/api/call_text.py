@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from dpaudit.language import REPLACE_ONE, Claim, Mechanism, Multiset
 from dpaudit.results.model import Result
@@ -16,7 +15,7 @@ _LONGEST = 400
 """Characters of one argument; a longer one is not written out."""
 
 
-def call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def call_text(function: Callable[..., object], given: Mapping[str, object]) -> str:
     """E.g. "dpaudit.audit(noisy_count, 1.0, pair=([0, 1, 1], [0, 1, 0]), seed=0)".
 
     Args:
@@ -34,17 +33,17 @@ def call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     return f"dpaudit.{function.__name__}({', '.join(words)})"
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: object, default: object) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
 
 
-def _target(value: Any) -> str:
+def _target(value: object) -> str:
     if isinstance(value, str | Mechanism):
         return repr(value)
     return getattr(value, "__name__", type(value).__name__)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, Result):
         return "…"
     if isinstance(value, Claim):
@@ -56,7 +55,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else "…"
 
 
-def _written(record: Any) -> str:
+def _written(record: object) -> str:
     """Records as Python reads them: `nan` and `inf` are no names of its own."""
     if isinstance(record, float) and not math.isfinite(record):
         return f"float({str(record)!r})"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack
+from typing import TYPE_CHECKING, ParamSpec, TypedDict, Unpack
 
 from dpaudit.api.arguments import HOW_TO_CLAIM, HOW_TO_PLACE, ClaimLike, Target, on_found_pairs, pair_of, stated_claim
 from dpaudit.api.call_text import call_text
@@ -33,8 +33,8 @@ class Settings(TypedDict, total=False):
     epsilon: float | None
     delta: float | None
     relation: str | None
-    pair: tuple[Any, Any] | None
-    data: str | SearchStrategy[Any] | None
+    pair: tuple[object, object] | None
+    data: str | SearchStrategy[object] | None
     size: int | None
     groups: int | None
     runs: int | None
@@ -43,7 +43,7 @@ class Settings(TypedDict, total=False):
     alpha: float
     seed: int
     jobs: int
-    parameters: dict[str, Any] | None
+    parameters: Mapping[str, object] | None
     certify: bool
     bits: bool
     min_power: float
@@ -80,8 +80,8 @@ def audit(
     epsilon: float | None = None,
     delta: float | None = None,
     relation: str | None = None,
-    pair: tuple[Any, Any] | None = None,
-    data: str | SearchStrategy[Any] | None = None,
+    pair: tuple[object, object] | None = None,
+    data: str | SearchStrategy[object] | None = None,
     size: int | None = None,
     groups: int | None = None,
     runs: int | None = None,
@@ -90,7 +90,7 @@ def audit(
     alpha: float = DEFAULT_ALPHA,
     seed: int = 0,
     jobs: int = 1,
-    parameters: dict[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     certify: bool = False,
     bits: bool = False,
     min_power: float = DEFAULT_MIN_POWER,
@@ -164,7 +164,7 @@ def audit(
         pair=datasets,
         data=described,
         size=None if data is not None and described is None else size,
-        parameters=parameters or {},
+        parameters=dict(parameters or {}),
         certify=certify,
         bits=bits,
         min_power=min_power,
@@ -232,7 +232,7 @@ def verify(
     relation: str | None = None,
     seconds: float | None = None,
     jobs: int = 1,
-    parameters: dict[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Prove or refute a claim on a finite domain, by the exact output distributions on all its datasets.
@@ -270,7 +270,7 @@ def verify(
             delta=delta,
             relation=relation,
             data=data,
-            parameters=parameters or {},
+            parameters=dict(parameters or {}),
             verify=VerifyMode(domain, size, groups, ordered, symmetries),
             call=call_text(verify, given),
             door="Python",
@@ -284,7 +284,7 @@ def compare(
     name: str,
     *,
     sizes: Sequence[int] = (),
-    parameters: dict[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     runs: int | None = None,
     seconds: float | None = None,
     alpha: float = DEFAULT_ALPHA,
@@ -346,7 +346,7 @@ def worst(
     relation: str | None = None,
     seconds: float | None = None,
     seed: int = 0,
-    parameters: dict[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Search for the pair with the largest exact ε, if there are too many pairs to verify.
@@ -384,7 +384,7 @@ def worst(
             delta=delta,
             relation=relation,
             data=data,
-            parameters=parameters or {},
+            parameters=dict(parameters or {}),
             worst_case=WorstCaseMode(domain, size, case, scores, realised, pairs, ordered),
             call=call_text(worst, given),
             door="Python",
