@@ -23,7 +23,7 @@ numpy and the engine come with the first test that asks for `dp_audit`.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _PENDING = pytest.StashKey[list[Record]]()
 _MADE = pytest.StashKey[list[Record]]()
-_DEFAULTS = pytest.StashKey[dict[str, Any]]()
+_DEFAULTS = pytest.StashKey[dict[str, object]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -151,7 +151,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """A test that is marked and audits nothing must not pass for one that was audited."""
     outcome = yield
     if own_mark(item) and not item.stash[_MADE]:

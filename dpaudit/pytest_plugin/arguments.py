@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+
+import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.options import CHECK, PARAMETERS
@@ -21,7 +22,7 @@ _ELSEWHERE = {
 _WHERE = ("pair", "data")
 
 
-def checked(given: Mapping[str, Any], what: str) -> dict[str, Any]:
+def checked(given: Mapping[str, object], what: str) -> dict[str, object]:
     """The arguments, if all of them are known.
 
     Args:
@@ -41,7 +42,7 @@ def checked(given: Mapping[str, Any], what: str) -> dict[str, Any]:
     return dict(given)
 
 
-def of_markers(markers: Iterable[Any]) -> dict[str, Any]:
+def of_markers(markers: Iterable[pytest.Mark]) -> dict[str, object]:
     """The arguments of the marks that apply to a test; the closest to it wins.
 
     Args:
@@ -50,7 +51,7 @@ def of_markers(markers: Iterable[Any]) -> dict[str, Any]:
     Raises:
         UsageError: one has positional or unknown arguments.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for mark in markers:
         if mark.args:
             raise UsageError(
@@ -61,7 +62,7 @@ def of_markers(markers: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
-def merged(given: Mapping[str, Any], *, over: Mapping[str, Any], first: bool = False) -> dict[str, Any]:
+def merged(given: Mapping[str, object], *, over: Mapping[str, object], first: bool = False) -> dict[str, object]:
     """Both; where both say something, `given` wins (with `first`, `over` does).
 
     A pair replaces data and its size, and data replaces a pair: they are two ways to say the same.

@@ -45,7 +45,7 @@ class Auditor:
     """
 
     def __init__(
-        self, session: Session, test: str, defaults: dict[str, Any], keep: Callable[[Record], None]
+        self, session: Session, test: str, defaults: dict[str, object], keep: Callable[[Record], None]
     ) -> None:
         self._session = session
         self._test = test
@@ -58,13 +58,13 @@ class Auditor:
         return "dp_audit"
 
     def __call__(
-        self, f: str | Callable[..., Any] | Mechanism, /, *, allow_inconclusive: bool | None = None, **given: Any
+        self, f: str | Callable[..., object] | Mechanism, /, *, allow_inconclusive: bool | None = None, **given: object
     ) -> Result:
         """Audit `f`, and return what came out unless it fails the test."""
         __tracebackhide__ = True
         failure: Exception | None = None
         try:
-            words = merged(checked(given, "dp_audit"), over=self._defaults)
+            words: dict[str, Any] = merged(checked(given, "dp_audit"), over=self._defaults)
             allowed = words.pop("allow_inconclusive", False) if allow_inconclusive is None else allow_inconclusive
             words.pop("allow_inconclusive", None)
             result = self._audit(f, words)
@@ -77,7 +77,7 @@ class Auditor:
         self._judge(result, allow_inconclusive=allowed)
         return result
 
-    def _audit(self, f: Any, words: dict[str, Any]) -> Result:
+    def _audit(self, f: str | Callable[..., object] | Mechanism, words: dict[str, Any]) -> Result:
         """Run, record, and apply refutations of earlier sessions."""
         session = self._session
         f = adapted(f)
@@ -95,7 +95,9 @@ class Auditor:
             self._keep(self._record(audit, result, request, key))
         return result
 
-    def _request(self, f: Any, words: dict[str, Any], *, seed: int, alpha: float) -> Request:
+    def _request(
+        self, f: str | Callable[..., object] | Mechanism, words: dict[str, Any], *, seed: int, alpha: float
+    ) -> Request:
         settings = self._session.settings
         pair, data = words.pop("pair", None), words.pop("data", None)
         placed = pair is not None or data is not None

@@ -191,23 +191,27 @@ def read(path: Path) -> Evidence:
         ) from None
 
 
-def _entries(value: dict[str, Any]) -> _Entries:
+def _entries(value: dict[str, dict[str, dict[str, Any]]]) -> _Entries:
     return {
         test: {key: (str(entry["about"]), [_row(row) for row in entry["rows"]]) for key, entry in keys.items()}
         for test, keys in value.items()
     }
 
 
-def _row(value: list[Any]) -> Row:
+def _row(value: list[object]) -> Row:
     session, seed, log_e, log_peak, alpha = value
-    if not all(isinstance(x, int | float) and math.isfinite(x) for x in (log_e, log_peak)):
-        raise ValueError("no number")
     if not isinstance(alpha, int | float) or not 0 < alpha <= 1:
         raise ValueError("no share")
-    return Row(_count(session), _count(seed), float(log_e), float(log_peak), float(alpha))
+    return Row(_count(session), _count(seed), _finite(log_e), _finite(log_peak), float(alpha))
 
 
-def _count(value: Any) -> int:
+def _finite(value: object) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError("no number")
+    return float(value)
+
+
+def _count(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError("no count")
     return value

@@ -68,7 +68,7 @@ class Record:
     session: SessionEvidence | None = None
     result: str | None = None
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """As dicts, strings and numbers."""
         return asdict(self)
 

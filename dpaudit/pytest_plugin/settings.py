@@ -82,7 +82,7 @@ class Settings:
         values = project.values
         base = project.path.parent if project.path is not None else root
 
-        def chosen(key: str, default: Any) -> Any:
+        def chosen(key: str, default: object) -> Any:
             given = option(f"dp_{key}")
             return values.get(key, default) if given is None else given
 
