@@ -6,7 +6,7 @@ by side; each returns a `Result`, which `load` reads from a file. `dpaudit --hel
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dpaudit.api.functions import assert_private, audit, compare, verify, worst
@@ -36,7 +36,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_WHERE[name]), name)

@@ -51,7 +51,7 @@ def read(folder: Path | None = None) -> Config:
     return Config()
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def _table(path: Path) -> dict[str, object] | None:
     try:
         tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -62,7 +62,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     return table
 
 
-def _checked(path: Path, key: str, value: object) -> Any:
+def _checked(path: Path, key: str, value: object) -> object:
     if key not in SETTINGS:
         closest = difflib.get_close_matches(key, SETTINGS, n=1)
         hint = f"did you mean {closest[0]}?" if closest else f"it may have {', '.join(SETTINGS)}."

@@ -7,7 +7,7 @@ code of the command line (0 no FAIL, 1 some FAIL, 2 usage or configuration, 3 so
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpaudit.extras import install_command
 from dpaudit.options import Door, Option
@@ -31,7 +31,7 @@ class DpauditError(Exception):
         """The sentence, with options named as this front end does."""
         return self._text.format(*(_named(value, door) for value in self._values)) if self._values else self._text
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """For another process: the message as it is, whatever `__init__` makes it from."""
         return _rebuilt, (type(self), self.args, self.__dict__)
 
@@ -45,7 +45,7 @@ def _named(value: object, door: Door) -> object:
     return value
 
 
-def _rebuilt(kind: type[DpauditError], args: tuple[Any, ...], fields: dict[str, Any]) -> DpauditError:
+def _rebuilt(kind: type[DpauditError], args: tuple[object, ...], fields: dict[str, object]) -> DpauditError:
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(fields)

@@ -48,7 +48,7 @@ class Option:
     kind: str
     about: str
     word: str = ""
-    default: Any = None
+    default: object = None
     unset: str = ""
     metavar: str = ""
     at: str = ""

@@ -152,7 +152,7 @@ class Supervised:
             while rest:
                 rest = rest[os.write(self._pipe, rest) :]
 
-    def interrupt(self, signum: int, frame: Any) -> None:
+    def interrupt(self, signum: int, frame: object) -> None:
         """The handler of SIGINT: an interrupt that comes twice, from the terminal and forwarded, counts once."""
         now = time.monotonic()
         self.tell(interrupted=now)

@@ -11,7 +11,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -300,7 +300,7 @@ def main() -> None:
     settle_terminal()
     try:
         # by hand, because typer's own way to run a command says nothing when it is interrupted
-        command: Any = typer.main.get_command(app)
+        command = typer.main.get_command(app)
         if "_DPAUDIT_COMPLETE" in os.environ:
             # a shell asks what may follow; typer answers, and ends with its own exit code
             command.main(prog_name="dpaudit")

@@ -71,7 +71,7 @@ def write_example(path: Path) -> str:
     )
 
 
-def defaults(settings: Config, group: Any, command: str | None) -> dict[str, dict[str, Any]]:
+def defaults(settings: Config, group: Any, command: str | None) -> dict[str, dict[str, object]]:
     """The settings of a project as defaults of the command that is run: those that it has an option for.
 
     Args:

@@ -15,7 +15,7 @@ from dpaudit.language import relation_names
 from dpaudit.plans import registry
 from dpaudit.report.files import Outputs
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line per audit, without progress.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help=options.JOBS.about)]
@@ -41,7 +41,7 @@ def relations(incomplete: str) -> list[str]:
     return [name for name in relation_names() if name.startswith(incomplete)]
 
 
-_OUTPUTS: dict[str, Any] = {
+_OUTPUTS: dict[str, object] = {
     field.name: Annotated[
         str | None, typer.Option(f"--{field.name}", metavar=field.metadata["metavar"], help=field.metadata["about"])
     ]
@@ -70,7 +70,7 @@ def with_options(command: _Command) -> _Command:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @functools.wraps(command)
-    def parsed(**values: Any) -> Any:
+    def parsed(**values: Any) -> object:
         values["outputs"] = Outputs(**{option: values.pop(option) for option in _OUTPUTS})
         if table:
             values["given"] = {option.key: values.pop(option.key) for option in table}
@@ -81,11 +81,11 @@ def with_options(command: _Command) -> _Command:
     return parsed  # type: ignore[return-value]  # to its callers, which are the parser alone, it is the command
 
 
-def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+def _parameter(name: str, default: object, annotation: object) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _annotation(option: options.Option) -> Any:
+def _annotation(option: options.Option) -> object:
     """What the parser reads the option's words as."""
     kind: Any = {"pair": tuple[str, str], "parameters": list[str]}.get(option.kind, options.KINDS[option.kind])
     flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}" if option.off else option.flag

@@ -66,7 +66,7 @@ def _pair(texts: tuple[str, str] | None) -> tuple[Dataset, Dataset] | None:
     return None if texts is None else (parse_dataset(texts[0]), parse_dataset(texts[1]))
 
 
-def _parameters(texts: list[str] | None) -> dict[str, Any]:
+def _parameters(texts: list[str] | None) -> dict[str, object]:
     return dict(parameter(text) for text in texts or ())
 
 
@@ -83,7 +83,7 @@ def workers(jobs: int | None) -> int:
     return jobs if jobs is not None else os.cpu_count() or 1
 
 
-def parameter(text: str) -> tuple[str, Any]:
+def parameter(text: str) -> tuple[str, object]:
     """The name and the value of --param NAME=VALUE.
 
     Raises:
@@ -101,7 +101,7 @@ def parameter(text: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-_READ: Mapping[str, Callable[[Any], Any]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
+_READ: Mapping[str, Callable[[Any], object]] = {"pair": _pair, "parameters": _parameters, "sizes": _sizes}
 """From what the parser has to what a request has, by kind of option."""
 _PARTS: Mapping[str, Callable[..., Any]] = {
     "verify": VerifyMode,

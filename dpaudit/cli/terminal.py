@@ -34,7 +34,7 @@ class OutConsole(Console):
         self.quiet = True
         files.drop(sys.stderr if self.stderr else sys.stdout)
 
-    def print(self, *objects: Any, **how: Any) -> None:
+    def print(self, *objects: object, **how: Any) -> None:
         """As `Console.print`; what cannot be written does not end the run."""
         try:
             super().print(*objects, **how)
@@ -43,7 +43,7 @@ class OutConsole(Console):
             self.on_broken_pipe()
 
 
-def show(block: Any) -> None:
+def show(block: object) -> None:
     """Print onto stdout.
 
     Raises:
