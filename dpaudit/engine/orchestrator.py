@@ -23,7 +23,7 @@ from dpaudit.evidence.exact_evidence import exact_evidence
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
-from dpaudit.evidence.side_by_side import Found, Work, side_by_side
+from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
 from dpaudit.options import CALL_SECONDS
 from dpaudit.outputs.canonical import Raised
@@ -58,7 +58,7 @@ from dpaudit.subjects.user_errors import described, sentence
 PAIRS_EXAMINED = 8
 """Pairs of a search on which every call must fail before a function is said to fail always."""
 
-Steps: TypeAlias = Generator[Event, None, Found]
+Steps: TypeAlias = Generator[Event, None, AuditResult]
 NOTHING_DONE = Resumed()
 IMPORTS_GRACE = 2.0
 """Seconds beyond the time limit for imports: where they end, every audit says that it had no time."""
@@ -102,14 +102,14 @@ def check(
 
     def result(*, interrupted: bool = False) -> Result:
         timings = Timings(started.isoformat(timespec="seconds"), time.monotonic() - clock, request.jobs, seconds)
-        found = Result(
+        audited = Result(
             seed=request.seed, alpha=request.alpha, command=command_line(request), environment=environment(),
             interrupted=interrupted, timings=timings, audits=audits, utility=utility,
         )
         return (
-            found
+            audited
             if request.comparison is None
-            else recorded(comparison_of(request.comparison), request.comparison, found)
+            else recorded(comparison_of(request.comparison), request.comparison, audited)
         )
 
     try:
@@ -162,13 +162,13 @@ def run(request: Request) -> Result:
 
 def environment() -> dict[str, str]:
     """Versions that a result depends on."""
-    found = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    versions = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
     for package in ("dpaudit", "numpy", "scipy", "scikit-learn", "python-flint"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+            versions[package] = "unknown"
+    return versions
 
 
 def _recorded(
@@ -188,8 +188,8 @@ def _recorded(
 def _done(work: Work, request: Request, resumed: Resumed) -> Iterator[Event]:
     """What an earlier process did of a case: its result, or how it ended that process."""
     yield _started(work.job)
-    if (found := resumed.ended.get(work.job.replay)) is not None:
-        yield AuditFinished(*found)
+    if (earlier := resumed.ended.get(work.job.replay)) is not None:
+        yield AuditFinished(*earlier)
     else:
         error = MechanismError(resumed.lost[work.job.replay])
         yield AuditFinished(_gave_up(request, work, error), 0.0)
@@ -203,30 +203,30 @@ def _timed(work: Work, request: Request, runner: Runner) -> Generator[Event, Non
 
 def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generator[Event, None, None]:
     """Several cases in parallel; events come in their order."""
-    ended: dict[int, tuple[Found, float]] = {}
-    found = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
+    ended: dict[int, tuple[AuditResult, float]] = {}
+    finished = side_by_side(work, partial(_alone, request), partial(_gave_up, request), runner)
     for place, one in enumerate(work):
         yield _started(one.job)
         while place not in ended:
             what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
             yield Progress(len(ended), len(work), what, None)
-            at, audit, spent = next(found)
+            at, audit, spent = next(finished)
             ended[at] = audit, spent
         yield AuditFinished(*ended[place])
 
 
-def _alone(request: Request, work: Work, runner: Runner) -> Found:
+def _alone(request: Request, work: Work, runner: Runner) -> AuditResult:
     """One case to its end, untold."""
     steps = _audit(work, request, runner)
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            audit: Found = end.value
+            audit: AuditResult = end.value
             return audit
 
 
-def _gave_up(request: Request, work: Work, error: MechanismError) -> Found:
+def _gave_up(request: Request, work: Work, error: MechanismError) -> AuditResult:
     if isinstance(work.job, UtilityJob):
         return undecided(work.job, request, Crash(error.at(request.door)), crashed=True)
     notes = [work.note] if work.note else []
@@ -244,56 +244,56 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     if isinstance(job, UtilityJob):
         session = max((prior.session for prior in request.prior.values()), default=1)
         return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
-    found = Findings(notes=[work.note] if work.note else [])
+    findings = Findings(notes=[work.note] if work.note else [])
     if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
-        found.notes.append(OF_FUNCTIONS_ALONE.format(CALL_SECONDS.called(request.door)))
+        findings.notes.append(OF_FUNCTIONS_ALONE.format(CALL_SECONDS.called(request.door)))
     try:
         if job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
-            found.assumptions = _examined(job, request, runner)
+            findings.assumptions = _examined(job, request, runner)
         match job:
             case WorstCaseSearch():
-                job = yield from worst_pair.find_worst(job, runner, found, seed=request.seed)
+                job = yield from worst_pair.find_worst(job, runner, findings, seed=request.seed)
             case GroupChains():
-                job = yield from chains.find_chain(job, runner, found, seed=request.seed)
+                job = yield from chains.find_chain(job, runner, findings, seed=request.seed)
             case PairSearch():
-                job = yield from search.find_pairs(job, runner, found, seed=request.seed)
-        yield from exact_evidence(job, found, runner)
-        if job.tests and refutation(found.assumptions) is None:
-            yield from _sampled(job, request, work, found, runner)
+                job = yield from search.find_pairs(job, runner, findings, seed=request.seed)
+        yield from exact_evidence(job, findings, runner)
+        if job.tests and refutation(findings.assumptions) is None:
+            yield from _sampled(job, request, work, findings, runner)
     except TimeLimitError:
-        found.cut_short = True
+        findings.cut_short = True
     except DpauditError as error:
-        found.crash = sentence(error.at(request.door))
-        found.crashed = isinstance(error, MechanismError)
+        findings.crash = sentence(error.at(request.door))
+        findings.crashed = isinstance(error, MechanismError)
     except Exception as error:
         # a bug of dpaudit's own must not take the other audits' results with it
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        found.crash = str(InternalError(described(error)))
-        found.crashed = True
-    return _result(job, request, found, runner, work)
+        findings.crash = str(InternalError(described(error)))
+        findings.crashed = True
+    return _result(job, request, findings, runner, work)
 
 
 def _sampled(
-    job: PrivacyJob, request: Request, work: Work, found: Findings, runner: Runner
+    job: PrivacyJob, request: Request, work: Work, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """Test until the claim is refuted or the learning samples are used, then count; results before a crash are kept."""
     counted = job.bits or request.bits
-    if not found.assumptions and job.pairs:
-        found.assumptions = _examined(job, request, runner)
-        if refutation(found.assumptions) is not None:
+    if not findings.assumptions and job.pairs:
+        findings.assumptions = _examined(job, request, runner)
+        if refutation(findings.assumptions) is not None:
             return
     prior = request.prior.get(work.key)
     session, before = (prior.session, prior.alpha) if prior is not None else (1, 1.0)
     parts = shares(work.alpha, certify=request.certify, bits=counted, session=session, prior=before)
     state = sequential.begin(job, parts, seed=request.seed, counted=counted, prior=prior, key=work.key)
-    out = found.collected = sampled.Collected(state)
-    fresh = started(job.target, found.assumptions)
+    out = findings.collected = sampled.Collected(state)
+    fresh = started(job.target, findings.assumptions)
     try:
         spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
         if state.refuted and isinstance(job, PairSearch):
-            yield from search.minimize_strongest(job, state, runner, found, seed=request.seed, spent=spent)
+            yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, spent=spent)
         yield from sampled.certify(
             job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
         )
@@ -304,17 +304,17 @@ def _sampled(
         raise
     finally:
         # also of samples that a time limit or a crash cut short: what was refuted rests on them
-        found.assumptions += state.monitor.conclude(job.target.name, job.claim)
-        found.assumptions = repeated(state.monitor, fresh, found.assumptions)
-        if refutation(found.assumptions) is not None:
+        findings.assumptions += state.monitor.conclude(job.target.name, job.claim)
+        findings.assumptions = repeated(state.monitor, fresh, findings.assumptions)
+        if refutation(findings.assumptions) is not None:
             # no bound holds, so none is shown
-            found.searched += state.runs
-            found.collected = None
+            findings.searched += state.runs
+            findings.collected = None
     if state.monitor.constant and isinstance(state.monitor.firsts[0], Raised):
         raise always_fails(job.target.name, state.monitor.firsts[0])
-    found.notes += [*remarks(found.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
+    findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None:
-        found.notes += search.described_exceptions(out.best.pair, request.data, request.door)
+        findings.notes += search.described_exceptions(out.best.pair, request.data, request.door)
 
 
 def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[AssumptionRecord]:
@@ -343,15 +343,15 @@ def _limits(job: PrivacyJob, out: sampled.Collected) -> list[str]:
     ]
 
 
-def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, work: Work) -> Audit:
-    verdict, kind, reason, more = decide(job, found, request)
-    notes = [*found.notes, *more]
-    collected = found.collected
+def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runner, work: Work) -> Audit:
+    verdict, kind, reason, more = decide(job, findings, request)
+    notes = [*findings.notes, *more]
+    collected = findings.collected
     state = collected.sequential if collected is not None and collected.sequential.runs else None
     best = collected.best if collected is not None else None
     weighed = best.evidence if best is not None else None
     # the evidence that the verdict was made from is the one that is pictured
-    worst = found.worst
+    worst = findings.worst
     exact, comparison = (worst.evidence, worst.comparison) if worst is not None else (None, None)
     pair = event = None
     if exact is not None and (kind is not EvidenceKind.SAMPLED or weighed is None):
@@ -363,11 +363,11 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
     elif job.pairs:
         pair = pair_record(job.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
-    rows, course = _ledger(job, found, runner)
+    rows, course = _ledger(job, findings, runner)
     # counts and laws stand in one picture where they are of one pair
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
-    drawing, card, enumerated = _drawing(job, found, notes), job.target.card, found.enumeration
+    drawing, card, enumerated = _drawing(job, findings, notes), job.target.card, findings.enumeration
     return Audit(
         name=job.target.name,
         case=job.label,
@@ -384,34 +384,34 @@ def _result(job: PrivacyJob, request: Request, found: Findings, runner: Runner, 
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
         epsilon_exact=exact.epsilon if exact is not None else None,
-        delta_exact=found.delta,
+        delta_exact=findings.delta,
         detectable_epsilon=min((e.detectable_epsilon for e in lower if e.detectable_epsilon is not None), default=None),
         confidence=1 - request.alpha,
-        runs=found.searched + (state.runs if state is not None else 0),
+        runs=findings.searched + (state.runs if state is not None else 0),
         pair=pair,
         event=event,
         replay=job.replay,
         expected=job.expected,
         scope=enumerated.what if enumerated is not None else None,
         sampled=lower,
-        exact=found.exact,
+        exact=findings.exact,
         profile_plot=figures.profile(job.claim, exact, comparison, counted) if pictured else None,
-        output_plot=_outputs(found),
+        output_plot=_outputs(findings),
         bound_plot=figures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
         notes=notes + ([job.note] if job.note else []),
-        crashed=found.crashed,
+        crashed=findings.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
         loss_breakdown=course,
-        chain=chains.concluded(found.chain, verdict),
+        chain=chains.concluded(findings.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),
         tradeoff_plot=loss_figures.tradeoff_plot(job.claim, comparison, counted) if pictured else None,
         loss_plot=loss_figures.loss_plot(job.claim, comparison),
-        assumptions=found.assumptions,
+        assumptions=findings.assumptions,
     )
 
 
@@ -445,21 +445,21 @@ def _floating_point(state: sequential.Sequential) -> FloatingPoint | None:
     )
 
 
-def _ledger(job: PrivacyJob, found: Findings, runner: Runner) -> tuple[list[LedgerRow], LossBreakdown | None]:
-    if found.crashed or found.cut_short:
+def _ledger(job: PrivacyJob, findings: Findings, runner: Runner) -> tuple[list[LedgerRow], LossBreakdown | None]:
+    if findings.crashed or findings.cut_short:
         return [], None
     try:
         with runner.guarded(job.target.name):
-            return ledger_rows(job, found)
+            return ledger_rows(job, findings)
     except DpauditError:
         return [], None
 
 
-def _drawing(job: PrivacyJob, found: Findings, notes: list[str]) -> Drawing | None:
-    if job.drawing is None or found.crashed:
+def _drawing(job: PrivacyJob, findings: Findings, notes: list[str]) -> Drawing | None:
+    if job.drawing is None or findings.crashed:
         return None
     try:
-        return figures.drawing(job.drawing, found)
+        return figures.drawing(job.drawing, findings)
     except Exception as error:
         # the verdict stands without its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
@@ -468,10 +468,10 @@ def _drawing(job: PrivacyJob, found: Findings, notes: list[str]) -> Drawing | No
         return None
 
 
-def _outputs(found: Findings) -> OutputPlot | None:
-    best = found.collected.best if found.collected is not None else None
-    if found.worst is not None and isinstance(found.worst.comparison, PairLaws):
-        return figures.exact_outputs(found.worst.comparison, found.worst.event)
+def _outputs(findings: Findings) -> OutputPlot | None:
+    best = findings.collected.best if findings.collected is not None else None
+    if findings.worst is not None and isinstance(findings.worst.comparison, PairLaws):
+        return figures.exact_outputs(findings.worst.comparison, findings.worst.event)
     if best is not None and best.shown is not None:
         return figures.sampled_outputs(*best.shown, best.learned.event)
     return None

@@ -74,7 +74,7 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, PriorEvid
     Raises:
         UsageError: the result holds no e-value, or one from the same seed, whose runs would be the same ones.
     """
-    found: dict[str, PriorEvidence] = {}
+    evidence_by_key: dict[str, PriorEvidence] = {}
     before: dict[str, float] = {}
     for audit in result.audits:
         evidence = audit.sequential
@@ -88,10 +88,10 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, PriorEvid
             )
         about = f"{audit.name} against {audit.claim.statement}"
         log_e, prior = _cut(evidence.log_e), _cut(evidence.prior)
-        known = found.get(evidence.key)
+        known = evidence_by_key.get(evidence.key)
         if known is None:
             before[evidence.key] = prior
-            found[evidence.key] = PriorEvidence(log_e, tuple(evidence.seeds), about, evidence.alpha)
+            evidence_by_key[evidence.key] = PriorEvidence(log_e, tuple(evidence.seeds), about, evidence.alpha)
             continue
         # several cases of one mechanism against one claim are independent evidence about the same thing; their common
         # prior evidence is in each of them and counts once
@@ -100,12 +100,12 @@ def evidence_of(result: Result, *, where: str, seed: int) -> dict[str, PriorEvid
                 f"{where} has two different histories of {about}, so their e-values cannot be multiplied; name a "
                 "result of a single run."
             )
-        found[evidence.key] = PriorEvidence(
+        evidence_by_key[evidence.key] = PriorEvidence(
             _cut(known.log_e + log_e - prior), known.seeds, about, min(known.alpha, evidence.alpha)
         )
-    if not found:
+    if not evidence_by_key:
         raise UsageError(f"{where} has no e-values; it must come from `dpaudit check --json`.")
-    return found
+    return evidence_by_key
 
 
 def untouched(request: Request, key: str) -> SequentialEvidence | None:

@@ -59,7 +59,7 @@ class Decision(NamedTuple):
     """What a reader should know besides."""
 
 
-def decide(job: PrivacyJob, found: Findings, request: Request) -> Decision:
+def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     """The verdict that the evidence gives; nothing that is passed in is changed.
 
     A claim is refuted exactly where a law exceeds it by more than rounding, and by runs where the lower confidence
@@ -67,85 +67,85 @@ def decide(job: PrivacyJob, found: Findings, request: Request) -> Decision:
     rounded nothing.
     """
     claim = job.claim
-    weighed = [c.evidence for c in found.collected.certified] if found.collected is not None else []
+    weighed = [c.evidence for c in findings.collected.certified] if findings.collected is not None else []
     best = max(weighed, key=lambda e: (e.epsilon_lower, -e.p_value), default=None)
-    state = found.collected.sequential if found.collected is not None else None
-    enumerated = found.enumeration
-    refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in found.exact)
+    state = findings.collected.sequential if findings.collected is not None else None
+    enumerated = findings.enumeration
+    refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in findings.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
-    crash = () if found.crash is None else (found.crash,)
+    crash = () if findings.crash is None else (findings.crash,)
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
-        return Decision(Verdict.FAIL, kind, _exact_refutation(found, claim), crash)
-    if refuted_by_runs and found.collected is not None:
-        odd = found.worst is not None and not _by_bits(found.collected)
+        return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), crash)
+    if refuted_by_runs and findings.collected is not None:
+        odd = findings.worst is not None and not _by_bits(findings.collected)
         disagreement = (
             "The samples refute the claim and the exact output distributions do not: `bulk` or `law` disagrees with "
             f"`run`, or this is the one audit in {round(1 / request.alpha):,} with a false alarm."
         )
-        reason = _sampled_refutation(found.collected, claim, request)
+        reason = _sampled_refutation(findings.collected, claim, request)
         return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (disagreement, *crash) if odd else crash)
-    kind = _kind(job, found)
-    undecided = _undecided(job, found, request)
+    kind = _kind(job, findings)
+    undecided = _undecided(job, findings, request)
     if undecided is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, undecided)
     if enumerated is not None:
         return Decision(Verdict.PASS, kind, _proof(enumerated, claim))
-    if found.exact and isinstance(job, WorstCaseSearch):
+    if findings.exact and isinstance(job, WorstCaseSearch):
         return Decision(Verdict.PASS, kind, WorstPairKeepsClaim())
-    if found.exact and isinstance(job, GroupChains):
+    if findings.exact and isinstance(job, GroupChains):
         return Decision(Verdict.PASS, kind, WorstChainKeepsClaim())
-    if found.exact and kind is EvidenceKind.EXACT:
-        return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(found.exact)))
-    if best is None or found.collected is None:
+    if findings.exact and kind is EvidenceKind.EXACT:
+        return Decision(Verdict.PASS, kind, ExactPairsKeepClaim(len(findings.exact)))
+    if best is None or findings.collected is None:
         return Decision(Verdict.INCONCLUSIVE, kind, NoEvent(bool(job.pairs)))
-    untested = _untested(job, found, found.collected, best, request)
+    untested = _untested(job, findings, findings.collected, best, request)
     if untested is not None:
         return Decision(Verdict.INCONCLUSIVE, kind, untested)
-    return Decision(Verdict.PASS, kind, NotRefuted(len(found.collected.sequential.tracks), job.runs))
+    return Decision(Verdict.PASS, kind, NotRefuted(len(findings.collected.sequential.tracks), job.runs))
 
 
-def _undecided(job: PrivacyJob, found: Findings, request: Request) -> Reason | None:
+def _undecided(job: PrivacyJob, findings: Findings, request: Request) -> Reason | None:
     """Why the evidence is not what it should be: a crash, an assumption that does not hold, too little time."""
-    if found.crash is not None:
-        return Crash(found.crash)
-    dependent = refutation(found.assumptions)
+    if findings.crash is not None:
+        return Crash(findings.crash)
+    dependent = refutation(findings.assumptions)
     if dependent is not None:
         return AssumptionViolated(dependent.name, dependent.text)
-    if found.cut_short or (found.collected is not None and found.collected.cut_short):
+    if findings.cut_short or (findings.collected is not None and findings.collected.cut_short):
         return TimeLimit(request.seconds, bool(job.tests))
-    enumerated = found.enumeration
-    differing = (enumerated is not None and enumerated.differing) or found.laws.differing
+    enumerated = findings.enumeration
+    differing = (enumerated is not None and enumerated.differing) or findings.laws.differing
     if differing:
         return MessagesDiffer(differing)
-    broken = _broken(found)
+    broken = _broken(findings)
     if TYPES in broken and (VARIES not in broken or is_constant(job.target.subject)):
         # what refutes refutes; what does not may hide in the type
         return AssumptionViolated(TYPES, broken[TYPES])
     return None
 
 
-def _broken(found: Findings) -> dict[str, str]:
+def _broken(findings: Findings) -> dict[str, str]:
     """The assumptions that do not hold, and what shows it."""
-    return {record.name: record.text for record in found.assumptions if record.holds is False}
+    return {record.name: record.text for record in findings.assumptions if record.holds is False}
 
 
 def _untested(
-    job: PrivacyJob, found: Findings, collected: Collected, best: SampledEvidence, request: Request
+    job: PrivacyJob, findings: Findings, collected: Collected, best: SampledEvidence, request: Request
 ) -> Reason | None:
     """Why these samples do not test the claim."""
-    broken = _broken(found)
+    broken = _broken(findings)
     if VARIES in broken and not is_constant(job.target.subject):
         return ConstantOutput(broken[VARIES])
     return _blind(job, best) or _unread(collected) or _weak(job, collected, request)
 
 
-def _kind(job: PrivacyJob, found: Findings) -> EvidenceKind:
+def _kind(job: PrivacyJob, findings: Findings) -> EvidenceKind:
     """Exact only where no pair rests on its runs alone."""
-    if found.enumeration is not None:
-        proof = found.enumeration.proof
+    if findings.enumeration is not None:
+        proof = findings.enumeration.proof
         return EvidenceKind.EXHAUSTIVE if proof is None or proof.certain else EvidenceKind.EXACT
-    every = found.exact and len(found.exact) >= len(job.pairs)
+    every = findings.exact and len(findings.exact) >= len(job.pairs)
     return EvidenceKind.EXACT if every else EvidenceKind.SAMPLED
 
 
@@ -205,13 +205,13 @@ def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
     return power.largest_certifiable(runs - learning_runs(runs), best.alpha, delta=claim.delta)
 
 
-def _exact_refutation(found: Findings, claim: Claim) -> Reason:
-    delta, enumerated = found.delta or 0.0, found.enumeration
+def _exact_refutation(findings: Findings, claim: Claim) -> Reason:
+    delta, enumerated = findings.delta or 0.0, findings.enumeration
     if enumerated is not None and enumerated.refutes and enumerated.proof is not None:
         low = enumerated.proof.epsilon_low
         return FiniteDomainRefutation(enumerated.what, low, delta, claim.epsilon, claim.delta)
     worst = max(
-        found.exact,
+        findings.exact,
         key=lambda e: (math.inf if e.epsilon is None else e.epsilon, e.delta),
     )
     bounds, bound, epsilon, low = worst.bounds, "", worst.epsilon, None

@@ -146,8 +146,8 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
         records.append(AssumptionRecord(INDEPENDENT, True, _COPY))
     else:
         records.append(_influence(fresh, pair, forth, back, seed))
-    if target.vectorised and (found := _one_noise(forth) or _shared_noise(fresh(), pair, runs, seed)) is not None:
-        records = [found]
+    if target.vectorised and (record := _one_noise(forth) or _shared_noise(fresh(), pair, runs, seed)) is not None:
+        records = [record]
     records.append(_seeded(fresh, pair, forth, seed))
     changed = any(call.changed for call in forth.values())
     text = "It modifies its input; every call gets a fresh copy." if changed else "It does not modify its input."
@@ -210,17 +210,17 @@ def repeated(
         fresh: a process for calls of the same function.
         records: of the audit until now.
     """
-    found = None
+    independence = None
     if fresh is not None:
-        found = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
+        independence = _elsewhere(monitor.units, fresh) if monitor.units and refutation(records) is None else None
         fresh.close()
     elif {_UNCOPIED, DETERMINISTIC} <= {record.text for record in records}:
-        found = AssumptionRecord(INDEPENDENT, False, (
+        independence = AssumptionRecord(INDEPENDENT, False, (
             "The output never varied on either dataset, and the state of the function cannot be copied to check "
             "whether noise is drawn once and kept; remove locks and other objects that cannot be pickled from its "
             "globals."
         ))
-    return [found if found and record.name == INDEPENDENT else record for record in records]
+    return [independence if independence and record.name == INDEPENDENT else record for record in records]
 
 
 def _elsewhere(units: Sequence[tuple[Unit, Outputs]], fresh: FreshProcess) -> AssumptionRecord | None:
@@ -249,10 +249,10 @@ def _agree(some: Sequence[Outputs], others: Sequence[Outputs] | None) -> bool:
 
 def _rounded(outputs: Outputs) -> Counter[str]:
     """How often each outcome came, as a text in which floats are rounded."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for outcome, times in outputs.each():
-        found[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", likeness(outcome))] += times
-    return found
+        counts[_FLOAT.sub(lambda number: f"{float(number[0]):.{DIGITS - 1}e}", likeness(outcome))] += times
+    return counts
 
 
 _FLOAT = re.compile(r"\d+\.\d+(e[-+]?\d+)?|\d+e[-+]?\d+")
@@ -605,12 +605,12 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
 def _columns(outcomes: Sequence[Hashable]) -> list[FloatArray]:
     """Numbers to compare calls by: those in the outputs, and whether an output is the most frequent one."""
     (most, _), *_ = Counter(outcomes).most_common(1)
-    found = [np.array([float(outcome == most) for outcome in outcomes])]
+    columns = [np.array([float(outcome == most) for outcome in outcomes])]
     parts = [(outcome, *flat(outcome)[:PARTS]) for outcome in outcomes]
     if len({len(each) for each in parts}) == 1:
-        found += [np.array([as_number(part) for part in column]) for column in zip(*parts, strict=True)]
+        columns += [np.array([as_number(part) for part in column]) for column in zip(*parts, strict=True)]
     # by their order alone
-    return [np.where(np.isnan(column), -np.inf, column) for column in found]
+    return [np.where(np.isnan(column), -np.inf, column) for column in columns]
 
 
 def _played(
@@ -712,8 +712,8 @@ def _project_modules(subject: object) -> list[ModuleType]:
     names = {getattr(subject, "__module__", None), type(subject).__module__}
     wrapped = getattr(subject, "__wrapped__", None)
     names.add(getattr(wrapped, "__module__", None))
-    found = [sys.modules[name] for name in sorted(name for name in names if name in sys.modules)]
-    return [module for module in found if _is_project(module)]
+    loaded = [sys.modules[name] for name in sorted(name for name in names if name in sys.modules)]
+    return [module for module in loaded if _is_project(module)]
 
 
 def _is_project(module: ModuleType) -> bool:

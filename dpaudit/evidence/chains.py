@@ -64,9 +64,9 @@ CHAIN = 0xC4A1
 
 
 def find_chain(
-    job: GroupChains, runner: Runner, found: Findings, *, seed: int
+    job: GroupChains, runner: Runner, findings: Findings, *, seed: int
 ) -> Generator[Progress, None, GroupChains]:
-    """The job with the ends of the worst chain that was found; `found.chain` holds its links.
+    """The job with the ends of the worst chain that was found; `findings.chain` holds its links.
 
     Where the exact law of a link refutes the claim for neighbours although the ends keep that for groups, it is the
     job of that link and that claim: a group's claim rests on it.
@@ -75,16 +75,16 @@ def find_chain(
         NotEnumerableError: no chain of that length was found on which the mechanism runs.
         MechanismError: it fails on all of them.
     """
-    mechanism = _with_law(job, runner, found)
+    mechanism = _with_law(job, runner, findings)
     search: _Search = (
-        _Runs(job, runner, found, seed) if mechanism is None else _Laws(job, mechanism, runner, found)
+        _Runs(job, runner, findings, seed) if mechanism is None else _Laws(job, mechanism, runner, findings)
     )
     try:
         yield from _walk(search, job, default_rng([seed, CHAIN, len(job.claims)]))
     except TimeLimitError:
         if search.best is None:
             raise
-        found.notes.append("The time limit ended the search for chains.")
+        findings.notes.append("The time limit ended the search for chains.")
     if search.best is None:
         if search.crash is not None:
             raise search.crash
@@ -95,7 +95,7 @@ def find_chain(
     chain = search.best
     if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in job.starts):
         chain = replace(chain, source="found")
-    found.notes.append(
+    findings.notes.append(
         f"A search compared {search.what} on the ends of {search.compared:,} chains of up to {len(chain)} neighbours; "
         "there may be worse ones."
     )
@@ -115,7 +115,7 @@ def concluded(chain: model.Chain | None, verdict: Verdict) -> model.Chain | None
     return replace(chain, exceeded=True, tight_exceeded=True, named=1 + int(np.argmax(estimates)))
 
 
-def _with_law(job: GroupChains, runner: Runner, found: Findings) -> Mechanism | None:
+def _with_law(job: GroupChains, runner: Runner, findings: Findings) -> Mechanism | None:
     """The mechanism, if the first starting pair that it accepts has computable output distributions or densities."""
     if not isinstance(job.target, MechanismTarget) or job.black_box or not job.exact:
         return None
@@ -123,7 +123,7 @@ def _with_law(job: GroupChains, runner: Runner, found: Findings) -> Mechanism | 
     for pair in job.starts:
         try:
             with runner.guarded(job.target.name):
-                needed(Subject(mechanism, pair), job.claims[0], found.laws)
+                needed(Subject(mechanism, pair), job.claims[0], findings.laws)
         except MechanismError:
             continue
         except NotEnumerableError:
@@ -138,7 +138,7 @@ class _Search(ABC):
 
     job: GroupChains
     runner: Runner
-    found: Findings
+    findings: Findings
     compared: int = 0
     spent: int = 0
     """Of `most`."""
@@ -166,8 +166,8 @@ class _Laws(_Search):
 
     what = "exact output distributions"
 
-    def __init__(self, job: GroupChains, mechanism: Mechanism, runner: Runner, found: Findings) -> None:
-        super().__init__(job, runner, found)
+    def __init__(self, job: GroupChains, mechanism: Mechanism, runner: Runner, findings: Findings) -> None:
+        super().__init__(job, runner, findings)
         self.mechanism = mechanism
         self.known: dict[Hashable, float] = {}
         self.stated = self.job.claims[-1]
@@ -186,9 +186,9 @@ class _Laws(_Search):
             claim, subject = self.job.claims[len(chain) - 1], Subject(self.mechanism, chain.pair)
             try:
                 with self.runner.guarded(self.job.target.name):
-                    score = needed(subject, claim, self.found.laws)
+                    score = needed(subject, claim, self.findings.laws)
                     if len(chain) == len(self.job.claims) and self.tight != self.stated:
-                        sharp = needed(subject, self.shaded, self.found.laws)
+                        sharp = needed(subject, self.shaded, self.findings.laws)
                         if self.sharpest is None or sharp > self.sharpest[0]:
                             self.sharpest = sharp, chain
                     dear = self._outcomes(chain) // DEAR
@@ -205,12 +205,12 @@ class _Laws(_Search):
     def _outcomes(self, chain: Chain) -> int:
         """Of the law at one end, which is known; 0 where there are densities instead."""
         try:
-            return len(law(self.mechanism, chain.datasets[0], cache=self.found.laws, path_limit=PATHS))
+            return len(law(self.mechanism, chain.datasets[0], cache=self.findings.laws, path_limit=PATHS))
         except NotEnumerableError:
             return 0
 
     def settled(self, chain: Chain) -> GroupChains:
-        job, laws, single, stated, tight = self.job, self.found.laws, self.job.claims[0], self.stated, self.tight
+        job, laws, single, stated, tight = self.job, self.findings.laws, self.job.claims[0], self.stated, self.tight
         over = self.sharpest is not None and self.sharpest[0] > tight.epsilon * (1 + ROUNDING)
         if over and self.sharpest is not None and self.score(chain, 1) <= stated.epsilon * (1 + ROUNDING):
             chain = replace(self.sharpest[1], source="found")
@@ -224,7 +224,7 @@ class _Laws(_Search):
         exceeded, tight_exceeded = refutes(ends, stated), refutes(against_tight, tight)
         named = 1 + max(range(len(links)), key=lambda i: (_needs(links[i]), links[i].delta))
         broken = any(refuting) or tight_exceeded
-        self.found.chain = model.Chain(
+        self.findings.chain = model.Chain(
             single=claim_record(single),
             stated=claim_record(stated),
             tight=claim_record(tight),
@@ -244,7 +244,7 @@ class _Laws(_Search):
             ],
         )
         if broken and not exceeded:
-            self.found.notes.append(
+            self.findings.notes.append(
                 f"The ends of the chain satisfy the claim for groups, {stated}. Its link {named} refutes the claim for "
                 f"neighbours, {single}, which implies a claim for groups."
             )
@@ -258,8 +258,8 @@ class _Runs(_Search):
 
     what = "runs"
 
-    def __init__(self, job: GroupChains, runner: Runner, found: Findings, seed: int) -> None:
-        super().__init__(job, runner, found, most=ESTIMATES)
+    def __init__(self, job: GroupChains, runner: Runner, findings: Findings, seed: int) -> None:
+        super().__init__(job, runner, findings, most=ESTIMATES)
         self.objective = SampledObjective(job, runner, seed)
         self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
 
@@ -280,7 +280,7 @@ class _Runs(_Search):
             )
             for pair in chain.links
         ]
-        self.found.chain = model.Chain(
+        self.findings.chain = model.Chain(
             single=claim_record(single),
             stated=claim_record(stated),
             tight=claim_record(single.chained(len(chain))),
@@ -300,7 +300,7 @@ class _Runs(_Search):
         self.compared += 1
         runs = self.least * effort
         height = self.objective.estimate(pair, runs, index=self.compared, claim=claim).height
-        self.found.searched += 2 * runs
+        self.findings.searched += 2 * runs
         return height
 
 

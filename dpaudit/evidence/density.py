@@ -146,8 +146,8 @@ def _ends(losses: Losses) -> tuple[NoiseProfile, ...]:
     return (losses.noise,) if losses.wider is losses.noise else (losses.wider, losses.narrower)
 
 
-def _moves(found: Released) -> Moves:
-    moved = [draw for draw in found.draws if draw.gap]
+def _moves(released: Released) -> Moves:
+    moved = [draw for draw in released.draws if draw.gap]
 
     def of(kind: type) -> tuple[Fraction, ...]:
         return tuple(abs(draw.gap) / draw.scale for draw in moved if draw.kind is kind)
@@ -156,11 +156,11 @@ def _moves(found: Released) -> Moves:
     return Moves(of(Laplace), of(Gaussian), geometric)
 
 
-def _threshold_event(found: Released, claim: Claim, epsilon: Enclosure) -> tuple[Event, float, float] | None:
+def _threshold_event(released: Released, claim: Claim, epsilon: Enclosure) -> tuple[Event, float, float] | None:
     """Of a single number, the outputs whose loss exceeds ε, with their probabilities on the left and on the right."""
-    if found.line is None or len(found.draws) != 1 or not found.draws[0].gap:
+    if released.line is None or len(released.draws) != 1 or not released.draws[0].gap:
         return None
-    (draw,), (c, constant, centre) = found.draws, found.line
+    (draw,), (c, constant, centre) = released.draws, released.line
     # a shade below the exact ε there is room
     at = claim.epsilon if epsilon.low > claim.epsilon else max(0.0, epsilon.low * (1 - 1e-6))
     reach = _reach(draw, Fraction(at), pure=not claim.delta)

@@ -77,14 +77,14 @@ def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> PairLaws:
 
 def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvidence, Event]:
     """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
-    found = []
+    directions = []
     for direction in (LEFT_RIGHT, RIGHT_LEFT):
         p, q = comparison.sides(direction)
         epsilon = hockey_stick.epsilon_at(p, q, claim.delta)
-        found.append((hockey_stick.hockey_stick(p, q, claim.epsilon), epsilon, direction))
+        directions.append((hockey_stick.hockey_stick(p, q, claim.epsilon), epsilon, direction))
     # by ε first: at the claimed ε both deltas may be 0
-    delta = max(f[0] for f in found)
-    _, epsilon, direction = max(found, key=lambda f: (f[1], f[0]))
+    delta = max(f[0] for f in directions)
+    _, epsilon, direction = max(directions, key=lambda f: (f[1], f[0]))
     # the event that shows it: at the exact ε the divergence is the claimed δ, a shade below there is room
     at = claim.epsilon if math.isinf(epsilon) or epsilon > claim.epsilon else max(0.0, epsilon * (1 - 1e-6))
     p, q = comparison.sides(direction)
@@ -103,7 +103,7 @@ def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvide
 
 
 def enclosed(
-    found: ExactEvidence, comparison: PairLaws, mechanism: Mechanism, pair: Pair, claim: Claim
+    evidence: ExactEvidence, comparison: PairLaws, mechanism: Mechanism, pair: Pair, claim: Claim
 ) -> ExactEvidence:
     """The same with its bounds in interval arithmetic, where the laws are small enough for that.
 
@@ -115,7 +115,7 @@ def enclosed(
         NotEnumerableError: as `compare` does.
     """
     if len(comparison.left) > MOST_INTERVALS:
-        return found
+        return evidence
     laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
     p, q, delta = laws.left, laws.right, decimal(claim.delta)
     epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]
@@ -133,13 +133,13 @@ def enclosed(
     delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
     delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
     # the doubles may be off by a last digit, or have lost a probability below theirs
-    epsilon = min(max(math.inf if found.epsilon is None else found.epsilon, low), high)
+    epsilon = min(max(math.inf if evidence.epsilon is None else evidence.epsilon, low), high)
     if low == 0 and epsilon < NOTHING:
         epsilon = 0.0
     return replace(
-        found,
+        evidence,
         epsilon=finite(epsilon),
-        delta=min(max(found.delta, delta_low), delta_high),
+        delta=min(max(evidence.delta, delta_low), delta_high),
         bounds=Bounds(finite(low), finite(high), delta_low, delta_high, list(laws.rounded)),
     )
 
@@ -159,10 +159,10 @@ def rounded_note(rounded: Sequence[str]) -> str:
     )
 
 
-def worse(found: ExactEvidence, other: ExactEvidence) -> bool:
-    """Whether `found` is stronger evidence than the other."""
-    a, b = (math.inf if e.epsilon is None else e.epsilon for e in (found, other))
-    return (a, found.delta) > (b, other.delta)
+def worse(evidence: ExactEvidence, other: ExactEvidence) -> bool:
+    """Whether the first is stronger evidence than the other."""
+    a, b = (math.inf if e.epsilon is None else e.epsilon for e in (evidence, other))
+    return (a, evidence.delta) > (b, other.delta)
 
 
 def claim_record(claim: Claim) -> ClaimRecord:

@@ -33,8 +33,8 @@ SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
 
 
-def exact_evidence(job: PrivacyJob, found: Findings, runner: Runner) -> Generator[Event, None, None]:
-    """Compare the case's pairs, then every pair of its scope, by exact laws or densities; `found` is filled on the way.
+def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Generator[Event, None, None]:
+    """Compare the case's pairs, then every pair of its scope, by exact laws or densities; fills `findings` on the way.
 
     Raises:
         NotEnumerableError: there is no law, and nothing else to go by.
@@ -44,67 +44,67 @@ def exact_evidence(job: PrivacyJob, found: Findings, runner: Runner) -> Generato
     if not isinstance(target, MechanismTarget) or not job.exact or job.black_box:
         return
     before = copies(target) if is_examined(target) else None
-    yield from _every(job, target.subject, found, runner)
-    if found.worst is not None and isinstance(found.worst.comparison, PairLaws):
+    yield from _every(job, target.subject, findings, runner)
+    if findings.worst is not None and isinstance(findings.worst.comparison, PairLaws):
         try:
-            refuse_state(before, found.worst.pair, found.worst.comparison, target.name)
+            refuse_state(before, findings.worst.pair, findings.worst.comparison, target.name)
         except MechanismError:
-            found.withdraw()
+            findings.withdraw()
             raise
 
 
 def _every(
-    job: PrivacyJob, mechanism: Mechanism, found: Findings, runner: Runner
+    job: PrivacyJob, mechanism: Mechanism, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
-    cache = found.laws
+    cache = findings.laws
     failing: list[Raised | None] = []
     try:
         for pair in job.pairs:
             with runner.limited():
-                laws = _compare(job, mechanism, pair, cache, found).comparison
+                laws = _compare(job, mechanism, pair, cache, findings).comparison
             failing.append(only_failures(laws.values) if isinstance(laws, PairLaws) else None)
-            yield Progress(0, 1, f"exact, pair {len(found.exact)} of {len(job.pairs)}", None)
+            yield Progress(0, 1, f"exact, pair {len(findings.exact)} of {len(job.pairs)}", None)
     except NotEnumerableError as error:
         if isinstance(job, ExhaustiveDomain) or not job.tests:
             raise
-        found.notes.append(f"Not computed exactly: {error}")
+        findings.notes.append(f"Not computed exactly: {error}")
         return
     if failing and all(failing):
-        found.withdraw()
+        findings.withdraw()
         raise always_fails(job.target.name, next(one for one in failing if one is not None))
     match job:
         case ExhaustiveDomain():
-            yield from _exhaust(job, mechanism, job.scope, cache, found, runner)
-        case PairSearch(small=Scope() as small) if not any(one.by_density for one in found.exact):
+            yield from _exhaust(job, mechanism, job.scope, cache, findings, runner)
+        case PairSearch(small=Scope() as small) if not any(one.by_density for one in findings.exact):
             try:
-                yield from _exhaust(job, mechanism, small, cache, found, runner)
+                yield from _exhaust(job, mechanism, small, cache, findings, runner)
             except (NotEnumerableError, MechanismError) as error:
-                found.notes.append(f"Not every pair of {small} could be compared exactly: {error}")
+                findings.notes.append(f"Not every pair of {small} could be compared exactly: {error}")
                 return
-    found.notes += _failures(found)
+    findings.notes += _failures(findings)
 
 
 def _compare(
-    job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, found: Findings
+    job: PrivacyJob, mechanism: Mechanism, pair: Pair, cache: LawCache, findings: Findings
 ) -> ComparedPair:
     """Compare the output distributions of a pair, and update the worst pair."""
     with guarded(job.target.name):
         one = compared(mechanism, pair, job.claim, cache)
     comparison, exact = one.comparison, one.evidence
-    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in found.notes:
-        found.notes.append(REAL_NOISE)
+    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in findings.notes:
+        findings.notes.append(REAL_NOISE)
     if exact.bounds is not None and exact.bounds.rounded:
-        _note_rounded(exact.bounds.rounded, found)
-    found.delta = exact.delta if found.delta is None else max(found.delta, exact.delta)
-    if found.worst is None or worse(exact, found.worst.evidence):
-        found.worst = one
-    found.exact.append(exact)
+        _note_rounded(exact.bounds.rounded, findings)
+    findings.delta = exact.delta if findings.delta is None else max(findings.delta, exact.delta)
+    if findings.worst is None or worse(exact, findings.worst.evidence):
+        findings.worst = one
+    findings.exact.append(exact)
     return one
 
 
-def _failures(found: Findings) -> list[str]:
+def _failures(findings: Findings) -> list[str]:
     """Notes on the probabilities of failures on the worst pair."""
-    comparison = None if found.worst is None else found.worst.comparison
+    comparison = None if findings.worst is None else findings.worst.comparison
     if not isinstance(comparison, PairLaws) or isinstance(comparison.values, np.ndarray):
         return []
     each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
@@ -119,24 +119,24 @@ def _failures(found: Findings) -> list[str]:
 
 
 def _exhaust(
-    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """Compare every pair of the finite domain; the result keeps only the worst."""
     swept = yield from sweep(mechanism, scope, job.claim, runner, job.target.name)
     if not swept.complete:
         # a violation holds even if the time ran out before the last pair
         if swept.worst is not None and exceeds(swept.worst, job.claim):
-            _compare(job, mechanism, swept.worst.pair, cache, found)
+            _compare(job, mechanism, swept.worst.pair, cache, findings)
         raise TimeLimitError("The time limit ran out")
     relation = job.claim.relation.name
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
-    found.enumeration = Enumeration(f"{pairs} of {scope}", swept.differing)
-    found.notes += swept.notes
+    findings.enumeration = Enumeration(f"{pairs} of {scope}", swept.differing)
+    findings.notes += swept.notes
     if swept.worst is None:
         return
     worst = swept.worst
     if worst.rounded:
-        _note_rounded(worst.rounded, found)
+        _note_rounded(worst.rounded, findings)
     # if only rounding makes it infinite, the ε at a slightly larger δ
     low = worst.epsilon.low if math.isfinite(worst.epsilon.low) else worst.at_least
     proof = Proof(
@@ -144,24 +144,24 @@ def _exhaust(
         swept.laws, list(swept.symmetries), swept.confirmed, swept.cache, list(worst.rounded),
     )
     refutes = exceeds(worst, job.claim)
-    found.enumeration = replace(found.enumeration, proof=proof, refutes=refutes)
+    findings.enumeration = replace(findings.enumeration, proof=proof, refutes=refutes)
     for pair in (worst.pair, *swept.others)[:SHOWN_EXHAUSTIVE]:
         with runner.limited():
-            _compare(job, mechanism, pair, cache, found)
+            _compare(job, mechanism, pair, cache, findings)
     # another pair may need the largest δ at the claimed ε
-    found.delta = max(found.delta or 0.0, swept.delta)
+    findings.delta = max(findings.delta or 0.0, swept.delta)
     if refutes:
-        yield from _smallest(job, mechanism, scope, cache, found, runner)
+        yield from _smallest(job, mechanism, scope, cache, findings, runner)
 
 
-def _note_rounded(rounded: Sequence[str], found: Findings) -> None:
+def _note_rounded(rounded: Sequence[str], findings: Findings) -> None:
     """Add the note once."""
-    if not any(note.startswith(_ROUNDED) for note in found.notes):
-        found.notes.append(rounded_note(rounded))
+    if not any(note.startswith(_ROUNDED) for note in findings.notes):
+        findings.notes.append(rounded_note(rounded))
 
 
 def _smallest(
-    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, found: Findings, runner: Runner
+    job: PrivacyJob, mechanism: Mechanism, scope: Scope, cache: LawCache, findings: Findings, runner: Runner
 ) -> Generator[Event, None, None]:
     """A violating pair with as few records as possible, if fewer than the domain's suffice."""
     for records in range(1, scope.records):
@@ -174,8 +174,8 @@ def _smallest(
             continue
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             with runner.limited():
-                _compare(job, mechanism, swept.worst.pair, cache, found)
-            found.notes.append(
+                _compare(job, mechanism, swept.worst.pair, cache, findings)
+            findings.notes.append(
                 f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
                 f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "
                 f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."

@@ -41,13 +41,13 @@ def profile(
     claim: Claim, exact: ExactEvidence | None, comparison: Exact | None, sampled: SampledEvidence | None
 ) -> ProfilePlot:
     """δ against ε: the claim's profile, the pair's exact one, and what the counts certify."""
-    found = [claim.epsilon]
+    epsilons = [claim.epsilon]
     if exact is not None and exact.epsilon is not None:
-        found.append(exact.epsilon)
+        epsilons.append(exact.epsilon)
     if sampled is not None:
-        found.append(sampled.epsilon_lower)
+        epsilons.append(sampled.epsilon_lower)
     # the exponential of all that is drawn must be a float
-    end = min(700.0, 1.25 * max(*found, 0.1) if len(found) > 1 else 1.5 * max(found[0], 0.1))
+    end = min(700.0, 1.25 * max(*epsilons, 0.1) if len(epsilons) > 1 else 1.5 * max(epsilons[0], 0.1))
     grid = np.unique(rounded(np.linspace(0, end, POINTS)))
     curve = certified = None
     if exact is not None and comparison is not None:
@@ -109,10 +109,10 @@ def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     )
 
 
-def drawing(draw: Callable[[Seen], Drawing | None], found: Findings) -> Drawing | None:
+def drawing(draw: Callable[[Seen], Drawing | None], findings: Findings) -> Drawing | None:
     """What a case draws of its deciding pair: by the laws where they are known, else by runs."""
-    best = found.collected.best if found.collected is not None else None
-    worst = found.worst
+    best = findings.collected.best if findings.collected is not None else None
+    worst = findings.worst
     if worst is not None and isinstance(exact := worst.comparison, PairLaws):
         marks = worst.event.marks(plain(exact.values)).tolist()
         values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
@@ -139,11 +139,11 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
         for value, number, at in zip(values, counts.tolist(), counted.tolist(), strict=True):
             if not math.isfinite(at):
                 lone.setdefault(value, [0.0, 0.0])[side] = number / runs
-        found = np.concatenate([np.empty(0), *map(event.scores, outputs.uncounted)])
-        unscored = int(np.count_nonzero(~np.isfinite(found)))
+        uncounted = np.concatenate([np.empty(0), *map(event.scores, outputs.uncounted)])
+        unscored = int(np.count_nonzero(~np.isfinite(uncounted)))
         if unscored:
             lone.setdefault(WITHOUT_SCORE, [0.0, 0.0])[side] = unscored / runs
-        together, weights = np.concatenate([found, counted]), np.concatenate([np.ones(len(found)), counts])
+        together, weights = np.concatenate([uncounted, counted]), np.concatenate([np.ones(len(uncounted)), counts])
         scores.append(together[np.isfinite(together)])
         times_of.append(weights[np.isfinite(together)])
     labels: list[str] = []

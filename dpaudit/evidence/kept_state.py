@@ -84,9 +84,9 @@ def refuse_state(
 
 def _by_text(comparison: PairLaws) -> dict[str, tuple[float, float]]:
     """Both probabilities by the text of the outcome: outcomes of copies are objects of other classes."""
-    found: dict[str, tuple[float, float]] = {}
+    by_text: dict[str, tuple[float, float]] = {}
     for value, p, q in zip(plain(comparison.values), comparison.left.tolist(), comparison.right.tolist(), strict=True):
         text = likeness(value)
-        before = found.get(text, (0.0, 0.0))
-        found[text] = (before[0] + p, before[1] + q)
-    return found
+        before = by_text.get(text, (0.0, 0.0))
+        by_text[text] = (before[0] + p, before[1] + q)
+    return by_text

@@ -246,7 +246,7 @@ def _sources(mechanism: Mechanism) -> list[tuple[str, str]]:
     """
     own = {"dpaudit", "dpaudit_algorithms", type(mechanism).__module__.partition(".")[0]}
     installed = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-    found = {("python", sys.version)}
+    sources = {("python", sys.version)}
     for name, module in list(sys.modules.items()):
         top, path = name.partition(".")[0], getattr(module, "__file__", None)
         if not isinstance(path, str):
@@ -255,10 +255,10 @@ def _sources(mechanism: Mechanism) -> list[tuple[str, str]]:
             continue
         with contextlib.suppress(OSError):
             status = os.stat(path)
-            found.add((path, _digest(path, status.st_mtime_ns, status.st_size)))
+            sources.add((path, _digest(path, status.st_mtime_ns, status.st_size)))
     for library in ("numpy", "flint", "scipy"):
-        found.add((library, str(getattr(sys.modules.get(library), "__version__", ""))))
-    return sorted(found)
+        sources.add((library, str(getattr(sys.modules.get(library), "__version__", ""))))
+    return sorted(sources)
 
 
 @cache
@@ -376,7 +376,7 @@ def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]
     if not has_ranges(tuple(every)):
         return parts
     cuts = closed_cuts(every, action.symmetries, most)
-    found: list[Part] = []
+    refined: list[Part] = []
     for outcomes, forms, low, high, rounded in parts:
         values: list[Hashable] = []
         columns: list[int] = []
@@ -393,11 +393,11 @@ def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]
         # a share and its product are rounded by 2^-53 each
         below, above = np.array(shares) * (1 - 4e-16), np.array(shares) * (1 + 4e-16)
         one = np.array(shares) == 1.0
-        found.append(Part(
+        refined.append(Part(
             tuple(values), tuple(forms[at] for at in columns), low[:, columns] * np.where(one, 1.0, below),
             high[:, columns] * np.where(one, 1.0, above), rounded,
         ))
-    return found
+    return refined
 
 
 def _chunks(datasets: int) -> list[tuple[int, int]]:
@@ -413,7 +413,7 @@ def _number(relation: Relation, domain: int, scope: Scope) -> float:
     """Datasets of a scope, or so."""
     if scope.ordered:
         return float(domain) ** scope.records
-    found = math.comb(domain + scope.records - 1, scope.records)
-    return float(found if relation.kind == "replace-one" else 2 * found)
+    multisets = math.comb(domain + scope.records - 1, scope.records)
+    return float(multisets if relation.kind == "replace-one" else 2 * multisets)
 
 

@@ -22,13 +22,13 @@ _VALUE, _NAME = 24, 60
 """Most characters of what a draw gave, and of what it is called."""
 
 
-def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], LossBreakdown | None]:
+def ledger_rows(job: PrivacyJob, findings: Findings) -> tuple[list[LedgerRow], LossBreakdown | None]:
     """The tree, depth first, and which course of draws it is of; nothing where there is no tree.
 
     On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
     laws it is the dearest of a few sampled runs on the first pair, with claims alone.
     """
-    worst = found.worst
+    worst = findings.worst
     pairs = job.pairs if worst is None else (worst.pair, *job.pairs)
     if not isinstance(job.target, MechanismTarget) or not pairs:
         return [], None
@@ -37,7 +37,7 @@ def ledger_rows(job: PrivacyJob, found: Findings) -> tuple[list[LedgerRow], Loss
         dearest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
     except DpauditError:
         return [], None
-    spent = None if worst is None else _spent(mechanism, job, worst, found.laws)
+    spent = None if worst is None else _spent(mechanism, job, worst, findings.laws)
     if worst is None or spent is None or not spent.parts:
         return (_rows(dearest, 0) if dearest.parts else []), None
     pair = pair_record(worst.pair, job.claim)

@@ -82,8 +82,8 @@ def _vertices(comparison: Exact) -> Floats:
     low, high = losses.range
     t = np.unique(np.concatenate([np.linspace(low, high, 1025), _sparse(losses.atoms)]))
     # rejecting where the loss is above t, or at least t: α = Pr[L < −t], or Pr[L ≤ −t], both directions being alike
-    found = [np.column_stack([losses.below(-t, at=not at), losses.below(t, at=at)]) for at in (True, False)]
-    return tradeoff.lower_hull(np.concatenate([*found, np.array([[0.0, 1.0], [1.0, 0.0]])]))
+    vertices = [np.column_stack([losses.below(-t, at=not at), losses.below(t, at=at)]) for at in (True, False)]
+    return tradeoff.lower_hull(np.concatenate([*vertices, np.array([[0.0, 1.0], [1.0, 0.0]])]))
 
 
 def _few(points: Floats) -> Floats:
@@ -182,8 +182,8 @@ def _past(epsilon: float) -> float:
 
 def _edges(epsilon: float, losses: list[Floats]) -> Floats:
     """Ends of bins of one width that hold all losses; the claimed ε is one of them, if it is not far outside."""
-    found = np.concatenate([*losses, [0.0]])
-    low, high = float(found.min()), float(found.max())
+    points = np.concatenate([*losses, [0.0]])
+    low, high = float(points.min()), float(points.max())
     if not high - low > _FLAT * max(1.0, high):
         reach = max(min(epsilon, 1.0), 0.01)
         low, high = -reach, reach

@@ -34,8 +34,10 @@ MINIMIZE_ERROR = 0.01
 MINIMIZE_TESTS = 60
 
 
-def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -> Generator[Progress, None, PairSearch]:
-    """The job with the pairs on which runs promise most; the runs of the search are used for nothing else."""
+def find_pairs(
+    job: PairSearch, runner: Runner, findings: Findings, *, seed: int
+) -> Generator[Progress, None, PairSearch]:
+    """The job with the most promising pairs; the samples of the search are used for nothing else."""
     objective = SampledObjective(job, runner, seed)
     least = max(LEAST_RUNS, job.runs // ESTIMATES)
     counter = 0
@@ -51,13 +53,13 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
             # it may ask for more records than a pair has; other pairs are tried before that is the result
             crashes.append(str(error))
             return -math.inf
-        found.searched += 2 * runs
+        findings.searched += 2 * runs
         return estimated.epsilon
 
     best = list(job.pairs)
     search = climb(
         best, score, RecordMutations.like(best, job.claim.relation, job.records), rng=default_rng([seed, SEARCH]),
-        stop=lambda: found.searched >= 2 * least * ESTIMATES,
+        stop=lambda: findings.searched >= 2 * least * ESTIMATES,
     )
     try:
         for state in search:
@@ -65,11 +67,11 @@ def find_pairs(job: PairSearch, runner: Runner, found: Findings, *, seed: int) -
             best = [scored.item for scored in state.best if scored.score > -math.inf] or best
             highest = max((scored.score for scored in state.best), default=0.0)
             what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
-            yield Progress(min(found.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
+            yield Progress(min(findings.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
     except TimeLimitError:
-        found.notes.append("The time limit ended the search for pairs.")
+        findings.notes.append("The time limit ended the search for pairs.")
     if crashes:
-        found.notes.append(f"The mechanism failed in {len(crashes):,} estimates of the search, e.g.: {crashes[0]}")
+        findings.notes.append(f"The mechanism failed in {len(crashes):,} estimates of the search, e.g.: {crashes[0]}")
     kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
     return replace(job, pairs=kept)
 
@@ -89,7 +91,7 @@ def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
 
 
 def minimize_strongest(
-    job: PairSearch, state: Sequential, runner: Runner, found: Findings, *, seed: int, spent: int
+    job: PairSearch, state: Sequential, runner: Runner, findings: Findings, *, seed: int, spent: int
 ) -> Generator[Progress, None, None]:
     """Minimise the refuting pair.
 
@@ -105,7 +107,7 @@ def minimize_strongest(
         nonlocal tests
         tests += 1
         tried = objective.test(pair, runs, index=tests, phase=MINIMIZE, alpha=MINIMIZE_ERROR)
-        found.searched += 2 * tried.runs
+        findings.searched += 2 * tried.runs
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted
 
@@ -115,13 +117,13 @@ def minimize_strongest(
             strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
         )
     except (TimeLimitError, DpauditError) as error:
-        found.notes.append(f"The refuting pair was not minimised: {error}")
+        findings.notes.append(f"The refuting pair was not minimised: {error}")
         return
     if not minimized.steps:
         return
     left, right = len(strongest.pair.left), len(strongest.pair.right)
     steps = f"{len(minimized.steps)} step{'' if len(minimized.steps) == 1 else 's'}"
-    found.notes.append(
+    findings.notes.append(
         f"The pair was minimised in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
         "e-process refuted the claim; the counts are those of the minimised pair."
     )

@@ -241,11 +241,11 @@ def log_ratio(job: PrivacyJob, pair: Pair) -> Callable[[FloatArray], FloatArray]
 
     def ratio(outputs: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
-            found: FloatArray = density(left, outputs) - density(right, outputs)
+            loss: FloatArray = density(left, outputs) - density(right, outputs)
         # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
         # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
-        told: FloatArray = np.where(np.isnan(found), 0.0, found)
-        return told.round(DIGITS)
+        known: FloatArray = np.where(np.isnan(loss), 0.0, loss)
+        return known.round(DIGITS)
 
     return ratio
 

@@ -35,16 +35,16 @@ class Work:
     key: str = ""
 
 
-Found: TypeAlias = Audit | UtilityAudit
-AuditOne: TypeAlias = Callable[[Work, Runner], Found]
+AuditResult: TypeAlias = Audit | UtilityAudit
+AuditOne: TypeAlias = Callable[[Work, Runner], AuditResult]
 """(case, what runs it) → its result; it must pickle."""
-GaveUp: TypeAlias = Callable[[Work, MechanismError], Found]
+GaveUp: TypeAlias = Callable[[Work, MechanismError], AuditResult]
 """The result of a case whose worker process did not survive it."""
 
 
 def side_by_side(
     work: Sequence[Work], audit: AuditOne, gave_up: GaveUp, runner: Runner
-) -> Iterator[tuple[int, Found, float]]:
+) -> Iterator[tuple[int, AuditResult, float]]:
     """Audit cases on `runner.jobs` worker processes.
 
     Yields:
@@ -77,18 +77,18 @@ def side_by_side(
     for at in left:
         try:
             with runner.limited(LIMIT_GRACE) if runner.left is not None and runner.left > 0 else nullcontext():
-                ((_, found, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
+                ((_, audit_result, seconds),) = runner.parallel()([delayed(_one)(at, payloads[at], deadline)])
         except TerminatedWorkerError:
             why = f"{work[at].job.target.name} ended its worker process."
-            found, seconds = gave_up(work[at], MechanismError(why)), 0.0
+            audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
         except TimeLimitError:
             runner.close()
             why = f"{work[at].job.target.name} did not react to the time limit, so its worker process was killed."
-            found, seconds = gave_up(work[at], MechanismError(why)), 0.0
-        yield at, found, seconds
+            audit_result, seconds = gave_up(work[at], MechanismError(why)), 0.0
+        yield at, audit_result, seconds
 
 
-def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, Found, float]:
+def _one(at: int, payload: bytes, deadline: float | None) -> tuple[int, AuditResult, float]:
     """One audit in a worker process."""
     audit, work = unpacked(payload)
     begun = time.monotonic()

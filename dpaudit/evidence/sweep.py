@@ -136,16 +136,16 @@ def sweep(
         what = f"comparing output distributions, {pairs:,} comparisons"
         yield Progress(pairs, pairs, what, search.epsilon if search.at else None)
     how = table.action
-    found = Swept(
+    swept = Swept(
         len(table.datasets), 0, 0.0, None, (), complete, len(table.low), how.names, table.confirmed, table.order_seen,
         table.cache, table.differing,
     )
     if search.at is None:
-        return found
+        return swept
     cliques = _cliques(scope, claim)
     number = sum(_at_distance(scope, k) for k in range(1, claim.relation.size + 1)) if cliques else counted.pairs
     others = tuple(search.pair(at) for at in search.before[::-1])
-    return replace(found, pairs=number, delta=search.largest_delta, worst=search.worst(search.at), others=others)
+    return replace(swept, pairs=number, delta=search.largest_delta, worst=search.worst(search.at), others=others)
 
 
 def exceeds(worst: Worst, claim: Claim) -> bool:
@@ -242,8 +242,8 @@ class _Search:
         if math.isinf(ratio):
             outside: Floats = np.where(laws[0][right] > 0, 0.0, laws[1][left]).sum(axis=1)
             return outside
-        found: Floats = np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)
-        return found
+        deltas: Floats = np.maximum(laws[1][left] - ratio * laws[0][right], 0.0).sum(axis=1)
+        return deltas
 
     def _needed(self, a: int, b: int) -> float:
         if (a, b) in self.enclosed:
@@ -294,18 +294,18 @@ def _pairs(table: LawTable, scope: Scope, claim: Claim, counted: _Counted) -> It
     if not _cliques(scope, claim):
         # a symmetry leads from any pair to one with the first dataset of an orbit
         orbits = Orbits.of(table.datasets, table.action)
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         done: set[int] = set()
         for left in orbits.firsts.tolist():
             done.add(left)
             reached = [numbers[other] for other in related(claim.relation, table.datasets[left], domain, numbers)]
             counted.twice += int(orbits.size[left]) * len(reached)
-            found += [(left, right) for right in reached if right not in done]
-            if len(found) >= most:
-                yield _columns(found)
-                found = []
-        if found:
-            yield _columns(found)
+            pairs += [(left, right) for right in reached if right not in done]
+            if len(pairs) >= most:
+                yield _columns(pairs)
+                pairs = []
+        if pairs:
+            yield _columns(pairs)
         return
     moved = min(claim.relation.size, scope.records)
     others = list(combinations_with_replacement(domain, moved))
@@ -326,8 +326,8 @@ def _cliques(scope: Scope, claim: Claim) -> bool:
     return not scope.ordered and claim.relation.kind == "replace-one"
 
 
-def _columns(found: list[tuple[int, int]]) -> tuple[Ints, Ints]:
-    both = np.array(found)
+def _columns(pairs: list[tuple[int, int]]) -> tuple[Ints, Ints]:
+    both = np.array(pairs)
     return both[:, 0], both[:, 1]
 
 

@@ -78,20 +78,20 @@ class Orbits:
         numbers = {dataset: at for at, dataset in enumerate(datasets)}
         images = [[numbers[moved(dataset, records)] for dataset in datasets] for records in action.records]
         first, path = np.full(len(datasets), -1), list[tuple[int, int, int]]()
-        found: list[int] = first.tolist()
+        smallest: list[int] = first.tolist()
         for start in range(len(datasets)):
-            if found[start] >= 0:
+            if smallest[start] >= 0:
                 continue
-            found[start] = start
+            smallest[start] = start
             waiting = deque([start])
             while waiting:
                 at = waiting.popleft()
                 for by, image in enumerate(images):
-                    if found[image[at]] < 0:
-                        found[image[at]] = start
+                    if smallest[image[at]] < 0:
+                        smallest[image[at]] = start
                         path.append((image[at], at, by))
                         waiting.append(image[at])
-        first = np.array(found, dtype=np.int64)
+        first = np.array(smallest, dtype=np.int64)
         return cls(first, np.bincount(first, minlength=len(datasets))[first], tuple(path))
 
     @property
@@ -262,27 +262,27 @@ def closed_cuts(outcomes: Iterable[Hashable], symmetries: Sequence[Symmetry], mo
 
 def _covered(ends: list[int], ranges: list[tuple[int, int]]) -> list[IntegerRange]:
     """The pieces between neighbouring ends that lie in some span (start, stop); spans ascend."""
-    found, at, reached = [], 0, None
+    covered, at, reached = [], 0, None
     for low, high in pairwise(ends):
         while at < len(ranges) and ranges[at][0] <= low:
             reached = ranges[at][1] if reached is None else max(reached, ranges[at][1])
             at += 1
         if reached is not None and high <= reached:
-            found.append(IntegerRange(low, high))
-    return found
+            covered.append(IntegerRange(low, high))
+    return covered
 
 
 def closed(outcomes: Sequence[Hashable], symmetries: Sequence[Symmetry], most: int) -> tuple[Hashable, ...]:
     """The outcomes and all their images, so that symmetries permute them."""
-    found = dict.fromkeys(outcomes)
-    edge: list[Hashable] = list(found)
-    while edge and len(found) <= most:
+    images_of = dict.fromkeys(outcomes)
+    edge: list[Hashable] = list(images_of)
+    while edge and len(images_of) <= most:
         images = dict.fromkeys(symmetry.on(outcome) for symmetry in symmetries for outcome in edge)
-        edge = [image for image in images if image not in found]
-        found.update(dict.fromkeys(edge))
+        edge = [image for image in images if image not in images_of]
+        images_of.update(dict.fromkeys(edge))
     if edge:
         raise SymmetryError(f"Symmetries map {len(outcomes):,} outputs to more than {most:,}; fix `symmetries`.")
-    return tuple(found)
+    return tuple(images_of)
 
 
 def turns(

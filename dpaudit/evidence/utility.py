@@ -95,8 +95,8 @@ def _jobs_of(request: Request, target: object) -> Iterable[UtilityJob]:
 
 def _comparison_jobs(request: Request, spec: ComparisonSpec) -> list[UtilityJob]:
     """The success of every algorithm of a comparison, at every size."""
-    found = comparison_entries(comparison_of(spec), spec)
-    return [_job(request, entry.method, entry.utility, None) for entry in found if entry.utility is not None]
+    entries = comparison_entries(comparison_of(spec), spec)
+    return [_job(request, entry.method, entry.utility, None) for entry in entries if entry.utility is not None]
 
 
 def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | None) -> UtilityJob:

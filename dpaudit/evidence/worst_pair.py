@@ -56,7 +56,7 @@ class Subject:
 
 
 def find_worst(
-    job: WorstCaseSearch, runner: Runner, found: Findings, *, seed: int
+    job: WorstCaseSearch, runner: Runner, findings: Findings, *, seed: int
 ) -> Generator[Progress, None, WorstCaseSearch]:
     """The job with the pair of the largest exact ε at the claimed δ that was found, and the mechanism that it is for.
 
@@ -71,7 +71,7 @@ def find_worst(
         else:
             yield from _by_records(job, search, runner, seed)
     except TimeLimitError:
-        found.notes.append("The time limit ended the search.")
+        findings.notes.append("The time limit ended the search.")
     if search.best is None:
         if search.crash is not None:
             raise search.crash
@@ -84,17 +84,17 @@ def find_worst(
         # neighbouring multisets may be sequences that differ in many rows
         raise NotEnumerableError("The order of records matters to {}: search with {}.", job.target.name, ORDERED)
     what = "score vectors" if job.mode.scores else "pairs"
-    found.notes.append(
+    findings.notes.append(
         f"A search compared the exact output distributions of {search.compared:,} {what}, in {search.climbs:,} "
         f"climb{'s' if search.climbs > 1 else ''}; there may be worse ones."
     )
     quality = getattr(subject.mechanism, "quality", None)
     if job.mode.scores and isinstance(quality, PiecewiseConstantScore):
-        found.notes.append(f"Scores on D → on D′: {quality}.")
-        found.notes.append(_realised(job, quality, epsilon))
+        findings.notes.append(f"Scores on D → on D′: {quality}.")
+        findings.notes.append(_realised(job, quality, epsilon))
     if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= MINIMIZED_RECORDS:
         yield Progress(search.compared, job.mode.compared, "minimising the refuting pair", epsilon)
-        subject = _smaller(job, subject, search, runner, found)
+        subject = _smaller(job, subject, search, runner, findings)
     target = replace(job.target, subject=subject.mechanism)
     return replace(job, target=target, pairs=(replace(subject.pair, source="found"),))
 
@@ -209,8 +209,8 @@ def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> flo
         laws = compare(subject.mechanism, subject.pair, LawCache() if cache is None else cache)
     except NotEnumerableError:
         noise = losses_of(subject.mechanism, subject.pair).noise
-        found = noise.epsilon(claim.delta)
-        return found.low if found.low > 0 else noise.delta(0.0).high - claim.delta
+        bounds = noise.epsilon(claim.delta)
+        return bounds.low if bounds.low > 0 else noise.delta(0.0).high - claim.delta
     sides = ((laws.left, laws.right), (laws.right, laws.left))
     epsilon = max(hockey_stick.epsilon_at(p, q, claim.delta) for p, q in sides)
     return epsilon if epsilon > 0 else max(hockey_stick.hockey_stick(p, q, 0.0) for p, q in sides) - claim.delta
@@ -275,7 +275,7 @@ def _realised(job: WorstCaseSearch, quality: PiecewiseConstantScore, epsilon: fl
 
 
 def _smaller(
-    job: WorstCaseSearch, subject: Subject, search: _Search, runner: Runner, found: Findings
+    job: WorstCaseSearch, subject: Subject, search: _Search, runner: Runner, findings: Findings
 ) -> Subject:
     """A pair with fewer or simpler records that still refutes."""
 
@@ -291,7 +291,7 @@ def _smaller(
         return subject
     if minimized.steps:
         records = len(minimized.pair.left)
-        found.notes.append(
+        findings.notes.append(
             f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
             f"{minimized.pair.left!r} against "
             f"{minimized.pair.right!r} needs {_shown(needed(replace(subject, pair=minimized.pair), job.claim))}."

@@ -62,7 +62,7 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
             "{}.",
             GROUPS, most, most, name, size, DATA,
         )
-    found = []
+    walks = []
     claims: tuple[Claim, ...] = (claim,)
     begin = len(pairs[0].left) if pairs else size
     for k in range(2, most + 1):
@@ -73,14 +73,14 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
         tried = [pair for group in groups for pair in starting_pairs(claim.relation.group(group), records, begin, rng)]
         starts = (*pairs, *(_alike(tried) if counted else tried))
         label = f"group of {k}, by a chain"
-        found.append(
+        walks.append(
             GroupChains(
                 target=first.target, label=label, claim=stated, replay=replay_id(request, first.target, label),
                 runs=request.runs or first.runs or DEFAULT_RUNS, exact=first.exact, black_box=first.black_box,
                 bits=first.bits, drawing=first.drawing, claims=claims, starts=starts, records=records,
             )
         )
-    return found
+    return walks
 
 
 def _scope(job: PrivacyJob) -> Scope | None:
@@ -132,10 +132,10 @@ def _records(pairs: list[Pair], scopes: list[Scope]) -> Records:
 
 def _alike(pairs: list[Pair]) -> list[Pair]:
     """The same by multiplicities; those whose records have no order are left out."""
-    found = []
+    alike = []
     for pair in pairs:
         try:
-            found.append(as_multisets(pair))
+            alike.append(as_multisets(pair))
         except DatasetError:
             continue
-    return found
+    return alike

@@ -79,13 +79,13 @@ class ComparisonEntry:
 
 def comparison_entries(comparison: Comparison, spec: ComparisonSpec) -> list[ComparisonEntry]:
     """Everything that a comparison audits, algorithm by algorithm."""
-    found = []
+    entries = []
     for method in comparison.methods():
         for records in spec.sizes or comparison.sizes:
             try:
                 mechanism = method.make(records)
             except ParameterError as error:
-                found.append(ComparisonEntry(method.name, records, None, None, str(error)))
+                entries.append(ComparisonEntry(method.name, records, None, None, str(error)))
                 continue
             label = f"{records:,} records"
             utility = UtilityCase(
@@ -96,8 +96,8 @@ def comparison_entries(comparison: Comparison, spec: ComparisonSpec) -> list[Com
                 comparison.runs,
             )
             case = Case(label, mechanism, comparison.pairs(mechanism, records), runs=comparison.runs)
-            found.append(ComparisonEntry(method.name, records, utility, case))
-    return found
+            entries.append(ComparisonEntry(method.name, records, utility, case))
+    return entries
 
 
 def recorded(comparison: Comparison, spec: ComparisonSpec, result: Result) -> Result:

@@ -278,10 +278,10 @@ def instance_of(plan: Plan, kind: type[Mechanism]) -> Mechanism:
     Raises:
         UsageError: there is none.
     """
-    found = next((case.mechanism for case in plan.cases() if isinstance(case.mechanism, kind)), None)
-    if found is None:
+    mechanism = next((case.mechanism for case in plan.cases() if isinstance(case.mechanism, kind)), None)
+    if mechanism is None:
         raise UsageError(f"The plan of {plan.name} has no {kind.__name__} to use.")
-    return found
+    return mechanism
 
 
 def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
@@ -448,13 +448,13 @@ def with_own_ids(jobs: Iterable[PrivacyJob]) -> list[PrivacyJob]:
     Where a process died, the result of one would be taken for that of the other. The second has its place in its id.
     """
     seen: Counter[str] = Counter()
-    found = []
+    distinct = []
     for job in jobs:
         times, replay = seen[job.replay], job.replay
         seen[replay] += 1
         again = hashlib.sha256(f"{replay} {times}".encode()).hexdigest()[:12]
-        found.append(replace(job, replay=again) if times else job)
-    return found
+        distinct.append(replace(job, replay=again) if times else job)
+    return distinct
 
 
 def replay_id(request: Request, target: Target, label: str) -> str:

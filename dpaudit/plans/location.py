@@ -80,8 +80,8 @@ def _registered_packages() -> set[str]:
 def _below_its_package(module: str, file: Path) -> Path:
     """The file below the folder from which its package is imported."""
     parts = module.split(".")
-    found = getattr(sys.modules.get(module), "__file__", None)
-    if found is None or Path(found).resolve() != file:
+    imported_from = getattr(sys.modules.get(module), "__file__", None)
+    if imported_from is None or Path(imported_from).resolve() != file:
         return Path(file.name)
     depth = len(parts) + (file.name == "__init__.py")
     return Path(*file.parts[-depth:])

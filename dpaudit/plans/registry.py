@@ -42,8 +42,8 @@ def names(group: str = ALGORITHMS) -> dict[str, str]:
     table: dict[str, str] = {}
     for point in sorted(entry_points(group=group), key=lambda p: p.name):
         try:
-            found = point.load()
-            rows = defined_in(found, group) if isinstance(found, ModuleType) else dict(found)
+            registered = point.load()
+            rows = defined_in(registered, group) if isinstance(registered, ModuleType) else dict(registered)
         except Exception as error:
             what = f"The entry point {point.value} ({group})"
             raise UsageError(sentence(f"{what} cannot be loaded: {described(error)}")) from error
@@ -108,10 +108,10 @@ def algorithm(name: str) -> type[Mechanism]:
     Raises:
         UnknownNameError: no such name; it carries the closest ones.
     """
-    found = _load(CORPUS if name in names(CORPUS) else ALGORITHMS, name)
-    if not isinstance(found, type) or not issubclass(found, Mechanism):
-        raise UsageError(f"{name} is registered as an algorithm, and {found!r} is no mechanism class.")
-    return found
+    registered = _load(CORPUS if name in names(CORPUS) else ALGORITHMS, name)
+    if not isinstance(registered, type) or not issubclass(registered, Mechanism):
+        raise UsageError(f"{name} is registered as an algorithm, and {registered!r} is no mechanism class.")
+    return registered
 
 
 def plan(name: str) -> Plan:
@@ -122,10 +122,10 @@ def plan(name: str) -> Plan:
         UsageError: it has no plan.
     """
     canonical_name(name)
-    found = _load(AUDITS, name)
-    if not isinstance(found, Plan):
-        raise UsageError(f"The audits of {name} are registered, and {found!r} is no plan.")
-    return found
+    registered = _load(AUDITS, name)
+    if not isinstance(registered, Plan):
+        raise UsageError(f"The audits of {name} are registered, and {registered!r} is no plan.")
+    return registered
 
 
 def comparison(name: str) -> type[Comparison]:
@@ -151,10 +151,10 @@ def _of_kind(group: str, what: str, name: str, kind: type[_Kind]) -> type[_Kind]
     if name not in table:
         close = difflib.get_close_matches(name, list(table), n=2, cutoff=0.3) or list(table)[:2]
         raise UnknownNameError(what, name, tuple(close))
-    found = _load(group, name)
-    if not isinstance(found, type) or not issubclass(found, kind):
-        raise UsageError(f"{name} is registered as a {what}, and {found!r} is none.")
-    return found
+    registered = _load(group, name)
+    if not isinstance(registered, type) or not issubclass(registered, kind):
+        raise UsageError(f"{name} is registered as a {what}, and {registered!r} is none.")
+    return registered
 
 
 def canonical_name(name: str) -> str:

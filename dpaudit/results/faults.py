@@ -45,9 +45,9 @@ def exit_code(result: Result, *, expect: bool = False) -> int:
     inconclusive, else 0."""
     if result.interrupted:
         return 130
-    found = {fault(audit, expect=expect) for audit in result.every}
-    if Fault.CRASHED in found:
+    faults = {fault(audit, expect=expect) for audit in result.every}
+    if Fault.CRASHED in faults:
         return 4
-    if found & {Fault.REFUTED, Fault.UNEXPECTED}:
+    if faults & {Fault.REFUTED, Fault.UNEXPECTED}:
         return 1
-    return 3 if Fault.INCONCLUSIVE in found else 0
+    return 3 if Fault.INCONCLUSIVE in faults else 0

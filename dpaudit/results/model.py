@@ -378,8 +378,8 @@ class Audit:
     @property
     def plots(self) -> dict[str, Plot]:
         """The plots that there are data for, by the names of `PLOTS`."""
-        found = {name: getattr(self, key) for name, key in PLOTS.items()}
-        return {name: plot for name, plot in found.items() if plot is not None}
+        plots = {name: getattr(self, key) for name, key in PLOTS.items()}
+        return {name: plot for name, plot in plots.items() if plot is not None}
 
     @property
     def as_expected(self) -> bool | None:

@@ -20,7 +20,7 @@ direction of what follows, or that nobody sees."""
 
 def visible(text: str) -> str:
     """The text with everything that cannot be seen, or cannot stand in XML, as an escape: "\\x00", "\\ud800"."""
-    return _UNFIT.sub(lambda found: _escape(ord(found[0])), text)
+    return _UNFIT.sub(lambda match: _escape(ord(match[0])), text)
 
 
 def flat(text: str) -> str:
@@ -30,7 +30,7 @@ def flat(text: str) -> str:
 
 def in_json(text: str) -> str:
     """JSON whose strings hold as JSON's own escapes what cannot be seen, or what UTF-8 has not: the same value."""
-    return _UNFIT.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNFIT.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def one_line(text: str, *, most: int | None = None) -> str:

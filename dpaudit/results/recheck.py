@@ -141,37 +141,38 @@ def _rejects(one: SampledEvidence, claim: Claim, epsilon: float) -> bool:
     return score_test.rejects(one.x, one.n, one.y, one.m, epsilon=epsilon, delta=claim.delta, alpha=one.alpha)
 
 
-def _of_process(found: SequentialEvidence, epsilon: float) -> Iterator[str]:
-    needed = math.log(1 / found.alpha) if 0 < found.alpha < 1 else math.inf
-    if found.log_peak < found.log_e - SLACK * max(1.0, abs(found.log_e)):
-        yield f"log_peak: {found.log_peak!r} is below log_e = {found.log_e!r}"
-    reached = found.log_peak >= needed - SLACK * needed
-    value = f"an e-value of e^{found.log_peak:.6g} at alpha = {found.alpha:.3g}"
-    if found.refuted_at is not None and not (reached and found.epsilon_lower >= epsilon - SLACK):
-        yield f"refuted_at: {found.refuted_at}, but {value} does not refute"
-    if found.refuted_at is None and found.log_peak >= needed + SLACK * needed and found.epsilon_lower > epsilon:
+def _of_process(evidence: SequentialEvidence, epsilon: float) -> Iterator[str]:
+    needed = math.log(1 / evidence.alpha) if 0 < evidence.alpha < 1 else math.inf
+    if evidence.log_peak < evidence.log_e - SLACK * max(1.0, abs(evidence.log_e)):
+        yield f"log_peak: {evidence.log_peak!r} is below log_e = {evidence.log_e!r}"
+    reached = evidence.log_peak >= needed - SLACK * needed
+    value = f"an e-value of e^{evidence.log_peak:.6g} at alpha = {evidence.alpha:.3g}"
+    if evidence.refuted_at is not None and not (reached and evidence.epsilon_lower >= epsilon - SLACK):
+        yield f"refuted_at: {evidence.refuted_at}, but {value} does not refute"
+    clearly_reached = evidence.log_peak >= needed + SLACK * needed
+    if evidence.refuted_at is None and clearly_reached and evidence.epsilon_lower > epsilon:
         yield f"refuted_at: null, but {value} refutes"
-    if found.epsilon_lower > epsilon + SLACK and not reached:
-        yield f"epsilon_lower: {found.epsilon_lower!r} is above the claim, which its e-value does not refute"
+    if evidence.epsilon_lower > epsilon + SLACK and not reached:
+        yield f"epsilon_lower: {evidence.epsilon_lower!r} is above the claim, which its e-value does not refute"
 
 
-def _of_law(found: ExactEvidence, claim: Claim) -> Iterator[str]:
-    if not 0 <= found.delta <= 1 + SLACK:
-        yield f"delta: {found.delta!r} is no probability"
-    if found.bounds is not None:
-        high = math.inf if found.bounds.epsilon_high is None else found.bounds.epsilon_high
-        low = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
-        epsilon = math.inf if found.epsilon is None else found.epsilon
+def _of_law(evidence: ExactEvidence, claim: Claim) -> Iterator[str]:
+    if not 0 <= evidence.delta <= 1 + SLACK:
+        yield f"delta: {evidence.delta!r} is no probability"
+    if evidence.bounds is not None:
+        high = math.inf if evidence.bounds.epsilon_high is None else evidence.bounds.epsilon_high
+        low = math.inf if evidence.bounds.epsilon_low is None else evidence.bounds.epsilon_low
+        epsilon = math.inf if evidence.epsilon is None else evidence.epsilon
         if not low <= epsilon <= high:
-            yield f"epsilon: {found.epsilon}, but its bounds are {low!r} and {high!r}"
-        least, most = found.bounds.delta_low, found.bounds.delta_high
-        if not least <= found.delta <= most:
-            yield f"delta: {found.delta!r}, but its bounds are {least!r} and {most!r}"
-    if found.p is not None and found.q is not None and claim.epsilon < 700:
+            yield f"epsilon: {evidence.epsilon}, but its bounds are {low!r} and {high!r}"
+        least, most = evidence.bounds.delta_low, evidence.bounds.delta_high
+        if not least <= evidence.delta <= most:
+            yield f"delta: {evidence.delta!r}, but its bounds are {least!r} and {most!r}"
+    if evidence.p is not None and evidence.q is not None and claim.epsilon < 700:
         # no event exceeds the hockey-stick divergence
-        excess = found.p - math.exp(claim.epsilon) * found.q
-        if excess > found.delta + SLACK * max(found.p, 1e-6):
-            yield f"delta: {found.delta!r}, but its event has p − e^ε q = {excess!r}"
+        excess = evidence.p - math.exp(claim.epsilon) * evidence.q
+        if excess > evidence.delta + SLACK * max(evidence.p, 1e-6):
+            yield f"delta: {evidence.delta!r}, but its event has p − e^ε q = {excess!r}"
 
 
 def _of_verdict(audit: Audit, claim: Claim) -> Iterator[str]:

@@ -24,21 +24,21 @@ GUARANTEE_ROUNDING = 1e-12
 """By how much a probability must miss the promise before an exact law breaks it: the promise is a rounded number."""
 
 
-def refutes(found: ExactEvidence, claim: Claim) -> bool:
+def refutes(evidence: ExactEvidence, claim: Claim) -> bool:
     """Whether exact evidence exceeds the claim by more than rounding.
 
     For a pure claim the likelihood ratio decides, which is accurate however rare the outcome; with δ > 0 the
     divergence at the claimed ε does. Where there are bounds that are certain, those from below must exceed both of the
     claim's numbers.
     """
-    if found.bounds is not None:
-        least = math.inf if found.bounds.epsilon_low is None else found.bounds.epsilon_low
-        allowed = tolerance(claim, found.bounds.rounded)
+    if evidence.bounds is not None:
+        least = math.inf if evidence.bounds.epsilon_low is None else evidence.bounds.epsilon_low
+        allowed = tolerance(claim, evidence.bounds.rounded)
         more = least > claim.epsilon + 2 * allowed * max(1.0, claim.epsilon)
-        return more and found.bounds.delta_low > claim.delta * (1 + allowed)
+        return more and evidence.bounds.delta_low > claim.delta * (1 + allowed)
     if claim.pure:
-        return found.epsilon is None or found.epsilon > claim.epsilon * (1 + ROUNDING) + 1e-12
-    return found.delta > claim.delta * (1 + ROUNDING) + 1e-13
+        return evidence.epsilon is None or evidence.epsilon > claim.epsilon * (1 + ROUNDING) + 1e-12
+    return evidence.delta > claim.delta * (1 + ROUNDING) + 1e-13
 
 
 def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
