@@ -113,16 +113,16 @@ OWN = MappingProxyType({one.id: one for one in _OWN})
 """Those that are decided from a result alone, by id."""
 
 
-def bug_class(audit: Audit | UtilityAudit, found: Fault) -> BugClass:
+def bug_class(audit: Audit | UtilityAudit, problem: Fault) -> BugClass:
     """What kind of fault an audit shows.
 
     A FAIL of a member of the corpus is of the class that its card names; its members' effects are the help of it.
     """
-    if found is Fault.CRASHED:
+    if problem is Fault.CRASHED:
         return OWN["mechanism-crashed"]
-    if found is Fault.INCONCLUSIVE:
+    if problem is Fault.INCONCLUSIVE:
         return OWN["inconclusive"]
-    if found is Fault.UNEXPECTED:
+    if problem is Fault.UNEXPECTED:
         return OWN["unexpected-verdict"]
     if isinstance(audit, UtilityAudit):
         return OWN["utility-guarantee-refuted"]

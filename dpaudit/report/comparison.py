@@ -74,9 +74,9 @@ def comparison_figure(result: Result, *, prefix: str) -> str:
     assert result.comparison is not None
     strands: dict[str, list[tuple[int, Attempt]]] = {}
     for row in result.comparison.rows:
-        found = _utility(row, result)
-        if found is not None and found.deciding is not None:
-            strands.setdefault(row.algorithm, []).append((row.records, found.deciding))
+        audit = _utility(row, result)
+        if audit is not None and audit.deciding is not None:
+            strands.setdefault(row.algorithm, []).append((row.records, audit.deciding))
     sizes = sorted({row.records for row in result.comparison.rows})
     with rc_context(RC):
         width, height = 720, 372

@@ -259,8 +259,8 @@ def _dataset(side: Side) -> Text:
 def _add_utility_table(block: Rows, result: Result) -> None:
     cells = [("verdict", "claim", "success", "exp.")]
     for audit in result.utility:
-        found = "" if audit.deciding is None else utility.success(audit.deciding)
-        cells.append((_phrase(audit), utility.guaranteed(audit), found, _MARKS[audit.as_expected]))
+        success = "" if audit.deciding is None else utility.success(audit.deciding)
+        cells.append((_phrase(audit), utility.guaranteed(audit), success, _MARKS[audit.as_expected]))
     _add_lines(block, cells, "utility", result.utility)
 
 

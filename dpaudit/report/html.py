@@ -246,7 +246,7 @@ def embedded_json(page: str) -> str:
 @cache
 def environment() -> Environment:
     """Templates, and what they may call."""
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("dpaudit.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -263,11 +263,11 @@ def environment() -> Environment:
         "utility_badge": _utility_badge,
         "share": lambda hits, runs: numbers.small(hits / runs) if runs else "",
     }
-    found.globals.update(tools, w=wording, u=utility, loss_breakdown=loss_breakdown, chains=chains)
-    found.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
+    templates.globals.update(tools, w=wording, u=utility, loss_breakdown=loss_breakdown, chains=chains)
+    templates.filters["sentence"] = lambda text: f"{text[:1].upper()}{text[1:]}."
     # A title breaks between its counts, not within one.
-    found.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
-    return found
+    templates.filters["unbroken"] = lambda text: re.sub("(?<=[,;:])\u00a0", " ", text.replace(" ", "\u00a0"))
+    return templates
 
 
 def _alike(result: Result) -> _Alike:
@@ -331,18 +331,19 @@ def _percent(share: float) -> float:
 
 def _sequential_facts(audit: Audit) -> list[tuple[str, str]]:
     """Details of the e-process."""
-    found = audit.sequential
-    if found is None:
+    sequential = audit.sequential
+    if sequential is None:
         return []
-    refuted = "no" if found.refuted_at is None else f"after {numbers.count(found.refuted_at)} samples per dataset"
+    at = sequential.refuted_at
+    refuted = "no" if at is None else f"after {numbers.count(at)} samples per dataset"
     return [
         ("e-value at the end", wording.e_value(audit)),
-        ("refutes at 1/α′", f"{wording.threshold(audit)} (α′ = {numbers.small(found.alpha)})"),
+        ("refutes at 1/α′", f"{wording.threshold(audit)} (α′ = {numbers.small(sequential.alpha)})"),
         ("refuted", refuted),
-        ("samples", f"{numbers.count(found.runs)} per dataset, of the pair with the most"),
-        ("lower bound", f"ε ≥ {numbers.lower(found.epsilon_lower, audit.claim.epsilon)}"),
-        ("seeds", ", ".join(map(str, found.seeds))),
-        ("evidence key", found.key),
+        ("samples", f"{numbers.count(sequential.runs)} per dataset, of the pair with the most"),
+        ("lower bound", f"ε ≥ {numbers.lower(sequential.epsilon_lower, audit.claim.epsilon)}"),
+        ("seeds", ", ".join(map(str, sequential.seeds))),
+        ("evidence key", sequential.key),
     ]
 
 

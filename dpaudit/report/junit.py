@@ -76,12 +76,12 @@ def _add_case(
     seconds = result.timings.audits.get(audit.replay, 0.0)
     case = SubElement(suite, "testcase", classname=classname, name=name, time=f"{max(seconds, 0.0):.3f}")
     _properties(case, _facts(audit, result))
-    found, text = fault(audit, expect=expect), audit_text(audit, again=wording.replay_command(audit))
-    kind = "failure" if found in _FAILURES else "error" if found is not None else ""
-    if found is not None:
+    problem, text = fault(audit, expect=expect), audit_text(audit, again=wording.replay_command(audit))
+    kind = "failure" if problem in _FAILURES else "error" if problem is not None else ""
+    if problem is not None:
         expectation = f" {wording.expectation(audit)}" if expect and audit.as_expected is False else ""
-        message = one_line(f"{audit.verdict.value.upper()}{expectation}: {what_matters(audit, found)}", most=500)
-        SubElement(case, kind, type=str(found), message=message).text = visible(text)
+        message = one_line(f"{audit.verdict.value.upper()}{expectation}: {what_matters(audit, problem)}", most=500)
+        SubElement(case, kind, type=str(problem), message=message).text = visible(text)
     else:
         phrase = audit.verdict.value.upper()
         as_expected = ", as expected" if audit.as_expected and phrase != "PASS" else ""

@@ -47,9 +47,9 @@ def to_markdown(result: Result, *, expect: bool = False, most: int = MOST) -> st
     head += f"{_text(_sentence(wording.error_sentence(result)))}\n\n"
     foot = f"To reproduce this result:\n\n{_block(flat(result.command), 2_000)}\n"
     left = most - len((head + foot).encode())
-    wrong = [(audit, found) for audit in result.every if (found := fault(audit, expect=expect)) is not None]
+    wrong = [(audit, problem) for audit in result.every if (problem := fault(audit, expect=expect)) is not None]
     # at least half of the space is for the tables
-    folded, used = _fitting([_details(audit, found) for audit, found in wrong], left // 2 - _SPARED)
+    folded, used = _fitting([_details(audit, problem) for audit, problem in wrong], left // 2 - _SPARED)
     more = len(wrong) - len(folded)
     details = "".join(folded)
     if more:
@@ -96,11 +96,11 @@ def _guarantee_row(audit: UtilityAudit, expect: bool) -> str:
 
 def _verdict(audit: Audit | UtilityAudit, *, expect: bool) -> str:
     """Sign and words; with `expect`, the sign says whether the verdict is the expected one."""
-    found = fault(audit, expect=expect)
+    problem = fault(audit, expect=expect)
     sign = _SIGNS[audit.verdict]
-    if expect and audit.as_expected is not None and found is not Fault.INCONCLUSIVE:
-        sign = _SIGNS[Verdict.PASS] if found is None else _SIGNS[Verdict.FAIL]
-    if found is Fault.CRASHED:
+    if expect and audit.as_expected is not None and problem is not Fault.INCONCLUSIVE:
+        sign = _SIGNS[Verdict.PASS] if problem is None else _SIGNS[Verdict.FAIL]
+    if problem is Fault.CRASHED:
         sign = "💥"
     notes = [note for note in (wording.expectation(audit),) if note]
     if isinstance(audit, Audit) and wording.rounds(audit):
@@ -116,13 +116,13 @@ def _name(audit: Audit | UtilityAudit) -> str:
     return f"<code>{_text(one_line(audit.name, most=120))}</code>{case}"
 
 
-def _details(audit: Audit | UtilityAudit, found: Fault) -> str:
+def _details(audit: Audit | UtilityAudit, problem: Fault) -> str:
     """An unexpected verdict, folded, in the words of the other reports."""
     of = "" if isinstance(audit, Audit) else "utility of "
-    said = one_line(f"{wording.full_name(audit)}: {what_matters(audit, found)}", most=300)
+    said = one_line(f"{wording.full_name(audit)}: {what_matters(audit, problem)}", most=300)
     summary = html.escape(f"{of}{said}", quote=False)
     text = audit_text(audit, again=wording.replay_command(audit))
-    word = {Fault.UNEXPECTED: "unexpected verdict", Fault.CRASHED: "crashed"}.get(found, audit.verdict.value)
+    word = {Fault.UNEXPECTED: "unexpected verdict", Fault.CRASHED: "crashed"}.get(problem, audit.verdict.value)
     heading = f"<summary><b>{word.upper()}</b> {_unlinked(summary)}</summary>"
     return f"<details>{heading}\n\n{_block(text, _MOST_DETAILS)}\n</details>\n\n"
 
@@ -151,8 +151,8 @@ def _text(text: str) -> str:
     return _MARKUP.sub(_escaped, one_line(text))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    match found[0]:
+def _escaped(character: re.Match[str]) -> str:
+    match character[0]:
         case "<" | ">" | "&" as sign:
             return html.escape(sign)
         case "@" | "#" as sign:

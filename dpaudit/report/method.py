@@ -65,23 +65,23 @@ def _counting(audit: Audit) -> str:
     )
 
 
-def _bit_patterns(found: FloatingPoint) -> str:
+def _bit_patterns(bits: FloatingPoint) -> str:
     tested = (
         "The bit patterns of floating-point outputs were tested in the same way and on the same samples "
-        f"({count(found.runs)} per dataset), with one e-process for each pair"
+        f"({count(bits.runs)} per dataset), with one e-process for each pair"
     )
-    if found.counted:
+    if bits.counted:
         return f"{tested}. These e-processes are part of the average above, so they count in the verdict."
     return (
-        f"{tested}. They have their own share of the error, {small(found.alpha)}, and do not count in the verdict: a "
+        f"{tested}. They have their own share of the error, {small(bits.alpha)}, and do not count in the verdict: a "
         "floating-point vulnerability is a defect of the noise sampler. Discrete noise or snapping fixes it; the "
         "mechanism itself need not change."
     )
 
 
 def _errors(audit: Audit, evidence: SequentialEvidence, alpha: float) -> str:
-    found = audit.floating_point
-    apart = f", the bit patterns have {small(found.alpha)}" if found is not None and not found.counted else ""
+    bits = audit.floating_point
+    apart = f", the bit patterns have {small(bits.alpha)}" if bits is not None and not bits.counted else ""
     sessions = len(evidence.seeds)
     counts = (
         "the counts share 99 % of the rest, over pairs and interim analyses; 1 % is left for later sessions"

@@ -94,8 +94,8 @@ def _badge(audit: Audit | UtilityAudit) -> Markup:
 
 def _row(audit: Audit | UtilityAudit) -> _Row:
     if isinstance(audit, UtilityAudit):
-        found = "" if audit.deciding is None else f"success {utility.success(audit.deciding)}"
-        return _Row(_badge(audit), f"utility of {wording.full_name(audit)}", utility.guaranteed(audit), found)
+        success = "" if audit.deciding is None else f"success {utility.success(audit.deciding)}"
+        return _Row(_badge(audit), f"utility of {wording.full_name(audit)}", utility.guaranteed(audit), success)
     exact, bound = wording.exact_epsilon(audit), wording.certified_epsilon(audit)
     parts = [f"exact ε = {exact}" if exact else "", f"ε ≥ {bound} by samples" if bound else ""]
     return _Row(_badge(audit), wording.full_name(audit), audit.claim.statement, ", ".join(filter(None, parts)))

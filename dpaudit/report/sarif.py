@@ -37,10 +37,10 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
         expect: whether a verdict that the catalogue expects is suppressed, and one that it does not expect a result
             (as `--expect` has it).
     """
-    found = [item for audit in result.every for item in _findings(audit, expect=expect)]
+    findings = [item for audit in result.every for item in _findings(audit, expect=expect)]
     rules: dict[str, BugClass] = {}
     effects: dict[str, dict[str, str]] = {}
-    for audit, kind in found:
+    for audit, kind in findings:
         rules.setdefault(kind.id, kind)
         known_bug = known_bug_of(audit) if kind.id not in OWN else None
         if known_bug is not None:
@@ -58,7 +58,7 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
         "invocations": [_invocation(result, expect=expect)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of dpaudit."}}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(audit, kind, order[kind.id], expect=expect) for audit, kind in found],
+        "results": [_result(audit, kind, order[kind.id], expect=expect) for audit, kind in findings],
         "properties": {
             "verdicts": dict(sorted(Counter(phrase(audit) for audit in result.every).items())),
             "seed": result.seed,
@@ -72,9 +72,9 @@ def to_sarif(result: Result, *, expect: bool = False) -> str:
 
 def _findings(audit: Audit | UtilityAudit, *, expect: bool) -> Iterable[tuple[Audit | UtilityAudit, BugClass]]:
     """The findings of one audit; with `expect` also expected ones, as suppressed findings."""
-    found = fault(audit, expect=expect) or fault(audit)
-    if found is not None:
-        yield audit, bug_class(audit, found)
+    problem = fault(audit, expect=expect) or fault(audit)
+    if problem is not None:
+        yield audit, bug_class(audit, problem)
     if leaks_besides(audit):
         yield audit, OWN["floating-point-vulnerability"]
 
@@ -108,7 +108,7 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
         said = f"{name}: {wording.floating_point_sentence(audit)}."
     text = f"{one_line(said, most=1500)} Reproduce with: {again}"
     key = "\0".join((kind.id, audit.name, audit.case, audit.claim.statement))
-    found: dict[str, object] = {
+    entry: dict[str, object] = {
         "ruleId": kind.id,
         "ruleIndex": index,
         # a FAIL is an error, even if its class is a warning
@@ -119,8 +119,8 @@ def _result(audit: Audit | UtilityAudit, kind: BugClass, index: int, *, expect: 
         "properties": _facts(audit),
     }
     if expect and audit.as_expected and fault(audit) is not None and fault(audit, expect=True) is None:
-        found["suppressions"] = [{"kind": "external", "justification": "The catalogue expects this verdict."}]
-    return found
+        entry["suppressions"] = [{"kind": "external", "justification": "The catalogue expects this verdict."}]
+    return entry
 
 
 def _facts(audit: Audit | UtilityAudit) -> dict[str, object]:
@@ -203,10 +203,10 @@ def _invocation(result: Result, *, expect: bool) -> dict[str, object]:
 
 def _instant(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
+        instant = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return instant.astimezone(UTC) if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 
 
 def _utc(instant: datetime) -> str:

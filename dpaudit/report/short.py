@@ -72,6 +72,6 @@ def _sides(part: Part) -> tuple[tuple[str, Side], ...]:
     return (("D", part.left), ("D′", part.right))
 
 
-def what_matters(audit: Audit | UtilityAudit, found: Fault) -> str:
+def what_matters(audit: Audit | UtilityAudit, problem: Fault) -> str:
     """The most important sentence about a fault: the bound, or why there is none and what to do."""
-    return audit.reason if found in (Fault.CRASHED, Fault.INCONCLUSIVE) else headline(audit)
+    return audit.reason if problem in (Fault.CRASHED, Fault.INCONCLUSIVE) else headline(audit)

@@ -244,21 +244,21 @@ def leaks_beside(audit: Audit) -> bool:
 
 def floating_point_sentence(audit: Audit) -> str | None:
     """What the low-order bits of floating-point outputs revealed; None if they were not tested."""
-    found = audit.floating_point
-    if found is None:
+    bits = audit.floating_point
+    if bits is None:
         return None
-    if not found.leaks:
-        text = f"no vulnerability found in the low-order bits, {count(found.runs)} samples per dataset"
-        return f"{text}; they count in the verdict" if found.counted else text
-    shown = f", for example by the event “{found.event.description}”" if found.event is not None else ""
+    if not bits.leaks:
+        text = f"no vulnerability found in the low-order bits, {count(bits.runs)} samples per dataset"
+        return f"{text}; they count in the verdict" if bits.counted else text
+    shown = f", for example by the event “{bits.event.description}”" if bits.event is not None else ""
     return (
-        f"the low-order bits of its outputs distinguish D from D′{shown} ({count(found.runs)} samples per dataset); "
-        f"{_counted(found)}. Use discrete noise or snapping"
+        f"the low-order bits of its outputs distinguish D from D′{shown} ({count(bits.runs)} samples per dataset); "
+        f"{_counted(bits)}. Use discrete noise or snapping"
     )
 
 
-def _counted(found: FloatingPoint) -> str:
-    return "this counts in the verdict" if found.counted else "with the option bits this counts in the verdict"
+def _counted(bits: FloatingPoint) -> str:
+    return "this counts in the verdict" if bits.counted else "with the option bits this counts in the verdict"
 
 
 def leaking(audits: Sequence[Audit]) -> str | None:
@@ -413,12 +413,13 @@ def title(result: Result) -> str:
     if not guarantees:
         return total(result.audits)
     names = {audit.name for audit in guarantees}
-    found = utility.tally(guarantees)
+    summary = utility.tally(guarantees)
     if len(guarantees) == 1:
-        found = utility.verdict_phrase(guarantees[0]).replace(" · ", ", ")
+        summary = utility.verdict_phrase(guarantees[0]).replace(" · ", ", ")
     if result.audits:
-        return f"{total(result.audits)}; utility {found}"
-    return f"{names.pop()}: utility {found}" if len(names) == 1 else f"{len(guarantees)} utility guarantees: {found}"
+        return f"{total(result.audits)}; utility {summary}"
+    what = f"{names.pop()}: utility" if len(names) == 1 else f"{len(guarantees)} utility guarantees:"
+    return f"{what} {summary}"
 
 
 def expected_total(audits: Sequence[Audit | UtilityAudit]) -> str | None:

@@ -97,11 +97,11 @@ def plot_figures(audit: Audit, prefix: str) -> list[Figure]:
 
 def data_csv(plot: Plot) -> str:
     """The data of a plot as CSV with a header: one column for each of its lists."""
-    found = columns(plot)
+    table = columns(plot)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(found)
-    writer.writerows(zip(*found.values(), strict=True))
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
     return out.getvalue()
 
 

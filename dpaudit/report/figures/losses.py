@@ -62,17 +62,17 @@ def draw_tradeoff(axes: Axes, plot: TradeoffPlot) -> None:
     if plot.exact is not None:
         _hatch_below(axes, plot.alpha, plot.claim, plot.alpha, plot.exact)
         axes.plot(plot.alpha, plot.exact, label="exact", clip_on=False, **EXACT_STYLE)
-    if (found := plot.certified) is not None:
-        corner = found.alpha_high, found.beta_high
+    if (certified := plot.certified) is not None:
+        corner = certified.alpha_high, certified.beta_high
         if corner[0] + corner[1] < 1:
             path = [0.0, corner[0], 1.0], [1.0, corner[1], 0.0]
             if plot.exact is None:
                 _hatch_below(axes, plot.alpha, plot.claim, *path)
             style = {**CERTIFIED_STYLE, "marker": "v", "markevery": [1]}
             axes.plot(*path, label="upper bound", clip_on=False, **style)
-        size = (found.alpha_high - found.alpha_low, found.beta_high - found.beta_low)
+        size = (certified.alpha_high - certified.alpha_low, certified.beta_high - certified.beta_low)
         box: Style = {"facecolor": "none", "edgecolor": EVIDENCE, "linewidth": 1.1}
-        axes.add_patch(Rectangle((found.alpha_low, found.beta_low), *size, label="limits of the event", **box))
+        axes.add_patch(Rectangle((certified.alpha_low, certified.beta_low), *size, label="limits of the event", **box))
 
 
 def _hatch_below(
@@ -92,8 +92,8 @@ def broken_by(plot: TradeoffPlot) -> float:
     gaps = [0.0]
     if plot.exact is not None:
         gaps += [c - e for c, e in zip(plot.claim, plot.exact, strict=True)]
-    if (found := plot.certified) is not None:
-        gaps.append(float(np.interp(found.alpha_high, plot.alpha, plot.claim)) - found.beta_high)
+    if (certified := plot.certified) is not None:
+        gaps.append(float(np.interp(certified.alpha_high, plot.alpha, plot.claim)) - certified.beta_high)
     return max(gaps) if max(gaps) > _SEEN else 0.0
 
 
@@ -106,10 +106,10 @@ def _tradeoff_text(plot: TradeoffPlot) -> str:
     parts = [f"at equal errors, the claim allows any test {even(plot.claim)}"]
     if plot.exact is not None:
         parts.append(f"the best test has {even(plot.exact)}")
-    if (found := plot.certified) is not None:
+    if (certified := plot.certified) is not None:
         parts.append(
-            f"the counted event has errors of at most {small(found.alpha_high)} and "
-            f"{small(found.beta_high)}"
+            f"the counted event has errors of at most {small(certified.alpha_high)} and "
+            f"{small(certified.beta_high)}"
         )
     by = broken_by(plot)
     text = "; ".join(parts)
