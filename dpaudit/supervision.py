@@ -87,10 +87,10 @@ class Page:
         (length,) = _TEXT.unpack_from(self._memory, _NUMBERS.size)
         begin = _NUMBERS.size + _TEXT.size
         try:
-            found = json.loads(self._memory[begin : begin + length])
+            said = json.loads(self._memory[begin : begin + length])
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return said if isinstance(said, dict) else {}
 
 
 @dataclass
@@ -171,14 +171,14 @@ class Supervised:
 
 def frames(content: bytes) -> list[bytes]:
     """What `keep` handed over; of the last one, if it is cut, nothing."""
-    found, at = [], 0
+    messages, at = [], 0
     while at + _FRAME.size <= len(content):
         (length,) = _FRAME.unpack_from(content, at)
         if at + _FRAME.size + length > len(content):
             break
-        found.append(content[at + _FRAME.size : at + _FRAME.size + length])
+        messages.append(content[at + _FRAME.size : at + _FRAME.size + length])
         at += _FRAME.size + length
-    return found
+    return messages
 
 
 _supervised: Supervised | None = None

@@ -112,7 +112,7 @@ def on_found_pairs(
     else:
         own = resolved(request, target)
         value, claim = own.value, tested_claim(request, own_claim(own.value), own.name)
-    found = find_pairs(
+    pairs = find_pairs(
         value,
         data,
         claim.relation,
@@ -125,7 +125,7 @@ def on_found_pairs(
         seconds=None if request.seconds is None else request.seconds * SEARCH_SHARE,
         tell=tell,
     )
-    if not found:
+    if not pairs:
         raise UsageError(f"The strategy {data!r} generates no two datasets that are {claim.relation.name} neighbours.")
     left = None if request.seconds is None else request.seconds * (1 - SEARCH_SHARE)
-    return replace(request, pairs=tuple(found), seconds=left)
+    return replace(request, pairs=tuple(pairs), seconds=left)

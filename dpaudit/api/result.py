@@ -35,9 +35,9 @@ class Result(model.Result):
     """
 
     @classmethod
-    def of(cls, found: model.Result) -> Self:
+    def of(cls, result: model.Result) -> Self:
         """The same data with these methods."""
-        return cls(**{field.name: getattr(found, field.name) for field in dataclasses.fields(found)})
+        return cls(**{field.name: getattr(result, field.name) for field in dataclasses.fields(result)})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -133,13 +133,13 @@ class Result(model.Result):
         """
         import difflib
 
-        found = [a for a in self.every if name in (a.case, a.name, f"{a.name} · {a.case}")]
-        if not found:
+        matching = [a for a in self.every if name in (a.case, a.name, f"{a.name} · {a.case}")]
+        if not matching:
             close = difflib.get_close_matches(name, [audit.case for audit in self.every], n=3)
             raise UnknownNameError("audit in this result", name, tuple(close))
-        if len(found) > 1:
-            raise UsageError(f"{len(found)} audits of this result are called {name!r}; give both: 'name · case'.")
-        return self._alone(found[0])
+        if len(matching) > 1:
+            raise UsageError(f"{len(matching)} audits of this result are called {name!r}; give both: 'name · case'.")
+        return self._alone(matching[0])
 
     def _alone(self, audit: Audit | model.UtilityAudit) -> Self:
         if isinstance(audit, Audit):

@@ -132,10 +132,10 @@ def show_command(
     ] = None,
 ) -> None:
     """Show an algorithm's card: its source, claim, inputs, and how the text here reads the printed one."""
-    found = registry.canonical_name(name)
-    kind, plan = registry.algorithm(found), registry.plan(found)
+    canonical = registry.canonical_name(name)
+    kind, plan = registry.algorithm(canonical), registry.plan(canonical)
     if kind.card is None:
-        raise UsageError(f"{found} has no card.")
+        raise UsageError(f"{canonical} has no card.")
     if param and not n:
         raise UsageError("--param goes with --n.")
     if not n:
@@ -143,7 +143,7 @@ def show_command(
         return
     mechanism = with_parameters(instance_of(plan, kind), dict(parameter(text) for text in param or ()))
     if not mechanism.sample_sizes:
-        raise UsageError(f"No sample size is printed for {found}.")
+        raise UsageError(f"No sample size is printed for {canonical}.")
     show(sizes_block(mechanism, mechanism.sample_sizes))
 
 

@@ -329,15 +329,15 @@ def _end_children() -> None:
 
 def _children() -> list[int]:
     """Linux: the processes whose parent this is; none elsewhere."""
-    found = []
+    children = []
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):
             if name.isdecimal():
                 with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
                     # the name in parentheses may hold anything
                     if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
-                        found.append(int(name))
-    return found
+                        children.append(int(name))
+    return children
 
 
 def _tidy_terminal() -> None:

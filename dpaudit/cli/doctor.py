@@ -90,9 +90,9 @@ def _packages() -> Iterator[Finding]:
         absent = [r.name for r in own if r.name != "dpaudit" and _version(r.name) is None]
         names = ", ".join(f"{r.name} {_version(r.name)}" for r in own if r.name != "dpaudit")
         wrong = [
-            f"{r.name}{r.specifier} is wanted, {found} is installed"
+            f"{r.name}{r.specifier} is wanted, {installed} is installed"
             for r in own
-            if (found := _version(r.name)) is not None and not r.specifier.contains(found, prereleases=True)
+            if (installed := _version(r.name)) is not None and not r.specifier.contains(installed, prereleases=True)
         ]
         if wrong and not absent:
             said = f"{'; '.join(wrong)}: {install_command(extra)} for versions that go together"
@@ -127,10 +127,10 @@ def _catalogue() -> Iterator[Finding]:
 
 
 def _browser() -> Finding:
-    found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
+    browser = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    if browser is None:
         return Finding(None, "browser", "no Chromium (needed only for the tests of the reports' pages)")
-    return Finding(True, "browser", f"{found} (for the tests of the reports' pages)")
+    return Finding(True, "browser", f"{browser} (for the tests of the reports' pages)")
 
 
 def _store() -> Finding:
@@ -148,13 +148,13 @@ def _store() -> Finding:
 
 def _settings() -> Finding:
     try:
-        found = config.read()
+        settings = config.read()
     except DpauditError as error:
         return Finding(False, "settings", str(error))
-    if found.path is None:
+    if settings.path is None:
         return Finding(True, "settings", "no [tool.dpaudit] in this folder or above")
-    named = ", ".join(f"{key} = {value}" for key, value in found.values.items())
-    return Finding(True, "settings", f"{found.path}: {named or 'empty'}")
+    named = ", ".join(f"{key} = {value}" for key, value in settings.values.items())
+    return Finding(True, "settings", f"{settings.path}: {named or 'empty'}")
 
 
 def _encoding() -> Finding:
@@ -218,8 +218,8 @@ def _requested(scale: float, jobs: int = 1) -> Request:
 
 
 def _audits() -> bool:
-    found = [run(_requested(scale)).audits[0].verdict for scale in (0.5, 1.0)]
-    return found == [Verdict.FAIL, Verdict.PASS]
+    verdicts = [run(_requested(scale)).audits[0].verdict for scale in (0.5, 1.0)]
+    return verdicts == [Verdict.FAIL, Verdict.PASS]
 
 
 def _same_on_two() -> bool:

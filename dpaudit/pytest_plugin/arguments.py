@@ -51,15 +51,15 @@ def of_markers(markers: Iterable[pytest.Mark]) -> dict[str, object]:
     Raises:
         UsageError: one has positional or unknown arguments.
     """
-    found: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     for mark in markers:
         if mark.args:
             raise UsageError(
                 f"@pytest.mark.dp takes keyword arguments, such as epsilon=1.0, and not {_shown(mark.args[0])}; the "
                 "function to audit is given to dp_audit."
             )
-        found = merged(checked(mark.kwargs, "@pytest.mark.dp"), over=found, first=True)
-    return found
+        arguments = merged(checked(mark.kwargs, "@pytest.mark.dp"), over=arguments, first=True)
+    return arguments
 
 
 def merged(given: Mapping[str, object], *, over: Mapping[str, object], first: bool = False) -> dict[str, object]:

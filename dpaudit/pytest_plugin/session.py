@@ -71,13 +71,13 @@ class Session:
         if path is None:
             return None
         if self._evidence is None:
-            found = evidence.read(path)
+            earlier = evidence.read(path)
             session = self.settings.session
-            if session is not None and session > found.sessions:
+            if session is not None and session > earlier.sessions:
                 raise UsageError(
-                    f"{path} has {found.sessions} sessions; there is no --dp-session={session} to repeat."
+                    f"{path} has {earlier.sessions} sessions; there is no --dp-session={session} to repeat."
                 )
-            self._evidence = found
+            self._evidence = earlier
         return self._evidence
 
     @property
@@ -193,10 +193,10 @@ SESSION = pytest.StashKey[Session]()
 
 def session_of(config: pytest.Config) -> Session:
     """The session's state."""
-    found = config.stash.get(SESSION, None)
-    if found is None:
-        found = config.stash[SESSION] = Session(config)
-    return found
+    session = config.stash.get(SESSION, None)
+    if session is None:
+        session = config.stash[SESSION] = Session(config)
+    return session
 
 
 def audits(item: pytest.Item) -> bool:

@@ -86,7 +86,7 @@ def code_key(subject: object) -> str:
     with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
         warnings.simplefilter("ignore")
         try:
-            found = walk.digest(subject)
+            digest = walk.digest(subject)
         except NoKeyError:
             raise
         except RecursionError:
@@ -95,7 +95,7 @@ def code_key(subject: object) -> str:
             raise NoKeyError(f"looking through what it holds raised {type(error).__name__}") from None
     versions = [_version(name) for name in sorted({*walk.libraries, "numpy", "dpaudit"})]
     python = [platform.python_implementation(), *sys.version_info[:2]]
-    return hashlib.sha256(json.dumps([found, versions, python]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([digest, versions, python]).encode()).hexdigest()
 
 
 class _Walk:
@@ -115,14 +115,14 @@ class _Walk:
 
     def digest(self, value: object) -> str:
         """A hash of a value and of everything that it refers to."""
-        found = hashlib.sha256(json.dumps(self._token(value)).encode())
+        digest = hashlib.sha256(json.dumps(self._token(value)).encode())
         done = 0
         while done < len(self._objects):
-            found.update(json.dumps(self._described(self._objects[done])).encode())
+            digest.update(json.dumps(self._described(self._objects[done])).encode())
             done += 1
             if done > MOST_OBJECTS:
                 raise NoKeyError(f"it depends on more than {MOST_OBJECTS:,} objects")
-        return found.hexdigest()
+        return digest.hexdigest()
 
     def _token(self, value: object) -> object:
         """A value without an identity in full, and of anything else its number."""
@@ -300,16 +300,16 @@ class _Walk:
                 own = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and name[-2:] != "__" else name
                 if name not in ("__dict__", "__weakref__") and hasattr(value, own):
                     held[own] = getattr(value, own)
-        found = ["object", self._token(cls), [[name, self._token(part)] for name, part in sorted(held.items())]]
+        described = ["object", self._token(cls), [[name, self._token(part)] for name, part in sorted(held.items())]]
         for base in cls.__mro__:
             if base in _CONTENTS:
                 # of an ordinary type, so that nothing of the subclass takes part
-                return [*found, self._token(base(value)) if base is not dict else self._mapping(dict(value))]
+                return [*described, self._token(base(value)) if base is not dict else self._mapping(dict(value))]
             if base is np.ndarray:
-                return [*found, self._array(np.asarray(value))]
+                return [*described, self._array(np.asarray(value))]
             if _compiled(base):
-                return [*found, self._reduced(value)]
-        return found
+                return [*described, self._reduced(value)]
+        return described
 
     def _reduced(self, value: object) -> list[object]:
         """An object of a library: as much as pickle would store."""
@@ -332,9 +332,9 @@ def _referred(code: types.CodeType, scope: dict[str, object]) -> Iterator[tuple[
     for at, step in enumerate(steps):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
             if step.argval in scope:
-                found = scope[step.argval]
+                referred = scope[step.argval]
             elif hasattr(builtins, step.argval):
-                found = getattr(builtins, step.argval)
+                referred = getattr(builtins, step.argval)
             else:
                 # not bound yet, or a local name of a class's body
                 yield (step.argval,), None
@@ -342,13 +342,13 @@ def _referred(code: types.CodeType, scope: dict[str, object]) -> Iterator[tuple[
             names = [step.argval]
             for later in steps[at + 1 :]:
                 # of a module only what is used, also where more stands in it
-                if later.opname not in ("LOAD_ATTR", "LOAD_METHOD") or not isinstance(found, types.ModuleType):
+                if later.opname not in ("LOAD_ATTR", "LOAD_METHOD") or not isinstance(referred, types.ModuleType):
                     break
-                if not hasattr(found, later.argval):
+                if not hasattr(referred, later.argval):
                     break
-                found = getattr(found, later.argval)
+                referred = getattr(referred, later.argval)
                 names.append(later.argval)
-            yield tuple(names), found
+            yield tuple(names), referred
         elif step.opname == "IMPORT_NAME":
             level, wanted = steps[at - 2].argval, steps[at - 1].argval
             yield from _imported(step.argval, level, wanted or (), scope)
@@ -397,7 +397,7 @@ def _named(cls: type) -> bool:
 
 
 def _attribute(module: object, path: str) -> object:
-    return functools.reduce(lambda found, name: getattr(found, name, None), path.split("."), module)
+    return functools.reduce(lambda owner, name: getattr(owner, name, None), path.split("."), module)
 
 
 # --- libraries ---
@@ -427,10 +427,10 @@ def _installed(top: str) -> tuple[importlib.metadata.Distribution, ...]:
     """The distributions that a top-level module may come from."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         # the quick way, for the many whose name is that of their module
-        found = importlib.metadata.distribution(top)
-        record = f"\n{found.read_text('RECORD')}"
+        distribution = importlib.metadata.distribution(top)
+        record = f"\n{distribution.read_text('RECORD')}"
         if f"\n{top}/" in record or f"\n{top}." in record:
-            return (found,)
+            return (distribution,)
     names = sorted(set(importlib.metadata.packages_distributions().get(top, ())))
     return tuple(map(importlib.metadata.distribution, names))
 
@@ -443,10 +443,10 @@ def _version(top: str) -> list[object]:
         drawing = ("stats", "outputs", "language", "interpret", "subjects/adapters")
         files = sorted(path for part in drawing for path in (folder / part).rglob("*.py"))
         return [top, hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()]
-    found: list[object] = [top]
+    described: list[object] = [top]
     for one in _installed(top):
         record = one.read_text("RECORD") or ""
         files_listed = sorted(line for line in record.splitlines() if ".py,sha256=" in line)
         text = hashlib.sha256("\n".join(files_listed).encode()).hexdigest()
-        found.append([one.metadata["Name"], one.version, text])
-    return found
+        described.append([one.metadata["Name"], one.version, text])
+    return described

@@ -234,14 +234,14 @@ def load_object(text: str) -> tuple[object, str]:
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(sentence(f"{where} cannot be imported: {described(error)}")) from error
-    found: object = module
+    value: object = module
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            close = difflib.get_close_matches(part, [n for n in dir(found) if not n.startswith("_")], n=1)
+        if not hasattr(value, part):
+            close = difflib.get_close_matches(part, [n for n in dir(value) if not n.startswith("_")], n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             raise UsageError(f"There is no {part!r} in {where}.{hint}")
-        found = getattr(found, part)
-    return found, where
+        value = getattr(value, part)
+    return value, where
 
 
 def with_parameters(mechanism: Mechanism, parameters: dict[str, object]) -> Mechanism:

@@ -101,8 +101,8 @@ def _words(described: object) -> str:
 
 def _size(domain: object) -> int | None:
     """The number of records that a domain fixes; None where it fixes none."""
-    found = re.search(r"^VectorDomain\(.*size=(\d+)", _words(domain))
-    return int(found[1]) if found else None
+    match = re.search(r"^VectorDomain\(.*size=(\d+)", _words(domain))
+    return int(match[1]) if match else None
 
 
 def _distance(measurement: Any, metric: str, known: int | None, d_in: float | None) -> float:
