@@ -48,8 +48,8 @@ def _shown(value: object) -> str:
         return "…"
     if isinstance(value, Claim):
         text = _claim(value)
-    elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(side, tuple | Multiset) for side in value):
-        text = f"({', '.join(_written(list(side)) if isinstance(side, tuple) else repr(side) for side in value)})"
+    elif isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, tuple | Multiset) for one in value):
+        text = f"({', '.join(_written(list(one)) if isinstance(one, tuple) else repr(one) for one in value)})"
     else:
         text = repr(value)
     return text if len(text) <= _LONGEST else "…"

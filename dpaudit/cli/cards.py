@@ -21,7 +21,7 @@ def card_rows(kind: type[Mechanism], card: Card, plan: Plan) -> list[tuple[str, 
         ("Claim as printed", card.claim),
         ("Inputs", card.inputs),
         ("Output", card.output),
-        *_specimen(card),
+        *_known_bug(card),
         *((f"Deviation {i}", text) for i, text in enumerate(card.deviations, 1)),
         ("Variants", ", ".join(card.variants) or "none"),
         ("Parameters", ", ".join(parameters) or "none"),
@@ -43,7 +43,7 @@ def sizes_block(mechanism: Mechanism, sizes: Sequence[SampleSize]) -> Rows:
     return block
 
 
-def _specimen(card: Card) -> Iterable[tuple[str, str]]:
+def _known_bug(card: Card) -> Iterable[tuple[str, str]]:
     if card.known_bug is None:
         return []
     return [

@@ -177,7 +177,7 @@ def check_command(
     if expect and any(":" in target for target in request.targets if isinstance(target, str)):
         raise UsageError("--expect compares with the verdicts that the catalogue expects; your own function has none.")
     evidence = request.prior_from
-    datasets = [side[1:] for side in given["pair"] or () if side.startswith("@")]
+    datasets = [argument[1:] for argument in given["pair"] or () if argument.startswith("@")]
     # evidence may accumulate in one file: --json may write where --evidence read
     earlier = [evidence] if evidence is not None and not files.same_file(evidence, outputs.json) else []
     files.refuse_unwritable(outputs, [*_sources(request), *datasets, *earlier])

@@ -92,14 +92,14 @@ def run(
         event = next(stream)
         while True:
             try:
-                if known.told(event):
+                if known.reported(event):
                     reporter.count(event)
                 else:
                     log.on(event)
                     if not (stdout_taken and quiet):
                         reporter.on(event)
                 if one is not None:
-                    _tell(one, event, log.written, kept=known.told(event))
+                    _tell(one, event, log.written, kept=known.reported(event))
                 if isinstance(event, CheckFinished):
                     return event.result, out.failures
                 event = next(stream)

@@ -210,8 +210,8 @@ def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generat
         while place not in ended:
             what = f"{len(ended)} of {len(work)} cases done, {runner.jobs} at once"
             yield Progress(len(ended), len(work), what, None)
-            at, audit, spent = next(finished)
-            ended[at] = audit, spent
+            at, audit, seconds = next(finished)
+            ended[at] = audit, seconds
         yield AuditFinished(*ended[place])
 
 
@@ -291,11 +291,11 @@ def _sampled(
     out = findings.collected = sampled.Collected(state)
     fresh = started(job.target, findings.assumptions)
     try:
-        spent = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
+        used = yield from sequential.explore(job, state, runner, seed=request.seed, certify=request.certify)
         if state.refuted and isinstance(job, PairSearch):
-            yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, spent=spent)
+            yield from search.minimize_strongest(job, state, runner, findings, seed=request.seed, used=used)
         yield from sampled.certify(
-            job, state, runner, out, seed=request.seed, spent=spent, certify=request.certify
+            job, state, runner, out, seed=request.seed, used=used, certify=request.certify
         )
     except KeyboardInterrupt:
         if fresh is not None:
@@ -363,7 +363,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     elif job.pairs:
         pair = pair_record(job.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
-    rows, course = _ledger(job, findings, runner)
+    rows, breakdown = _ledger(job, findings, runner)
     # counts and laws stand in one picture where they are of one pair
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
@@ -405,7 +405,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         floating_point=_floating_point(state) if state is not None else None,
         evidence_plot=figures.evidence(state) if state is not None else None,
         proof=enumerated.proof if enumerated is not None else None,
-        loss_breakdown=course,
+        loss_breakdown=breakdown,
         chain=chains.concluded(findings.chain, verdict),
         drawing=drawing,
         location=location_of(job.target.subject),

@@ -30,7 +30,7 @@ class Resumed:
     goes_on: bool = False
     finished: bool = False
 
-    def told(self, event: Event) -> bool:
+    def reported(self, event: Event) -> bool:
         """Whether an earlier process has shown and logged this event."""
         match event:
             case CheckStarted():

@@ -134,7 +134,7 @@ def examine(target: Target, pair: Pair, *, runs: int, seed: int) -> list[Assumpt
         return [AssumptionRecord(INDEPENDENT, None, "Not tested: its randomness does not come from rng.")]
     if fresh is None:
         return [AssumptionRecord(INDEPENDENT, None, _UNCOPIED)]
-    plan = [(side, at) for at in range(SEEDS) for side in (0, 1)]
+    plan = [(which, at) for at in range(SEEDS) for which in (0, 1)]
     forth, back = _played(fresh(), pair, plan, seed), _played(fresh(), pair, plan[::-1], seed)
     if forth is None or back is None:
         return [AssumptionRecord(INDEPENDENT, None, "Not tested: a copy of the function does not run.")]
@@ -304,42 +304,42 @@ class Monitor:
         if unit.runs <= AT_MOST:
             (self.earliest if len(self.earliest) < EARLIEST else self.latest).append((unit, outputs))
 
-    def see(self, sides: Sequence[Outputs]) -> None:
+    def see(self, samples: Sequence[Outputs]) -> None:
         """Samples of both datasets of a pair."""
-        for side, outputs in enumerate(sides):
-            self._vary(side, outputs)
-            self.totals[side] += outputs.runs
-            self.forms[side].merge(outputs.forms)
+        for which, outputs in enumerate(samples):
+            self._vary(which, outputs)
+            self.totals[which] += outputs.runs
+            self.forms[which].merge(outputs.forms)
             for outcome, times in outputs.counts.items():
                 if isinstance(outcome, Raised):
-                    self.failures[side][outcome] += times
+                    self.failures[which][outcome] += times
                 self._kind(outcome)
             for outcome in outputs.others:
                 self._kind(outcome)
                 leaves = flat(outcome)
                 self._placed(leaves)
                 zeros = (one for one in leaves if type(one) is float and one == 0)
-                self.minus_zeros[side] += any(copysign(1, zero) < 0 for zero in zeros)
+                self.minus_zeros[which] += any(copysign(1, zero) < 0 for zero in zeros)
             for block in outputs.blocks:
                 minus = (block == 0) & np.signbit(block)
-                self.minus_zeros[side] += int(minus.reshape(len(block), -1).any(axis=1).sum())
+                self.minus_zeros[which] += int(minus.reshape(len(block), -1).any(axis=1).sum())
                 self._whole(block)
-                if self.kept[side] < KEPT and block.ndim == 1:
-                    self.values[side].append(block[: KEPT - self.kept[side]])
-                    self.kept[side] += len(self.values[side][-1])
+                if self.kept[which] < KEPT and block.ndim == 1:
+                    self.values[which].append(block[: KEPT - self.kept[which]])
+                    self.kept[which] += len(self.values[which][-1])
 
     @property
     def constant(self) -> bool:
         """Whether all outputs were one and the same, on both datasets."""
         return all(self.still) and all(self.totals) and self.firsts[0] == self.firsts[1]
 
-    def _vary(self, side: int, outputs: Outputs) -> None:
-        if not self.still[side] or not outputs.runs:
+    def _vary(self, which: int, outputs: Outputs) -> None:
+        if not self.still[which] or not outputs.runs:
             return
-        if not self.totals[side]:
-            self.firsts[side] = next(outputs.each())[0]
-        first = self.firsts[side]
-        self.still[side] = (
+        if not self.totals[which]:
+            self.firsts[which] = next(outputs.each())[0]
+        first = self.firsts[which]
+        self.still[which] = (
             set(outputs.counts) <= {first}
             and set(outputs.others) <= {first}
             and all(real_shape(first) == block.shape[1:] and bool((block == first).all()) for block in outputs.blocks)
@@ -466,9 +466,9 @@ class Monitor:
         Values of a continuous distribution repeat with probability below n² / 2^53 (1e-7 at the 20,000 kept). Values on
         a lattice, values that both datasets share, and a few different ones are left alone: discrete noise gives those.
         """
-        sides = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
-        for side, other in (sides, sides[::-1]):
-            values, counts = np.unique(side, return_counts=True)
+        samples = [np.concatenate([np.empty(0), *parts]) for parts in self.values]
+        for own, other in (samples, samples[::-1]):
+            values, counts = np.unique(own, return_counts=True)
             if len(values) < REPEATS_FROM:
                 continue
             full = _significant_bits(values) >= SIGNIFICANT
@@ -497,7 +497,7 @@ def _on_lattice(values: FloatArray) -> bool:
 
 
 def _refuse_if_always_failing(target: FunctionTarget, pair: Pair, seed: int) -> None:
-    calls = _played(target, pair, [(side, SEEDS + at) for at in range(FAILED_CALLS) for side in (0, 1)], seed)
+    calls = _played(target, pair, [(which, SEEDS + at) for at in range(FAILED_CALLS) for which in (0, 1)], seed)
     outcomes = [] if calls is None else [call.outcome for call in calls.values()]
     failures = [outcome for outcome in outcomes if isinstance(outcome, Raised)]
     if failures and len(failures) == len(outcomes):
@@ -526,7 +526,7 @@ def _influence(
     """Why two orders of the same calls gave different outputs: earlier calls, or randomness of its own."""
     one, other = (_played(fresh(), pair, [(0, 0)], seed) for _ in range(2))
     own = one is None or other is None or not _alike(one[0, 0], other[0, 0])
-    if own and any(_changes(calls, side) for calls in (forth, back) for side in (0, 1)):
+    if own and any(_changes(calls, which) for calls in (forth, back) for which in (0, 1)):
         return AssumptionRecord(INDEPENDENT, None, _OWN)
     how = "its output is drawn once and kept" if own else "the same seeds in another order give different outputs"
     return AssumptionRecord(INDEPENDENT, False, (
@@ -545,9 +545,9 @@ def _alike(one: _Call, other: _Call) -> bool:
     return one.outcome == other.outcome or likeness(one.outcome) == likeness(other.outcome)
 
 
-def _changes(calls: dict[tuple[int, int], _Call], side: int) -> bool:
+def _changes(calls: dict[tuple[int, int], _Call], which: int) -> bool:
     """Whether the outputs on one dataset differ from call to call."""
-    return len({repr(call.outcome) for (of, _), call in calls.items() if of == side}) > 1
+    return len({repr(call.outcome) for (of, _), call in calls.items() if of == which}) > 1
 
 
 def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
@@ -558,8 +558,8 @@ def _one_noise(calls: dict[tuple[int, int], _Call]) -> AssumptionRecord | None:
     constants = [call.outcome for call in calls.values() if isinstance(call.outcome, tuple)]
     if len(constants) < len(calls) or any(len(set(map(shown, outcome))) != 1 for outcome in constants):
         return None
-    for side in (0, 1):
-        if len({shown(call.outcome) for (of, _), call in calls.items() if of == side}) > 1:
+    for which in (0, 1):
+        if len({shown(call.outcome) for (of, _), call in calls.items() if of == which}) > 1:
             return AssumptionRecord(INDEPENDENT, False, (
                 "All outputs of one call are equal, and they differ between calls: the samples are not independent and "
                 "no bound on ε is valid; draw fresh noise for each of the `size` outputs."
@@ -573,10 +573,10 @@ def _shared_noise(target: FunctionTarget, pair: Pair, runs: int, seed: int) -> A
     The test of Kruskal and Wallis, on what numbers can be read in the outputs and on whether one is the most frequent.
     """
     size = min(max(runs // (4 * CALLS), AT_ONCE), MOST_AT_ONCE)
-    for side, dataset in enumerate((pair.left, pair.right)):
+    for which, dataset in enumerate((pair.left, pair.right)):
         calls = []
         for at in range(CALLS):
-            own = SeedSequence([seed, 0x5A4E, side, at])
+            own = SeedSequence([seed, 0x5A4E, which, at])
             try:
                 with _global_seeds(own, 0):
                     outputs = canonical(target.subject(copied(dataset), default_rng(own), size))
@@ -622,10 +622,10 @@ def _played(
         word: what the global generators are seeded with, beside the seed.
     """
     calls = {}
-    for side, at in plan:
-        dataset = pair.right if side else pair.left
+    for which, at in plan:
+        dataset = pair.right if which else pair.left
         try:
-            calls[side, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]), word)
+            calls[which, at] = _called(target, dataset, SeedSequence([seed, 0xCA11, at]), word)
         except Exception:
             return None
     return calls

@@ -140,7 +140,7 @@ class _Search(ABC):
     runner: Runner
     findings: Findings
     compared: int = 0
-    spent: int = 0
+    used: int = 0
     """Of `most`."""
     most: int = COMPARED
     best: Chain | None = None
@@ -158,7 +158,7 @@ class _Search(ABC):
     def progress(self) -> Progress:
         """Where it stands."""
         what = f"searching chains of {len(self.job.claims)} neighbours, {self.compared:,} compared"
-        return Progress(min(self.spent, self.most), self.most, what, None)
+        return Progress(min(self.used, self.most), self.most, what, None)
 
 
 class _Laws(_Search):
@@ -197,7 +197,7 @@ class _Laws(_Search):
                 self.crash, score = error, -math.inf
             except NotEnumerableError:
                 score = -math.inf
-            self.spent += 1 + dear
+            self.used += 1 + dear
             # of equally bad ones the smallest
             self.known[key] = min(score, LEAK) - TIE * math.log2(2 + len(key[0]) + len(key[1]))
         return self.known[key]
@@ -264,7 +264,7 @@ class _Runs(_Search):
         self.least = max(LEAST_RUNS, job.runs // ESTIMATES)
 
     def score(self, chain: Chain, effort: int) -> float:
-        self.spent += effort
+        self.used += effort
         try:
             return self._estimate(chain.pair, self.job.claims[len(chain) - 1], effort)
         except (MechanismError, OutputError) as error:
@@ -322,7 +322,7 @@ def _walk(search: _Search, walk: GroupChains, rng: Random) -> Generator[Progress
             for chain in (*chosen, *(chain for chain in known if len(chain) == length))
             if neighbourhood.admits(chain)
         }
-        limit = search.spent + share
+        limit = search.used + share
         ranked = yield from _best(search, list(candidates.values()), neighbourhood, rng, limit, rounds=1)
         # a chain that was begun with goes on from what it is between its ends as well
         kept = ranked or kept
@@ -338,7 +338,7 @@ def _best(
     starts = [chain for chain in starts if len(chain) == neighbourhood.links]
     for state in climb(
         starts, search.score, neighbourhood, rng=rng, rounds=rounds, width=WIDTH, patience=PATIENCE,
-        stop=lambda: search.spent >= limit,
+        stop=lambda: search.used >= limit,
     ):
         best = [scored.item for scored in state.best if scored.score > -math.inf]
         if best and neighbourhood.links == len(search.job.claims):

@@ -84,10 +84,10 @@ class SampledObjective:
             TimeLimitError, MechanismError, OutputError: as `draw`.
         """
         claim = self.job.claim if claim is None else claim
-        sides = draw(self.job, pair, runs, self.runner, seed=self.seed, index=index, phase=SEARCH, batch=0)
+        samples = draw(self.job, pair, runs, self.runner, seed=self.seed, index=index, phase=SEARCH, batch=0)
         delta = claim.delta
         learner = Learner(seed=self.seed)
-        learner.add(*sides)
+        learner.add(*samples)
         w = learner.certify(
             epsilon=min(claim.epsilon, MOST_EPSILON), delta=delta, runs=self.job.runs, alpha=OPTIMISM, thorough=False
         )
@@ -123,18 +123,18 @@ class SampledObjective:
         epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
         epsilons, at = grid(epsilon, job.runs, delta)
         learner, process = Learner(seed=self.seed), Martingale(epsilons, delta, at=at)
-        refuted, spent = False, 0
+        refuted, used = False, 0
         for batch, size in enumerate(batches(runs, growth=growth)):
-            sides = draw(job, pair, size, self.runner, seed=self.seed, index=index, phase=phase, batch=batch)
-            spent += size
+            samples = draw(job, pair, size, self.runner, seed=self.seed, index=index, phase=phase, batch=batch)
+            used += size
             if batch:
-                update_martingale(process, learner.choose_event(epsilon=epsilon, delta=delta), sides)
+                update_martingale(process, learner.choose_event(epsilon=epsilon, delta=delta), samples)
                 # by the peak too: where nothing is rejected the bound is 0, which is no refutation of a claim of ε = 0
                 refuted = (
                     float(process.log_peaks[at]) >= math.log(1 / alpha)
                     and eprocess.largest_rejected(epsilons, process.log_peaks, alpha=alpha) >= epsilon
                 )
-            learner.add(*sides)
+            learner.add(*samples)
             if refuted and stop_early:
                 break
-        return Tried(refuted, spent, learner)
+        return Tried(refuted, used, learner)

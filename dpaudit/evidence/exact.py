@@ -41,13 +41,13 @@ class PairLaws:
     left: FloatArray
     right: FloatArray
 
-    def sides(self, direction: str) -> tuple[FloatArray, FloatArray]:
+    def oriented(self, direction: str) -> tuple[FloatArray, FloatArray]:
         """Numerator and denominator of a direction."""
         return (self.left, self.right) if direction == LEFT_RIGHT else (self.right, self.left)
 
     def profile(self, direction: str, epsilons: FloatArray) -> FloatArray:
         """δ at some ε, shape as given."""
-        return hockey_stick.profile(*self.sides(direction), epsilons)
+        return hockey_stick.profile(*self.oriented(direction), epsilons)
 
     def event(self, chosen: BoolArray) -> Event:
         """The event of the chosen outcomes."""
@@ -71,7 +71,7 @@ def compare(mechanism: Mechanism, pair: Pair, cache: LawCache) -> PairLaws:
     Raises:
         NotEnumerableError: the mechanism has no law, or too large a one.
     """
-    left, right = (law(mechanism, side, cache=cache, path_limit=PATHS) for side in (pair.left, pair.right))
+    left, right = (law(mechanism, dataset, cache=cache, path_limit=PATHS) for dataset in (pair.left, pair.right))
     return PairLaws(*align(left, right))
 
 
@@ -79,7 +79,7 @@ def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvide
     """Exact ε at the claimed δ and δ at the claimed ε of the worse direction, and the event that attains it."""
     directions = []
     for direction in (LEFT_RIGHT, RIGHT_LEFT):
-        p, q = comparison.sides(direction)
+        p, q = comparison.oriented(direction)
         epsilon = hockey_stick.epsilon_at(p, q, claim.delta)
         directions.append((hockey_stick.hockey_stick(p, q, claim.epsilon), epsilon, direction))
     # by ε first: at the claimed ε both deltas may be 0
@@ -87,7 +87,7 @@ def evidence(comparison: PairLaws, pair: Pair, claim: Claim) -> tuple[ExactEvide
     _, epsilon, direction = max(directions, key=lambda f: (f[1], f[0]))
     # the event that shows it: at the exact ε the divergence is the claimed δ, a shade below there is room
     at = claim.epsilon if math.isinf(epsilon) or epsilon > claim.epsilon else max(0.0, epsilon * (1 - 1e-6))
-    p, q = comparison.sides(direction)
+    p, q = comparison.oriented(direction)
     chosen = hockey_stick.optimal_event(p, q, at)
     event = comparison.event(chosen)
     exact = ExactEvidence(
@@ -118,7 +118,7 @@ def enclosed(
         return evidence
     laws = interval_laws(mechanism, pair.left, pair.right, path_limit=PATHS)
     p, q, delta = laws.left, laws.right, decimal(claim.delta)
-    epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]
+    epsilons = [epsilon_at(a, b, delta) for a, b in ((p, q), (q, p))]
     if any(math.isinf(e.high) for e in epsilons):
         strict, epsilons = epsilons, []
         for e, (a, b) in zip(strict, ((p, q), (q, p)), strict=True):
@@ -127,7 +127,7 @@ def enclosed(
             both = [(x, y) for x, y in zip(a, b, strict=True) if not y.is_zero()] if met else []
             rest = epsilon_at([x for x, _ in both], [y for _, y in both], 0).high if both else 0.0
             epsilons.append(Enclosure(more.low, max(more.high, rest)))
-    deltas = [outward(delta_at(*sides, decimal(claim.epsilon))) for sides in ((p, q), (q, p))]
+    deltas = [outward(delta_at(a, b, decimal(claim.epsilon))) for a, b in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
     # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
     delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)

@@ -94,11 +94,11 @@ def exact_outputs(comparison: PairLaws, event: Event) -> OutputPlot:
 
 def sampled_outputs(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     """Observed shares of both datasets' outputs, reals in bins, the event marked."""
-    if any(side.blocks or side.others for side in (left, right)):
+    if any(outputs.blocks or outputs.others for outputs in (left, right)):
         return _real_bins(left, right, event)
     values = list(dict.fromkeys([*left.counts, *right.counts]))
     # `runs` adds up all counts, so it is asked once
-    p, q = (np.array([side.counts.get(v, 0) for v in values]) / side.runs for side in (left, right))
+    p, q = (np.array([outputs.counts.get(v, 0) for v in values]) / outputs.runs for outputs in (left, right))
     if len(values) > SHOWN_OUTCOMES and all(map(_binnable, values)):
         return _binned("sampled", values, p, q, event)
     heavy = set(np.argsort(-(p + q), kind="stable")[:SHOWN_OUTCOMES].tolist())
@@ -117,12 +117,12 @@ def drawing(draw: Callable[[Seen], Drawing | None], findings: Findings) -> Drawi
         marks = worst.event.marks(plain(exact.values)).tolist()
         values, left, right = plain(exact.values), exact.left.tolist(), exact.right.tolist()
         return draw(Seen(worst.pair, "exact", values, left, right, marks))
-    if best is not None and best.shown is not None and not any(side.blocks or side.others for side in best.shown):
-        counts = [side.counts for side in best.shown]
+    if best is not None and best.shown is not None and not any(one.blocks or one.others for one in best.shown):
+        counts = [outputs.counts for outputs in best.shown]
         values = list(dict.fromkeys([*counts[0], *counts[1]]))
         marks = best.learned.event.marks(values).tolist()
         # `runs` adds up all counts, so it is asked once
-        runs = [side.runs for side in best.shown]
+        runs = [outputs.runs for outputs in best.shown]
         left, right = ([c.get(v, 0) / n for v in values] for c, n in zip(counts, runs, strict=True))
         return draw(Seen(best.pair, "sampled", values, left, right, marks))
     pair = worst.pair if worst is not None else best.pair if best is not None else None
@@ -133,16 +133,16 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
     """The event's score in bins, and outcomes without a score one by one."""
     scores, times_of = [], []
     lone: dict[object, list[float]] = {}
-    for side, outputs in enumerate((left, right)):
+    for which, outputs in enumerate((left, right)):
         values, runs = list(outputs.counts), outputs.runs
         counted, counts = event.scores(values), np.array(list(outputs.counts.values()), dtype=np.float64)
         for value, number, at in zip(values, counts.tolist(), counted.tolist(), strict=True):
             if not math.isfinite(at):
-                lone.setdefault(value, [0.0, 0.0])[side] = number / runs
+                lone.setdefault(value, [0.0, 0.0])[which] = number / runs
         uncounted = np.concatenate([np.empty(0), *map(event.scores, outputs.uncounted)])
         unscored = int(np.count_nonzero(~np.isfinite(uncounted)))
         if unscored:
-            lone.setdefault(WITHOUT_SCORE, [0.0, 0.0])[side] = unscored / runs
+            lone.setdefault(WITHOUT_SCORE, [0.0, 0.0])[which] = unscored / runs
         together, weights = np.concatenate([uncounted, counted]), np.concatenate([np.ones(len(uncounted)), counts])
         scores.append(together[np.isfinite(together)])
         times_of.append(weights[np.isfinite(together)])
@@ -164,8 +164,8 @@ def _real_bins(left: Outputs, right: Outputs, event: Event) -> OutputPlot:
         middle = np.concatenate([[edges[0] - 1e-9], (edges[:-1] + edges[1:]) / 2, [edges[-1] + 1e-9]])
         marked += [any(u < m <= v for u, v in event.intervals) for m in middle.tolist()]
         p, q = (
-            (np.histogram(at, ends, weights=many)[0] / side.runs).tolist()
-            for at, many, side in zip(scores, times_of, (left, right), strict=True)
+            (np.histogram(at, ends, weights=many)[0] / outputs.runs).tolist()
+            for at, many, outputs in zip(scores, times_of, (left, right), strict=True)
         )
     outcomes = list(lone)
     shown = _reading_order(outcomes)[:SHOWN_OUTCOMES]
@@ -199,8 +199,8 @@ def _binned(
     at = np.repeat(first - np.cumsum(reach) + reach, reach) + np.arange(reach.sum())
     overlap = np.minimum(stops[part], ends[at + 1]) - np.maximum(starts[part], ends[at])
     share = (overlap / (stops - starts)[part]).astype(np.float64)
-    sides = (left, right, (left + right) * event.marks(values))
-    p, q, inside = (np.bincount(at, share * side[part], len(ends) - 1) for side in sides)
+    weights = (left, right, (left + right) * event.marks(values))
+    p, q, inside = (np.bincount(at, share * masses[part], len(ends) - 1) for masses in weights)
     labels = [str(IntegerRange(*pair)) for pair in pairwise(ends.tolist())]
     return OutputPlot(kind, labels, rounded(p), rounded(q), (inside > (p + q) / 2).tolist(), 0)
 

@@ -38,9 +38,9 @@ def played(copy: MechanismTarget, pair: Pair, *, swapped: bool, seed: int) -> li
     """Samples of both datasets of a pair, the same in either order; None where the copy does not run."""
     drawn: list[Outputs] = []
     try:
-        for side in (1, 0) if swapped else (0, 1):
-            dataset = pair.right if side else pair.left
-            drawn.append(copy.runs(dataset, SAMPLES, SeedSequence([seed, side])))
+        for which in (1, 0) if swapped else (0, 1):
+            dataset = pair.right if which else pair.left
+            drawn.append(copy.runs(dataset, SAMPLES, SeedSequence([seed, which])))
     except Exception:
         return None
     return drawn[::-1] if swapped else drawn

@@ -34,26 +34,26 @@ def ledger_rows(job: PrivacyJob, findings: Findings) -> tuple[list[LedgerRow], L
         return [], None
     mechanism = job.target.subject
     try:
-        dearest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
+        costliest = grouped(ledger(mechanism, pairs[0].left, runs=RUNS, seed=0), job.claim.relation.size)
     except DpauditError:
         return [], None
-    spent = None if worst is None else _spent(mechanism, job, worst, findings.laws)
-    if worst is None or spent is None or not spent.parts:
-        return (_rows(dearest, 0) if dearest.parts else []), None
+    losses = None if worst is None else _breakdown(mechanism, job, worst, findings.laws)
+    if worst is None or losses is None or not losses.parts:
+        return (_rows(costliest, 0) if costliest.parts else []), None
     pair = pair_record(worst.pair, job.claim)
     # other draws may use more mechanisms than this course does, and the claim covers them as well
-    most = dearest.worst(spent.entry)
-    spent = replace(spent, entry=replace(spent.entry, composed=most.composed, parts=most.parts))
-    return _spent_rows(spent, 0), LossBreakdown(pair, worst.evidence.direction, spent.share)
+    most = costliest.worst(losses.entry)
+    losses = replace(losses, entry=replace(losses.entry, composed=most.composed, parts=most.parts))
+    return _loss_rows(losses, 0), LossBreakdown(pair, worst.evidence.direction, losses.share)
 
 
-def _spent(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> LossTerm | None:
+def _breakdown(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> LossTerm | None:
     """The course to the worst event, of the dataset on which it is likelier."""
     pair, exact = worst.pair, worst.evidence
-    sides = (pair.left, pair.right) if exact.direction == LEFT_RIGHT else (pair.right, pair.left)
+    datasets = (pair.left, pair.right) if exact.direction == LEFT_RIGHT else (pair.right, pair.left)
     try:
         return loss_breakdown(
-            mechanism, *sides, worst.event.marks, leak=exact.epsilon is None, claim=job.claim,
+            mechanism, *datasets, worst.event.marks, leak=exact.epsilon is None, claim=job.claim,
             group=job.claim.relation.size, cache=laws, path_limit=PATHS,
         )
     except DpauditError:
@@ -64,22 +64,22 @@ def _rows(entry: Entry, depth: int) -> list[LedgerRow]:
     return [_row(entry, depth), *(row for part in entry.parts for row in _rows(part, depth + 1))]
 
 
-def _spent_rows(spent: LossTerm, depth: int) -> list[LedgerRow]:
-    row = _row(spent.entry, depth)
-    p, q = spent.left, spent.right
+def _loss_rows(term: LossTerm, depth: int) -> list[LedgerRow]:
+    row = _row(term.entry, depth)
+    p, q = term.left, term.right
     # a claim binds both directions, so both are held against it
     epsilon = hockey_stick.epsilon_at_symmetric(p, q, row.delta)
-    delta = max(hockey_stick.hockey_stick(*sides, row.epsilon) for sides in ((p, q), (q, p)))
+    delta = max(hockey_stick.hockey_stick(*laws, row.epsilon) for laws in ((p, q), (q, p)))
     row = replace(
         row,
         exact_epsilon=_finite(epsilon),
         exact_delta=delta,
-        value=_short(repr(spent.value), _VALUE),
-        loss=_finite(spent.loss),
-        impossible=spent.loss == math.inf,
-        remark=spent.remark,
+        value=_short(repr(term.value), _VALUE),
+        loss=_finite(term.loss),
+        impossible=term.loss == math.inf,
+        remark=term.remark,
     )
-    return [row, *(line for part in spent.parts for line in _spent_rows(part, depth + 1))]
+    return [row, *(line for part in term.parts for line in _loss_rows(part, depth + 1))]
 
 
 def _row(entry: Entry, depth: int) -> LedgerRow:

@@ -144,7 +144,7 @@ def _from_laws(claim: Claim, comparison: PairLaws) -> LossPlot:
     masses: list[Floats] = []
     infinite: list[float] = []
     for direction in (LEFT_RIGHT, RIGHT_LEFT):
-        p, q = comparison.sides(direction)
+        p, q = comparison.oriented(direction)
         both = (p > 0) & (q > 0)
         losses.append(np.log(p[both]) - np.log(q[both]))
         masses.append(p[both])
@@ -157,7 +157,7 @@ def _from_laws(claim: Claim, comparison: PairLaws) -> LossPlot:
         # (above, above + width]: what is on an end belongs to the bin below it
         at = np.searchsorted(edges + _NEAR * np.maximum(1.0, np.abs(edges)), one, side="left") - 1
         shares.append(np.bincount(np.clip(at, 0, len(edges) - 2), mass, len(edges) - 1).astype(np.float64))
-    exact = [hockey_stick.hockey_stick(*comparison.sides(d), claim.epsilon) for d in (LEFT_RIGHT, RIGHT_LEFT)]
+    exact = [hockey_stick.hockey_stick(*comparison.oriented(d), claim.epsilon) for d in (LEFT_RIGHT, RIGHT_LEFT)]
     # δ is never more, but for the rounding of a loss of ε
     deltas = [min(pair) for pair in zip(exact, beyond, strict=True)]
     return _loss_plot("exact", claim, edges, shares, infinite, beyond, deltas)

@@ -62,7 +62,7 @@ class Collected:
 
 
 def certify(
-    job: PrivacyJob, state: Sequential, runner: Runner, out: Collected, *, seed: int, spent: int, certify: bool
+    job: PrivacyJob, state: Sequential, runner: Runner, out: Collected, *, seed: int, used: int, certify: bool
 ) -> Generator[Progress, None, None]:
     """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
@@ -74,17 +74,17 @@ def certify(
     """
     tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
     out.cut_short = state.cut_short
-    budget = job.runs - spent
+    budget = job.runs - used
     if out.cut_short or budget < 1:
         return
     for number, track in enumerate(tracks, 1):
         learned = _frozen(job, state, track, budget, len(tracks), certify=certify)
         what = f"counting, pair {number} of {len(tracks)}" if len(tracks) > 1 else "certifying"
         for runs, bound in _count(
-            job, state, track, learned, runner, out, seed=seed, spent=spent, tests=len(tracks), certify=certify
+            job, state, track, learned, runner, out, seed=seed, used=used, tests=len(tracks), certify=certify
         ):
             best = max(bound, out.epsilon_lower)
-            yield Progress(spent + runs, job.runs, f"{what}, {runs:,} of {budget:,} samples per dataset", best)
+            yield Progress(used + runs, job.runs, f"{what}, {runs:,} of {budget:,} samples per dataset", best)
         if out.cut_short:
             return
 
@@ -117,7 +117,7 @@ def _count(
     out: Collected,
     *,
     seed: int,
-    spent: int,
+    used: int,
     tests: int,
     certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
@@ -127,7 +127,7 @@ def _count(
     time limit or a crash stops it. (A crash is an output like any other, of which no event holds; the counts of a look
     that was reached are those of a mechanism that may crash.)
     """
-    sizes = _analyses(job.runs - spent, certify=certify)
+    sizes = _analyses(job.runs - used, certify=certify)
     numerator, denominator = (1, 0) if learned.reverse else (0, 1)
     hits, done, shown = [0, 0], 0, [Tally(), Tally()]
     trail: list[tuple[int, int, int]] = []
@@ -139,16 +139,16 @@ def _count(
         for analysis, size in sizes:
             alpha = state.shares.at_analysis(analysis, tests)
             for part in _parts(size - done):
-                sides = draw(
+                samples = draw(
                     job, track.pair, part, runner, seed=seed, index=track.index, phase=CERTIFY, batch=batch,
                     noted=state.monitor.note,
                 )
                 batch += 1
-                state.monitor.see(sides)
+                state.monitor.see(samples)
                 # the event is fixed, so its counts so far give the next alternative
                 seen = _with(learned, hits[numerator], hits[denominator], done)
                 process = track.bits_process if learned.family == "bits" else track.process
-                x, y = update_martingale(process, seen, sides)
+                x, y = update_martingale(process, seen, samples)
                 hits[numerator] += x
                 hits[denominator] += y
                 done += part
@@ -156,9 +156,9 @@ def _count(
                 if track is not state.smaller:
                     track.runs_certified += part
                     state.interim_analysis()
-                for side in (0, 1):
+                for which in (0, 1):
                     if 2 * done <= SHOWN or batch == 1:
-                        shown[side].merge(sides[side])
+                        shown[which].merge(samples[which])
                 trail.append((done, hits[numerator], hits[denominator]))
                 bound = clopper_pearson.epsilon_lower(
                     hits[numerator], done, hits[denominator], done, delta=delta, alpha=alpha

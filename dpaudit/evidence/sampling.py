@@ -15,7 +15,7 @@ from dpaudit.subjects.runner import Runner, Unit
 SEARCH, LEARN, MINIMIZE, CERTIFY = range(4)
 """Phases of an audit; each has random streams of its own."""
 
-Sides = tuple[Outputs, Outputs]
+Samples = tuple[Outputs, Outputs]
 """Outputs on the left and on the right dataset."""
 
 FIRST_BATCH = 5
@@ -39,7 +39,7 @@ def batches(runs: int, *, growth: float = GROWTH) -> Iterator[int]:
 def draw(
     job: PrivacyJob, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
     noted: Callable[[Unit, Outputs], None] | None = None,
-) -> Sides:
+) -> Samples:
     """`runs` fresh runs on each side.
 
     Args:
@@ -55,9 +55,9 @@ def draw(
     sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
     # both sides of a part follow each other, so that a pool works on both
     units = [
-        Unit(dataset, size, SeedSequence([seed, key, index, side, phase, batch, part]))
+        Unit(dataset, size, SeedSequence([seed, key, index, which, phase, batch, part]))
         for part, size in enumerate(sizes)
-        for side, dataset in enumerate((pair.left, pair.right))
+        for which, dataset in enumerate((pair.left, pair.right))
     ]
     tallies = (Tally(), Tally())
     for i, outputs in enumerate(runner.run(job.target, units)):

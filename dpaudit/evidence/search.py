@@ -81,7 +81,8 @@ def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
     if "floats" not in data:
         # the values were listed one by one
         return []
-    holds = {exception_of(value) for side in (pair.left, pair.right) for record in side for value in leaves_of(record)}
+    records = [record for dataset in (pair.left, pair.right) for record in dataset]
+    holds = {exception_of(value) for record in records for value in leaves_of(record)}
     return [
         f"The pair contains {name}, which a column of floats can contain whatever its range, so {DATA.called(door)} "
         f"{data!r} includes it. If it cannot reach the mechanism, exclude it with {option}=False."
@@ -91,7 +92,7 @@ def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
 
 
 def minimize_strongest(
-    job: PairSearch, state: Sequential, runner: Runner, findings: Findings, *, seed: int, spent: int
+    job: PairSearch, state: Sequential, runner: Runner, findings: Findings, *, seed: int, used: int
 ) -> Generator[Progress, None, None]:
     """Minimise the refuting pair.
 
@@ -99,7 +100,7 @@ def minimize_strongest(
     on the smaller one uses fresh samples.
     """
     strongest, objective = state.strongest, SampledObjective(job, runner, seed)
-    runs = min(max(2 * spent, 100), learning_runs(job.runs))
+    runs = min(max(2 * used, 100), learning_runs(job.runs))
     learned: dict[tuple[Dataset, Dataset], Learner] = {}
     tests = 0
 
@@ -111,7 +112,7 @@ def minimize_strongest(
         learned[pair.left, pair.right] = tried.learner
         return tried.refuted
 
-    yield Progress(spent, job.runs, "minimising the refuting pair", state.epsilon_lower)
+    yield Progress(used, job.runs, "minimising the refuting pair", state.epsilon_lower)
     try:
         minimized = minimize(
             strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS

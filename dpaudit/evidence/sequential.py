@@ -12,7 +12,7 @@ from dpaudit.adversary import Pair
 from dpaudit.adversary.events.learner import LearnedEvent, Learner
 from dpaudit.errors import TimeLimitError
 from dpaudit.evidence.assumptions import Monitor
-from dpaudit.evidence.sampling import LEARN, Sides, batches, draw
+from dpaudit.evidence.sampling import LEARN, Samples, batches, draw
 from dpaudit.interpret import Outputs
 from dpaudit.language.relation import plain_records
 from dpaudit.plans.alpha_shares import Shares, learning_runs
@@ -192,13 +192,13 @@ def explore(
         for batch, size in enumerate(batches(limit)):
             for track in state.tracks:
                 yield Progress(done, job.runs, _what(track, state, done, job.runs), state.epsilon_lower)
-                sides = draw(
+                samples = draw(
                     job, track.pair, size, runner, seed=seed, index=track.index, phase=LEARN, batch=batch,
                     noted=state.monitor.note,
                 )
-                state.monitor.see(sides)
-                _multiply(track, sides, job)
-                track.learner.add(*sides)
+                state.monitor.see(samples)
+                _multiply(track, samples, job)
+                track.learner.add(*samples)
                 track.runs += size
                 state.runs += 2 * size
             done += size
@@ -210,23 +210,23 @@ def explore(
     return done
 
 
-def _multiply(track: Track, sides: Sides, job: PrivacyJob) -> None:
+def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
     """Stake on what earlier batches taught, and only then learn from this one."""
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     if track.runs:
-        update_martingale(track.process, track.learner.choose_event(epsilon=epsilon, delta=delta), sides)
-    track.real = track.real or any(_holds_doubles(side) for side in sides)
+        update_martingale(track.process, track.learner.choose_event(epsilon=epsilon, delta=delta), samples)
+    track.real = track.real or any(_holds_doubles(outputs) for outputs in samples)
     if track.real and track.runs < BITS_RUNS:
         if track.runs:
             track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)
-            update_martingale(track.bits_process, track.learned_bits, sides)
-        track.bits.add(*sides)
-        track.bits_runs += sides[0].runs
+            update_martingale(track.bits_process, track.learned_bits, samples)
+        track.bits.add(*samples)
+        track.bits_runs += samples[0].runs
 
 
-def update_martingale(process: Martingale, learned: LearnedEvent, sides: Sides) -> tuple[int, int]:
+def update_martingale(process: Martingale, learned: LearnedEvent, samples: Samples) -> tuple[int, int]:
     """Test an event on fresh samples; returns its counts under the dataset where it is more likely, and the other."""
-    top, bottom = reversed(sides) if learned.reverse else sides
+    top, bottom = reversed(samples) if learned.reverse else samples
     x, y = learned.event.count(top), learned.event.count(bottom)
     process.update(x, top.runs, y, bottom.runs, past=(learned.x, learned.n, learned.y, learned.m))
     return x, y

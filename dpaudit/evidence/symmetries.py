@@ -274,15 +274,15 @@ def _covered(ends: list[int], ranges: list[tuple[int, int]]) -> list[IntegerRang
 
 def closed(outcomes: Sequence[Hashable], symmetries: Sequence[Symmetry], most: int) -> tuple[Hashable, ...]:
     """The outcomes and all their images, so that symmetries permute them."""
-    images_of = dict.fromkeys(outcomes)
-    edge: list[Hashable] = list(images_of)
-    while edge and len(images_of) <= most:
+    reached = dict.fromkeys(outcomes)
+    edge: list[Hashable] = list(reached)
+    while edge and len(reached) <= most:
         images = dict.fromkeys(symmetry.on(outcome) for symmetry in symmetries for outcome in edge)
-        edge = [image for image in images if image not in images_of]
-        images_of.update(dict.fromkeys(edge))
+        edge = [image for image in images if image not in reached]
+        reached.update(dict.fromkeys(edge))
     if edge:
         raise SymmetryError(f"Symmetries map {len(outcomes):,} outputs to more than {most:,}; fix `symmetries`.")
-    return tuple(images_of)
+    return tuple(reached)
 
 
 def turns(

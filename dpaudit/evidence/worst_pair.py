@@ -78,8 +78,8 @@ def find_worst(
         whose = "that datasets attain" if job.mode.realised else "whose output distributions could be compared"
         raise NotEnumerableError("No pair was found {}; raise {} or {}.", whose, SIZE, COMPARED)
     epsilon, subject = search.best
-    sides = (subject.pair.left, subject.pair.right)
-    seen = None if job.mode.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, sides, cache))
+    datasets = (subject.pair.left, subject.pair.right)
+    seen = None if job.mode.ordered else of_one_kind(lambda cache: order_seen(subject.mechanism, datasets, cache))
     if seen is not None:
         # neighbouring multisets may be sequences that differ in many rows
         raise NotEnumerableError("The order of records matters to {}: search with {}.", job.target.name, ORDERED)
@@ -112,7 +112,7 @@ class _Search:
     crash: MechanismError | None = None
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether the search is over; most attempts may have scores that no dataset attains."""
         return self.compared >= self.most or self.tried >= TRIED * self.most
 
@@ -169,13 +169,13 @@ class _Search:
 
         order = rng.permutation(len(others))[: max(1, self.most // STARTS)]
         starts = [*given, *(others[i] for i in order)]
-        while not self.spent and starts:
+        while not self.exhausted and starts:
             rng = default_rng([seed, WORST, self.climbs])
             self.climbs += 1
             asked = len(known)
             for item in starts:
                 # the climb finds them known; what is shown must not wait for its whole first round
-                if not self.spent:
+                if not self.exhausted:
                     score(item, 1)
                     yield self.progress()
             for _ in climb(
@@ -186,7 +186,7 @@ class _Search:
                 rounds=self.most,
                 width=WIDTH,
                 patience=PATIENCE,
-                stop=lambda: self.spent,
+                stop=lambda: self.exhausted,
             ):
                 yield self.progress()
             if len(known) == asked:
@@ -211,9 +211,9 @@ def needed(subject: Subject, claim: Claim, cache: LawCache | None = None) -> flo
         noise = losses_of(subject.mechanism, subject.pair).noise
         bounds = noise.epsilon(claim.delta)
         return bounds.low if bounds.low > 0 else noise.delta(0.0).high - claim.delta
-    sides = ((laws.left, laws.right), (laws.right, laws.left))
-    epsilon = max(hockey_stick.epsilon_at(p, q, claim.delta) for p, q in sides)
-    return epsilon if epsilon > 0 else max(hockey_stick.hockey_stick(p, q, 0.0) for p, q in sides) - claim.delta
+    directions = ((laws.left, laws.right), (laws.right, laws.left))
+    epsilon = max(hockey_stick.epsilon_at(p, q, claim.delta) for p, q in directions)
+    return epsilon if epsilon > 0 else max(hockey_stick.hockey_stick(p, q, 0.0) for p, q in directions) - claim.delta
 
 
 def _by_records(
@@ -222,7 +222,7 @@ def _by_records(
     """Over pairs of datasets: by counts, or record by record where their order matters."""
     relation, worst_case, records = job.claim.relation, job.mode, job.records
     rng = default_rng([seed, WORST])
-    most = max([worst_case.records, *(len(side) for pair in job.starts for side in (pair.left, pair.right))])
+    most = max([worst_case.records, *(len(dataset) for pair in job.starts for dataset in (pair.left, pair.right))])
     neighbourhood = (
         RecordMutations(relation, records, worst_case.records)
         if worst_case.ordered

@@ -48,7 +48,7 @@ def _walks(jobs: list[PrivacyJob], request: Request, most: int) -> list[GroupCha
     records = request.records or _records(pairs, scopes)
     counted = bool(scopes) and not scopes[0].ordered
     counted = isinstance(pairs[0].left, Multiset) if pairs else counted
-    sizes = [len(side) for pair in pairs for side in (pair.left, pair.right)]
+    sizes = [len(dataset) for pair in pairs for dataset in (pair.left, pair.right)]
     sizes += [scope.records for scope in scopes]
     size = max(sizes, default=0)
     if claim.relation.kind == "replace-one" and most > size:
@@ -121,8 +121,8 @@ def _refuse(name: str, claim: Claim) -> None:
 
 def _records(pairs: list[Pair], scopes: list[Scope]) -> Records:
     """The records that occur in pairs and scopes."""
-    sides = [side for pair in pairs for side in (pair.left, pair.right)]
-    values = [v for side in sides for v in (side.values if isinstance(side, Multiset) else side)]
+    datasets = [dataset for pair in pairs for dataset in (pair.left, pair.right)]
+    values = [v for dataset in datasets for v in (dataset.values if isinstance(dataset, Multiset) else dataset)]
     different = dict.fromkeys((*values, *(v for scope in scopes for v in scope.domain)))
     try:
         return SampledFrom(tuple(sorted(different)))

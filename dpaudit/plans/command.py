@@ -47,7 +47,7 @@ def _words(option: Option, request: Request) -> Iterator[str]:
     match option.kind:
         case "pair":
             if request.given_pairs:
-                yield from (option.flag, *(json_text(dataset_to_json(side)) for side in request.given_pairs[0]))
+                yield from (option.flag, *(json_text(dataset_to_json(dataset)) for dataset in request.given_pairs[0]))
         case "parameters":
             for name, given in value.items() if isinstance(value, dict) else value:
                 # a text is quoted, so that "1" does not come back as 1

@@ -123,8 +123,8 @@ def timed(comparison: Comparison, spec: ComparisonSpec, result: Result) -> Resul
         case = cases[row.algorithm, row.records]
         if row.utility is None or case is None or result.utility[row.utility].crashed:
             continue
-        spent = [_one_run(case, seed) for seed in range(TIMED_RUNS)]
-        seconds[result.utility[row.utility].replay + ONE_RUN] = statistics.median(spent)
+        durations = [_one_run(case, seed) for seed in range(TIMED_RUNS)]
+        seconds[result.utility[row.utility].replay + ONE_RUN] = statistics.median(durations)
     return replace(result, timings=replace(result.timings, audits=seconds))
 
 

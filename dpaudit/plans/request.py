@@ -307,7 +307,7 @@ class Request:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "relation": self.relation,
-            "pair": None if self.pair is None else [dataset_to_json(side) for side in self.pair],
+            "pair": None if self.pair is None else _datasets_to_json(self.pair),
             "data": self.data,
             "size": self.size,
             "parameters": {key: repr(value) for key, value in self.parameters.items()},
@@ -323,7 +323,7 @@ class Request:
             **({} if self.comparison is None else {"comparison": repr(astuple(self.comparison))}),
             **({} if self.groups is None else {"groups": self.groups}),
             **({} if self.claim is None else {"claim": repr(self.claim)}),
-            **({"pairs": [[dataset_to_json(side) for side in pair] for pair in self.pairs]} if self.pairs else {}),
+            **({"pairs": list(map(_datasets_to_json, self.pairs))} if self.pairs else {}),
         }
 
     def to_json(self) -> str:

@@ -146,8 +146,8 @@ def _change(link: ChainLink) -> str:
         return f"{_short(come or '')} added" if gone is None else f"{_short(gone)} removed"
     text = f"{_short(gone)} → {_short(come)}"
     if isinstance(link.pair.left, list) and isinstance(link.pair.right, list):
-        sides = zip(link.pair.left, link.pair.right, strict=False)
-        at = next((i for i, (a, b) in enumerate(sides, 1) if a != b), None)
+        records = zip(link.pair.left, link.pair.right, strict=False)
+        at = next((i for i, (a, b) in enumerate(records, 1) if a != b), None)
         return text if at is None else f"{text} (record {at})"
     return text
 

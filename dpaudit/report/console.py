@@ -16,7 +16,7 @@ from rich.text import Text
 
 from dpaudit.report import chains, loss_breakdown, utility, wording
 from dpaudit.report.comparison import comparison_block
-from dpaudit.report.datasets import Side, compare
+from dpaudit.report.datasets import Excerpt, compare
 from dpaudit.report.numbers import stated
 from dpaudit.report.progress import TerminalBar
 from dpaudit.report.terminal_text import Rows, columns, for_encoding, render_card, render_corpus, render_list
@@ -241,18 +241,18 @@ def _add_event(block: Rows, audit: Audit) -> None:
 def _add_datasets(block: Rows, pair: PairRecord) -> None:
     """Both datasets, one under the other, with ‹ › around the differences."""
     for part in compare(pair.left, pair.right, limit=12):
-        for name, side in (("D ", part.left), ("D′", part.right)):
+        for name, excerpt in (("D ", part.left), ("D′", part.right)):
             head = f"{name} {part.name}: " if part.name else f"{name} "
-            block.labelled("", Text.assemble(head, _dataset(side)))
+            block.labelled("", Text.assemble(head, _dataset(excerpt)))
 
 
-def _dataset(side: Side) -> Text:
-    text = Text("[" if side.bracketed else "")
-    for number, piece in enumerate(side.pieces):
+def _dataset(excerpt: Excerpt) -> Text:
+    text = Text("[" if excerpt.bracketed else "")
+    for number, piece in enumerate(excerpt.pieces):
         text.append(", " if number else "")
         text.append(f"‹{piece.text}›" if piece.changed else piece.text, "bold" if piece.changed else "")
-    text.append("]" if side.bracketed else "")
-    text.append(f"  ({side.size})" if side.size else "", "dim")
+    text.append("]" if excerpt.bracketed else "")
+    text.append(f"  ({excerpt.size})" if excerpt.size else "", "dim")
     return text
 
 

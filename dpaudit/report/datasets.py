@@ -30,7 +30,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Side:
+class Excerpt:
     """One dataset (or one of its named parts): its pieces in order, and its size in words."""
 
     pieces: tuple[Piece, ...]
@@ -49,11 +49,11 @@ class Part:
     """A named part of both datasets ("" for the whole), e.g. the public rows."""
 
     name: str
-    left: Side
-    right: Side
+    left: Excerpt
+    right: Excerpt
 
     @property
-    def differs(self) -> bool:
+    def marked(self) -> bool:
         """Whether anything is marked."""
         return any(piece.changed for piece in (*self.left.pieces, *self.right.pieces))
 
@@ -77,7 +77,7 @@ def _compare(name: str, left: Json, right: Json, limit: int) -> list[Part]:
             for part in _compare(f"{name}.{key}" if name else str(key), left[key], right[key], limit)
         ]
     changed = left != right
-    return [Part(name, *(Side((Piece(_value(v), changed),), "", bracketed=False) for v in (left, right)))]
+    return [Part(name, *(Excerpt((Piece(_value(v), changed),), "", bracketed=False) for v in (left, right)))]
 
 
 def _value(value: Json) -> str:
@@ -117,19 +117,19 @@ def _compare_multisets(
         ((left.get(key) or right[key])[0], left.get(key, ("", 0))[1], right.get(key, ("", 0))[1])
         for key in keys
     ]
-    sides = []
+    excerpts = []
     for which, data in ((1, left), (2, right)):
         pieces = [Piece(f"{row[0]} × {count(int(row[which]))}", row[1] != row[2]) for row in rows]
         records = sum(times for _, times in data.values())
         size = f"{_plural(records, 'record')}, {_plural(len(data), 'value')}"
-        sides.append(Side(_elided(pieces, [1] * len(pieces), limit), size, bracketed=True))
-    return Part(name, *sides)
+        excerpts.append(Excerpt(_elided(pieces, [1] * len(pieces), limit), size, bracketed=True))
+    return Part(name, *excerpts)
 
 
 def _compare_lists(name: str, left: list[Json], right: list[Json], limit: int) -> Part:
     texts = [[json.dumps(v, sort_keys=True) for v in data] for data in (left, right)]
     flags = _changes(*texts)
-    sides = []
+    excerpts = []
     for data, keys, changed in zip((left, right), texts, flags, strict=True):
         pieces, lengths, start = [], [], 0
         for (_, flag), run in groupby(zip(keys, changed, strict=True)):
@@ -141,8 +141,8 @@ def _compare_lists(name: str, left: list[Json], right: list[Json], limit: int) -
             )
             lengths += [length] if length > 2 else [1] * length
             start += length
-        sides.append(Side(_elided(pieces, lengths, limit), _plural(len(data), "record"), bracketed=True))
-    return Part(name, *sides)
+        excerpts.append(Excerpt(_elided(pieces, lengths, limit), _plural(len(data), "record"), bracketed=True))
+    return Part(name, *excerpts)
 
 
 def _changes(left: Sequence[str], right: Sequence[str]) -> tuple[list[bool], list[bool]]:

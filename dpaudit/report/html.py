@@ -416,8 +416,8 @@ def timings_text(result: Result) -> str:
     workers = f"{timings.jobs} worker{'' if timings.jobs == 1 else 's'}"
     text = f"Started {timings.started}, took {timings.seconds:.1f} s with {workers}."
     names = {audit.replay: wording.full_name(audit) for audit in result.every}
-    told = [item for item in timings.audits.items() if item[0] in names]
-    slowest = sorted(told, key=lambda item: (-item[1], item[0]))[:5]
+    timed = [item for item in timings.audits.items() if item[0] in names]
+    slowest = sorted(timed, key=lambda item: (-item[1], item[0]))[:5]
     if len(names) > 1 and slowest:
         text += (
             f" Slowest: {'; '.join(f'{names[key]} {seconds:.1f} s' for key, seconds in slowest)}."

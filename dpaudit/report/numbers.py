@@ -89,7 +89,7 @@ def power_below(exponent: float, against: float | None = None) -> str:
     exact, shown = Decimal(repr(float(exponent))), Decimal(0)
     for digits in range(1, 16):
         shown = exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)
-        if against is None or _side(float(shown), against) == _side(exponent, against):
+        if against is None or _sign(float(shown), against) == _sign(exponent, against):
             break
     return f"10^{shown:f}" if shown else "1"
 
@@ -101,10 +101,10 @@ def _rounded(x: float, rounding: str, against: float | None, least: int = 3) -> 
     text = ""
     for digits in range(least, 18):
         text = f"{float(Context(prec=digits, rounding=rounding).plus(exact)):.{digits}g}"
-        if against is None or _side(float(text), against) == _side(x, against):
+        if against is None or _sign(float(text), against) == _sign(x, against):
             break
     return text
 
 
-def _side(x: float, against: float) -> int:
+def _sign(x: float, against: float) -> int:
     return (x > against) - (x < against)

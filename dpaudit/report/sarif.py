@@ -185,10 +185,10 @@ def _from_here(where: Location) -> str:
 
 def _invocation(result: Result, *, expect: bool) -> dict[str, object]:
     code = exit_code(result, expect=expect)
-    told = []
+    notifications = []
     if result.interrupted:
         text = "Interrupted: audits that had not ended are missing."
-        told.append({"level": "error", "message": {"text": text}})
+        notifications.append({"level": "error", "message": {"text": text}})
     begun = _instant(result.timings.started)
     took = timedelta(seconds=max(result.timings.seconds, 0.0))
     times = {} if begun is None else {"startTimeUtc": _utc(begun), "endTimeUtc": _utc(begun + took)}
@@ -197,7 +197,7 @@ def _invocation(result: Result, *, expect: bool) -> dict[str, object]:
         "executionSuccessful": code not in (4, 130),
         "exitCode": code,
         **times,
-        **({"toolExecutionNotifications": told} if told else {}),
+        **({"toolExecutionNotifications": notifications} if notifications else {}),
     }
 
 

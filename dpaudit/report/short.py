@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.report import utility, wording
-from dpaudit.report.datasets import Part, Side, compare
+from dpaudit.report.datasets import Excerpt, Part, compare
 from dpaudit.results.faults import Fault
 from dpaudit.results.model import Audit, UtilityAudit
 from dpaudit.results.plain import flat
@@ -64,11 +64,11 @@ def _pair(audit: Audit) -> list[str]:
     lines = [f"  pair    {wording.pair_name(audit.pair)}"]
     for part in compare(audit.pair.left, audit.pair.right, limit=12):
         head = f"{part.name}: " if part.name else ""
-        lines += [f"          {name:5} {head}{side.text()}  ({side.size})" for name, side in _sides(part)]
+        lines += [f"          {name:5} {head}{excerpt.text()}  ({excerpt.size})" for name, excerpt in _excerpts(part)]
     return lines
 
 
-def _sides(part: Part) -> tuple[tuple[str, Side], ...]:
+def _excerpts(part: Part) -> tuple[tuple[str, Excerpt], ...]:
     return (("D", part.left), ("D′", part.right))
 
 

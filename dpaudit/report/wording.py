@@ -367,8 +367,8 @@ def probabilities_sentence(evidence: ExactEvidence) -> str:
     """E.g. "probability 0.5 under D, 0.0677 under D′"."""
     if evidence.p is None or evidence.q is None:
         return ""
-    sides = (evidence.p, evidence.q) if more_likely_dataset(evidence) == "D" else (evidence.q, evidence.p)
-    return f"probability {small(sides[0])} under D, {small(sides[1])} under D′"
+    probabilities = (evidence.p, evidence.q) if more_likely_dataset(evidence) == "D" else (evidence.q, evidence.p)
+    return f"probability {small(probabilities[0])} under D, {small(probabilities[1])} under D′"
 
 
 def counts_sentence(evidence: SampledEvidence) -> str:

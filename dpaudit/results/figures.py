@@ -261,9 +261,9 @@ def dots(
     return Layer("dots", style, list(xs), list(ys), label, mark, [float(s) for s in sizes])
 
 
-def line(*courses: Iterable[tuple[float, float]], style: str, label: str = "") -> Layer:
+def line(*paths: Iterable[tuple[float, float]], style: str, label: str = "") -> Layer:
     """Lines through points (x, y), each course apart from the others."""
-    return Layer("line", style, *_joined(courses), label)
+    return Layer("line", style, *_joined(paths), label)
 
 
 def area(*borders: Iterable[tuple[float, float]], style: str, label: str = "", strength: float = 1.0) -> Layer:
@@ -271,14 +271,14 @@ def area(*borders: Iterable[tuple[float, float]], style: str, label: str = "", s
     return Layer("area", style, *_joined(borders), label, strength=strength)
 
 
-def _joined(courses: Iterable[Iterable[tuple[float, float]]]) -> tuple[list[float | None], list[float | None]]:
+def _joined(paths: Iterable[Iterable[tuple[float, float]]]) -> tuple[list[float | None], list[float | None]]:
     x: list[float | None] = []
     y: list[float | None] = []
-    for course in courses:
+    for path in paths:
         if x:
             x.append(None)
             y.append(None)
-        for a, b in course:
+        for a, b in path:
             x.append(float(a))
             y.append(float(b))
     return x, y

@@ -87,9 +87,9 @@ def _of_audit(audit: Audit) -> Iterator[str]:
     claim = Claim(audit.claim.epsilon, audit.claim.delta)
     epsilon = min(claim.epsilon, MOST_EPSILON)
     error = (1 - audit.confidence) * (1 + SLACK) + 1e-15
-    spent = [one.alpha for one in audit.sampled] + ([audit.sequential.alpha] if audit.sequential is not None else [])
-    if math.fsum(spent) > error:
-        yield f"confidence: {audit.confidence!r}, but its tests use an error of {math.fsum(spent):.6g} together"
+    alphas = [one.alpha for one in audit.sampled] + ([audit.sequential.alpha] if audit.sequential is not None else [])
+    if math.fsum(alphas) > error:
+        yield f"confidence: {audit.confidence!r}, but its tests use an error of {math.fsum(alphas):.6g} together"
     for j, one in enumerate(audit.sampled):
         yield from (f"sampled[{j}].{what}" for what in _of_counts(one, claim))
     bounds = [one.epsilon_lower for one in audit.sampled]

@@ -26,7 +26,7 @@ from dpaudit.results.datasets import as_dataset
 ORDINARY = 9
 """Number of ordinary records per record that is NaN, infinite or −0.0."""
 
-LOOKS, LOOKED_AT = 40, 50
+LISTS, LIST_SIZE = 40, 50
 """Number of lists searched for exceptional records, and number of records in each."""
 MOST_EXCEPTIONAL = 12
 """Most exceptional records that a search mixes in."""
@@ -105,11 +105,11 @@ def exceptional_records(data: SearchStrategy[object]) -> list[object]:
             kind = tuple(repr(leaf) if exception_of(leaf) else "" for leaf in leaves)
             if any(kind) and (kind not in simplest or simplicity(record) < simplicity(simplest[kind])):
                 simplest[kind] = record
-        if drawn > LOOKS // 10 and not floats:
+        if drawn > LISTS // 10 and not floats:
             raise _NoFloatsError
 
-    lists = st.lists(data, min_size=LOOKED_AT, max_size=LOOKED_AT)
-    settings = quiet_settings(LOOKS, None, (Phase.generate,))
+    lists = st.lists(data, min_size=LIST_SIZE, max_size=LIST_SIZE)
+    settings = quiet_settings(LISTS, None, (Phase.generate,))
     with suppress(_NoFloatsError, Unsatisfiable, DatasetError):
         settings(hypothesis.seed(0)(hypothesis.given(lists)(collect)))()
     return sorted(simplest.values(), key=simplicity)[:MOST_EXCEPTIONAL]

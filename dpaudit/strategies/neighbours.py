@@ -43,8 +43,8 @@ MOST_NEIGHBOURS = 1_000
 MOST_DOMAIN = 4
 """Number of records besides the dataset's own that such a step may introduce."""
 
-_Sides: TypeAlias = tuple[tuple[object, ...], tuple[object, ...]]
-_Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[object], int, int], _Sides]
+_Datasets: TypeAlias = tuple[tuple[object, ...], tuple[object, ...]]
+_Maker: TypeAlias = Callable[[DrawFn, Any, SearchStrategy[object], int, int], _Datasets]
 _Value = TypeVar("_Value")
 
 
@@ -123,8 +123,8 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
     ) -> Neighbours:
         related = relation.value
         make: _Maker = _MAKERS.get(type(related), _by_steps)
-        sides = make(draw, related, records.value, min_size, max_size)
-        left, right = sides if ordered else map(Multiset.of, sides)
+        datasets = make(draw, related, records.value, min_size, max_size)
+        left, right = datasets if ordered else map(Multiset.of, datasets)
         # real answers were rounded, or changes cancelled each other
         assume(left != right and related.related(left, right))
         return Neighbours(plain_records(left), plain_records(right))
@@ -135,21 +135,21 @@ def _composed() -> Callable[..., SearchStrategy[Neighbours]]:
 _pairs = _composed()
 
 
-def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[object], least: int, most: int) -> _Sides:
+def _replaced(draw: DrawFn, relation: ReplaceOne, records: SearchStrategy[object], least: int, most: int) -> _Datasets:
     """Up to `size` records replaced by others."""
     k = draw(st.integers(1, min(relation.size, most)))
     changed = [_two(draw, records) for _ in range(k)]
     return _placed(draw, changed, records, least - k, most - k)
 
 
-def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[object], least: int, most: int) -> _Sides:
+def _private(draw: DrawFn, relation: PrivateRows, records: SearchStrategy[object], least: int, most: int) -> _Datasets:
     """Up to `size` private rows replaced by others."""
     k = draw(st.integers(1, min(relation.size, most)))
     changed = [_two(draw, records.filter(_is_private)) for _ in range(k)]
     return _placed(draw, changed, records, least - k, most - k)
 
 
-def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[object], least: int, most: int) -> _Sides:
+def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[object], least: int, most: int) -> _Datasets:
     """Up to `size` records that only one of the datasets has."""
     added, removed = draw(st.sampled_from(_changes_of_size(relation.size, least, most)))
     changed: list[Slot] = [(ABSENT, draw(records)) for _ in range(added)]
@@ -159,7 +159,7 @@ def _resized(draw: DrawFn, relation: AddRemoveOne, records: SearchStrategy[objec
 
 def _answers(
     draw: DrawFn, relation: Answers, records: SearchStrategy[object], least: int, most: int
-) -> _Sides:
+) -> _Datasets:
     """Answers that move towards other answers, by at most `size` times `reach`: each of them, or in total.
 
     Values between two possible answers count as possible, so the range is never left.
@@ -195,7 +195,7 @@ def _room(relation: Answers, total: float, used: float) -> float:
     return max(0.0, total - used)
 
 
-def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[object], least: int, most: int) -> _Sides:
+def _by_steps(draw: DrawFn, relation: Relation, records: SearchStrategy[object], least: int, most: int) -> _Datasets:
     """Steps to neighbours that the relation enumerates."""
     left = draw(st.lists(records, min_size=least, max_size=most).map(tuple))
     fresh = draw(st.lists(records, min_size=1, max_size=MOST_DOMAIN))
@@ -223,7 +223,7 @@ _MAKERS: dict[type[Relation], _Maker] = {
 
 def _placed(
     draw: DrawFn, changed: list[Slot], records: SearchStrategy[object], least: int, most: int
-) -> _Sides:
+) -> _Datasets:
     """The changed slots among shared records, some of which equal the changing records: ties and duplicates."""
     mine = list(dict.fromkeys(value for slot in changed for value in slot if value is not ABSENT))
     kinds = records | st.sampled_from(mine)

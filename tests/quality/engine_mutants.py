@@ -843,8 +843,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A4",
         "an event is tested on samples that have not taught it",
         "dpaudit/evidence/sequential.py",
-        ("                _multiply(track, sides, job)\n                track.learner.add(*sides)\n"),
-        ("                track.learner.add(*sides)\n                _multiply(track, sides, job)\n"),
+        ("                _multiply(track, samples, job)\n                track.learner.add(*samples)\n"),
+        ("                track.learner.add(*samples)\n                _multiply(track, samples, job)\n"),
         ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
     Mutant(
@@ -891,8 +891,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A9",
         "confidence bounds of several pairs share the error (caller)",
         "dpaudit/evidence/sampled.py",
-        ("spent=spent, tests=len(tracks), certify=certify\n        ):"),
-        ("spent=spent, tests=1, certify=certify\n        ):"),
+        ("used=used, tests=len(tracks), certify=certify\n        ):"),
+        ("used=used, tests=1, certify=certify\n        ):"),
         ("soundness/test_sample_counts.py::test_the_error_of_every_analysis_is_its_share",),
     ),
     Mutant(
@@ -923,7 +923,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "A13",
         "both datasets have streams of their own",
         "dpaudit/evidence/sampling.py",
-        "SeedSequence([seed, key, index, side, phase, batch, part])",
+        "SeedSequence([seed, key, index, which, phase, batch, part])",
         "SeedSequence([seed, key, index, phase, batch, part])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
     ),
@@ -947,8 +947,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A16",
         "every part of a batch has a stream of its own",
         "dpaudit/evidence/sampling.py",
-        "side, phase, batch, part])",
-        "side, phase, batch])",
+        "which, phase, batch, part])",
+        "which, phase, batch])",
         ("soundness/test_sample_counts.py::test_no_state_of_a_generator_is_used_twice",),
     ),
     Mutant(
@@ -998,14 +998,14 @@ MUTANTS: tuple[Mutant, ...] = (
         (
             "        if track.runs:\n"
             "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
-            "            update_martingale(track.bits_process, track.learned_bits, sides)\n"
-            "        track.bits.add(*sides)\n"
+            "            update_martingale(track.bits_process, track.learned_bits, samples)\n"
+            "        track.bits.add(*samples)\n"
         ),
         (
-            "        track.bits.add(*sides)\n"
+            "        track.bits.add(*samples)\n"
             "        if track.runs:\n"
             "            track.learned_bits = track.bits.choose_event(epsilon=epsilon, delta=delta)\n"
-            "            update_martingale(track.bits_process, track.learned_bits, sides)\n"
+            "            update_martingale(track.bits_process, track.learned_bits, samples)\n"
         ),
         ("soundness/test_sequential_assumptions.py::test_bit_patterns_are_tested_before_they_teach",),
     ),
@@ -1029,8 +1029,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A25",
         "a test counts on the dataset where its event is more likely",
         "dpaudit/evidence/sequential.py",
-        "top, bottom = reversed(sides) if learned.reverse else sides",
-        "top, bottom = sides",
+        "top, bottom = reversed(samples) if learned.reverse else samples",
+        "top, bottom = samples",
         (
             "soundness/test_sample_counts.py::test_counts_are_those_of_the_samples_that_came_after_learning",
             "soundness/test_sequential_assumptions.py::test_a_direction_is_named_for_the_dataset_on_which_the_event_is_more_likely",
@@ -1083,10 +1083,10 @@ MUTANTS: tuple[Mutant, ...] = (
         "A30",
         "the alternative of a counted batch is a function of earlier samples",
         "dpaudit/evidence/sampled.py",
-        "x, y = update_martingale(process, seen, sides)",
+        "x, y = update_martingale(process, seen, samples)",
         (
-            "x, y = update_martingale(process, _with(seen, *(learned.event.count(s) for s in (sides[::-1] if "
-            "learned.reverse else sides)), sides[0].runs), sides)"
+            "x, y = update_martingale(process, _with(seen, *(learned.event.count(s) for s in (samples[::-1] if "
+            "learned.reverse else samples)), samples[0].runs), samples)"
         ),
         ("soundness/test_sequential_assumptions.py::test_an_alternative_does_not_change_when_the_hits_of_its_own_batch_do",),
     ),
@@ -1126,8 +1126,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "A35",
         "exact evidence looks in both directions",
         "dpaudit/evidence/exact.py",
-        ("    for direction in (LEFT_RIGHT, RIGHT_LEFT):\n        p, q = comparison.sides(direction)\n        epsilon"),
-        ("    for direction in (LEFT_RIGHT,):\n        p, q = comparison.sides(direction)\n        epsilon"),
+        (
+            "    for direction in (LEFT_RIGHT, RIGHT_LEFT):\n"
+            "        p, q = comparison.oriented(direction)\n        epsilon"
+        ),
+        (
+            "    for direction in (LEFT_RIGHT,):\n"
+            "        p, q = comparison.oriented(direction)\n        epsilon"
+        ),
         (
             "soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",
             "soundness/test_exact_evidence.py::test_a_violation_in_either_direction_refutes",
@@ -1145,8 +1151,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "A37",
         "the bounds on an exact epsilon are of both directions",
         "dpaudit/evidence/exact.py",
-        "epsilons = [epsilon_at(*sides, delta) for sides in ((p, q), (q, p))]",
-        "epsilons = [epsilon_at(*sides, claim.delta) for sides in ((p, q),)]",
+        "epsilons = [epsilon_at(a, b, delta) for a, b in ((p, q), (q, p))]",
+        "epsilons = [epsilon_at(a, b, claim.delta) for a, b in ((p, q),)]",
         (
             "soundness/test_exact_evidence.py::test_the_worse_direction_is_found_and_named",
             "soundness/test_exact_evidence.py::test_a_violation_in_either_direction_refutes",

@@ -649,7 +649,7 @@ def test_what_an_earlier_process_has_done(interrupted: bool) -> None:
     kept = pickle.dumps((replace(first, reason="kept"), 1.0))
     known = resumed(supervision.Before([kept], {second.replay: "It died."}, 1000.0, 7, interrupted))
     events = list(orchestrator.check(request, resumed=known))
-    told = [event for event in events if known.told(event)]
+    told = [event for event in events if known.reported(event)]
     assert told[0] is events[0]
     started = [event.replay for event in told if isinstance(event, AuditStarted)]
     assert started == [first.replay, second.replay]

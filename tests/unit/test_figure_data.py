@@ -51,7 +51,7 @@ def test_exact_outputs_are_the_law(target: Any) -> None:
     assert plot.right == rounded(laws.right[order])
     # the event, on what the picture is of
     (exact,) = found.exact
-    p, q = (side[order][np.array(plot.event)].sum() for side in laws.sides(exact.direction))
+    p, q = (side[order][np.array(plot.event)].sum() for side in laws.oriented(exact.direction))
     assert (p, q) == pytest.approx((exact.p, exact.q))
 
 

@@ -182,8 +182,8 @@ def _floor(axes: Axes, plot: LossPlot) -> float:
     top = max([value for value in values if value > 0], default=1.0)
     past = [
         value
-        for side in (plot.left, plot.right)
-        for at, value in zip(plot.above, side, strict=True)
+        for masses in (plot.left, plot.right)
+        for at, value in zip(plot.above, masses, strict=True)
         if at >= plot.epsilon - plot.width / 2 and value > 0
     ]
     beyond = max([*past, plot.infinite_left, plot.infinite_right], default=0.0)

@@ -42,7 +42,7 @@ def output_figure(plot: OutputPlot, *, prefix: str) -> str:
         draw_outputs(axes, plot)
         _legend(figure, bars=few)
     inside = [i for i, marked in enumerate(plot.event) if marked]
-    masses = [sum(side[i] for i in inside) for side in (plot.left, plot.right)]
+    masses = [sum(law[i] for i in inside) for law in (plot.left, plot.right)]
     how = "Exact" if plot.kind == "exact" else "Observed"
     description = f"{how} distribution over {count(len(plot.labels) + plot.omitted)} outcomes"
     description += f"; the event has probability {small(masses[0])} under D and {small(masses[1])} under D′."

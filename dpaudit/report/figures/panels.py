@@ -123,7 +123,7 @@ def _frame(axes: Axes, panel: Panel) -> None:
     axes.set_ylim((y0 + y1) / 2 - reach, (y0 + y1) / 2 + reach)
 
 
-def _courses(layer: Layer) -> Iterator[tuple[list[float], list[float]]]:
+def _lines(layer: Layer) -> Iterator[tuple[list[float], list[float]]]:
     """The lines of a layer, one after the other."""
     x: list[float] = []
     y: list[float] = []
@@ -140,10 +140,10 @@ def _courses(layer: Layer) -> Iterator[tuple[list[float], list[float]]]:
 
 def _draw(axes: Axes, layer: Layer, most: float, at: int) -> None:
     if layer.kind == "line":
-        for x, y in _courses(layer):
+        for x, y in _lines(layer):
             axes.plot(x, y, zorder=2 + at / 100, clip_on=layer.style == "quiet", **_LINES[layer.style])
     elif layer.kind == "area":
-        for x, y in _courses(layer):
+        for x, y in _lines(layer):
             style = {**_AREAS[layer.style], "alpha": layer.strength}
             axes.add_patch(Polygon(np.column_stack([x, y]), closed=True, zorder=1 + at / 100, **style))
             axes.update_datalim(np.column_stack([x, y]))

@@ -261,8 +261,8 @@ def _path(d: str) -> str:
         d = _NUMBER.sub(lambda m: f"{round(float(m[0]), 2):g}", d.strip())
         return re.sub(r"(?<=[A-Za-z])\s+|\s+(?=[A-Za-z-])", "", d)
     text = ""
-    for course in d.split("M")[1:]:
-        numbers = [round(10 * float(number)) for number in _NUMBER.findall(course)]
+    for subpath in d.split("M")[1:]:
+        numbers = [round(10 * float(number)) for number in _NUMBER.findall(subpath)]
         points = _thinned([complex(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)])
         text += f"M{_pair(points[0])}"
         command = ""
@@ -273,7 +273,7 @@ def _path(d: str) -> str:
             else:
                 # a letter need not be repeated
                 text += f"{command if before != command else '' if step.real < 0 else ' '}{_pair(step)}"
-        text += "z" if "z" in course else ""
+        text += "z" if "z" in subpath else ""
     return text
 
 

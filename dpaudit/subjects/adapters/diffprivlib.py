@@ -200,13 +200,13 @@ def _function(
         f"The documentation of diffprivlib {version_of('diffprivlib')} names no relation for tools.{kind}; "
         f"{own.name} is what its sensitivity is computed for."
     )
-    look = read or ((lambda output: output[0]) if tool and kind.startswith("histogram") else None)
+    reader = read or ((lambda output: output[0]) if tool and kind.startswith("histogram") else None)
 
     def draw(dataset: Sequence[object], rng: Generator, size: int) -> list[object]:
         state = _state(rng, seeded=seeded)
         array = np.array([math.nan if record is None else record for record in dataset])
         outputs = [function(array.copy(), **{**arguments, "random_state": state}) for _ in range(size)]
-        return outputs if look is None else [look(output) for output in outputs]
+        return outputs if reader is None else [reader(output) for output in outputs]
 
     delta = arguments.get("delta", 0.0)
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
