@@ -115,7 +115,7 @@ class Before:
 
 
 class Supervised:
-    """The side of the process that is supervised."""
+    """What the supervised process does."""
 
     def __init__(self, page: Page, pipe: int, before: Before | None) -> None:
         self._page, self._pipe, self._process = page, pipe, os.getpid()

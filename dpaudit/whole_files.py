@@ -1,6 +1,6 @@
 """Write files whole: the old one or the new one is there, at whatever moment a process, a disk or a machine gives up.
 
-Everything that dpaudit writes goes through `write_file`, but for the store (SQLite keeps its own promises) and the log
+Everything that dpaudit writes goes through `write_file`, but for the store (SQLite has its own guarantees) and the log
 of events, which is meant to be read while it grows.
 """
 

@@ -1,6 +1,6 @@
 """What is raised where an outcome must not be passed over.
 
-These are no mistakes of the caller's, and so stand outside the tree of `dpaudit.errors`: two are failed assertions,
+These are no mistakes of the caller, so they are outside the tree of `dpaudit.errors`: two are failed assertions,
 which any test runner reports as such, one is an interrupt. Each holds the result, so that nothing computed is lost.
 """
 
@@ -47,7 +47,7 @@ def refusal(
     It is returned, so that the traceback of whoever raises it is short.
 
     Args:
-        result: of one audit or several; promises of utility are no matter here.
+        result: of one audit or several; utility guarantees are ignored.
         again: how to make it again, for the message; what the result says of itself without it.
         allow_inconclusive: pass where nothing was refuted but an audit could not be decided. One whose mechanism
             crashed never passes, nor does a result without any.

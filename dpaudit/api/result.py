@@ -23,7 +23,7 @@ _WIDTH = 80
 
 
 class Result(model.Result):
-    """What an audit found: data, as in `dpaudit.results.model.Result`, and what can be done with it.
+    """The result of an audit: data, as in `dpaudit.results.model.Result`, and what can be done with it.
 
     `verdict` is the overall verdict; `audits` and `utility` have the single audits. Most results have one audit, and
     then
@@ -50,7 +50,7 @@ class Result(model.Result):
 
         return cls.of(json_form.from_json(text, where="the text"))
 
-    # --- what was found ---
+    # --- verdict and numbers ---
 
     @property
     def verdict(self) -> Verdict:

@@ -131,7 +131,7 @@ def show_command(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="With --n: change a parameter; repeatable.")
     ] = None,
 ) -> None:
-    """Show an algorithm's card: its source, claim, inputs, and how the text here reads the printed one."""
+    """Show an algorithm's card: its source, claim, inputs, and where the program deviates from the paper."""
     canonical = registry.canonical_name(name)
     kind, plan = registry.algorithm(canonical), registry.plan(canonical)
     if kind.card is None:

@@ -34,7 +34,7 @@ from dpaudit.supervision import (
 )
 
 TICK = 0.25
-"""Seconds between two looks at the page; a time limit that is set there wakes nobody."""
+"""Seconds between two reads of the page: no signal says that a time limit was set there."""
 INTERRUPT_GRACE = 3.0
 """Seconds that a process has after a second interrupt, or a SIGTERM, before it is killed."""
 END_GRACE = 10.0
@@ -268,7 +268,7 @@ def _pending(wake: int) -> list[int]:
 
 
 def _command_line(one: Supervised, parent: int) -> NoReturn:
-    """The forked process: the command line, and its exit code told before anything else may happen to it."""
+    """The forked process: the command line, which reports its exit code before anything else can happen to it."""
     _prctl(_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(CRASHED)

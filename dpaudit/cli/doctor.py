@@ -36,8 +36,8 @@ class Finding:
 
     Args:
         good: True if all is well, False if it must be fixed, None if something optional is missing.
-        what: looked at.
-        said: what was found, and the remedy where it is not good.
+        what: the thing checked.
+        said: its state, and the remedy where it is not good.
     """
 
     good: bool | None
@@ -50,7 +50,7 @@ class Finding:
 
 
 def findings() -> Iterator[Finding]:
-    """Everything that is looked at, as it is found."""
+    """All checks, one after the other."""
     yield Finding(sys.version_info >= (3, 11), "Python", f"{platform.python_version()}, {sys.executable}")
     yield Finding(True, "machine", f"{platform.system()} {platform.machine()}, {os.cpu_count() or 1} cores")
     yield from _packages()

@@ -364,7 +364,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         pair = pair_record(job.pairs[0], job.claim)
     lower = [c.evidence for c in collected.certified] if collected is not None else []
     rows, breakdown = _ledger(job, findings, runner)
-    # counts and laws stand in one picture where they are of one pair
+    # one figure shows counts and laws of the same pair
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
     drawing, card, enumerated = _drawing(job, findings, notes), job.target.card, findings.enumeration
@@ -461,7 +461,7 @@ def _drawing(job: PrivacyJob, findings: Findings, notes: list[str]) -> Drawing |
     try:
         return figures.drawing(job.drawing, findings)
     except Exception as error:
-        # the verdict stands without its figure
+        # the verdict does not need its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
         notes.append(f"Its figure could not be made ({described(error)}).")

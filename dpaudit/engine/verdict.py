@@ -201,7 +201,7 @@ def _rounded_up(runs: int) -> int:
 
 
 def _reach(runs: int, best: SampledEvidence, claim: Claim) -> float:
-    """The largest ε that a budget of `runs` a side can certify: what is not spent on learning certifies."""
+    """The largest ε that `runs` samples per dataset can certify; those used for learning do not count."""
     return power.largest_certifiable(runs - learning_runs(runs), best.alpha, delta=claim.delta)
 
 

@@ -64,13 +64,13 @@ RARE = 10
 SHARED = 1e-12
 """Error of that test for each dataset, by an approximation that may be off by some orders of magnitude."""
 PARTS = 8
-"""Parts of an output that are looked at for it."""
+"""Parts of an output that it compares."""
 LARGEST = 1 << 26
 """Bytes of a function's copy beyond which no copy is made."""
 REPEATS_FROM = 20
-"""Different values from which a dataset's outputs are looked at for values that repeat."""
+"""A dataset's outputs are searched for repeated values from this many different values on."""
 KEPT = 20_000
-"""Values of each dataset that are kept to look for repeats."""
+"""Values of each dataset that are kept to find repeats."""
 SIGNIFICANT = 40
 """Bits of a mantissa from which a value seems to be from a continuous distribution."""
 FAILED_CALLS = 5
@@ -285,7 +285,7 @@ class Monitor:
     kinds: Kinds = field(default_factory=lambda: Kinds(zeros=False))
     mixed: str | None = None
     places: list[Kinds] = field(default_factory=list)
-    """The kinds of what stands in each place of outputs with parts, beside numbers that never repeat."""
+    """The kinds of values in each place of outputs with parts, beside numbers that never repeat."""
     minus_zeros: list[int] = field(default_factory=lambda: [0, 0])
     """Outputs with −0.0 in them."""
     forms: tuple[Forms, Forms] = field(default_factory=lambda: (Forms(), Forms()))

@@ -134,7 +134,7 @@ def _with_law(job: GroupChains, runner: Runner, findings: Findings) -> Mechanism
 
 @dataclass
 class _Search(ABC):
-    """What a walk has looked at, and the worst chain of the wanted length."""
+    """What a walk has compared, and the worst chain of the wanted length."""
 
     job: GroupChains
     runner: Runner
@@ -156,7 +156,7 @@ class _Search(ABC):
         """The job of the chain, with every link compared."""
 
     def progress(self) -> Progress:
-        """Where it stands."""
+        """The progress so far."""
         what = f"searching chains of {len(self.job.claims)} neighbours, {self.compared:,} compared"
         return Progress(min(self.used, self.most), self.most, what, None)
 
@@ -172,7 +172,7 @@ class _Laws(_Search):
         self.known: dict[Hashable, float] = {}
         self.stated = self.job.claims[-1]
         self.tight = self.job.claims[0].chained(len(self.job.claims))
-        # where all of δ is on what the other side lacks, its rounding alone would need an infinite ε
+        # where all of δ is on outcomes that the other dataset lacks, its rounding alone would need an infinite ε
         shade = min(1.0, self.tight.delta * (1 + ROUNDING))
         self.shaded = replace(self.tight, delta=shade)
         self.sharpest: tuple[float, Chain] | None = None
@@ -350,8 +350,8 @@ def _best(
 def _losses(
     mechanism: Mechanism, chain: Chain, event: Event, ends: ExactEvidence, laws: LawCache
 ) -> list[float | None]:
-    """ln of the ratio of the event's probabilities on the two sides of every link, from the likelier end on; None
-    where neither side of a link, or the nearer one alone, has it."""
+    """ln of the ratio of the event's probabilities on the two datasets of every link, from the end where it is more
+    likely; None where it is impossible on both, or on the nearer one alone."""
     nothing: list[float | None] = [None] * len(chain)
     if ends.by_density or ends.event is None:
         return nothing

@@ -107,9 +107,9 @@ def enclosed(
 ) -> ExactEvidence:
     """The same with its bounds in interval arithmetic, where the laws are small enough for that.
 
-    Where no finite ε is seen to be enough, δ may be met with equality by outcomes that the other side lacks, which no
-    interval can tell from a shade more: then the lower bound is that at a δ which is larger by a relative `TOLERANCE`,
-    and the upper one holds if it is equality.
+    Where no finite ε is seen to be enough, δ may be met with equality by outcomes that the other dataset lacks, which
+    no interval can distinguish from a shade more: then the lower bound is that at a δ which is larger by a relative
+    `TOLERANCE`, and the upper one holds if it is equality.
 
     Raises:
         NotEnumerableError: as `compare` does.
@@ -129,7 +129,7 @@ def enclosed(
             epsilons.append(Enclosure(more.low, max(more.high, rest)))
     deltas = [outward(delta_at(a, b, decimal(claim.epsilon))) for a, b in ((p, q), (q, p))]
     low, high = max(e.low for e in epsilons), max(e.high for e in epsilons)
-    # an e^ε that no ball holds leaves a δ without bounds, which is between 0 and 1 all the same
+    # an e^ε that no interval holds leaves a δ without bounds, which is between 0 and 1 all the same
     delta_low = max((d.low for d in deltas if d.low >= 0), default=0.0)
     delta_high = max(d.high if d.high <= 1 else 1.0 for d in deltas)
     # the doubles may be off by a last digit, or have lost a probability below theirs

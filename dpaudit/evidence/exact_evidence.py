@@ -38,7 +38,7 @@ def exact_evidence(job: PrivacyJob, findings: Findings, runner: Runner) -> Gener
 
     Raises:
         NotEnumerableError: there is no law, and nothing else to go by.
-        TimeLimitError: the limit came; what was found until then stands.
+        TimeLimitError: the limit came; `findings` keeps what it has until then.
     """
     target = job.target
     if not isinstance(target, MechanismTarget) or not job.exact or job.black_box:

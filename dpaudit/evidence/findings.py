@@ -42,7 +42,7 @@ class Findings:
     """None where not every pair of a finite domain was compared."""
     collected: Collected | None = None
     searched: int = 0
-    """Runs spent on searching for pairs and on minimising them, both sides."""
+    """Samples used to search for pairs and to minimise them, of both datasets."""
     chain: Chain | None = None
     cut_short: bool = False
     crash: str | None = None

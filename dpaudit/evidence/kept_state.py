@@ -83,7 +83,7 @@ def refuse_state(
 
 
 def _by_text(comparison: PairLaws) -> dict[str, tuple[float, float]]:
-    """Both probabilities by the text of the outcome: outcomes of copies are objects of other classes."""
+    """Both probabilities by the representation of the outcome: outcomes of copies are objects of other classes."""
     by_text: dict[str, tuple[float, float]] = {}
     for value, p, q in zip(plain(comparison.values), comparison.left.tolist(), comparison.right.tolist(), strict=True):
         text = likeness(value)

@@ -2,8 +2,8 @@
 
 A file holds numbers and plain outcomes: one line of JSON (format, version, keyed checksum), then a numpy archive that
 is read without pickle. What a file says becomes part of a proof, so a checksum that anybody can compute is not enough:
-it is keyed (HMAC-SHA256) with a random secret that stands apart from the cache, in the user's state folder, readable by
-the user alone. Whoever can read that can also change dpaudit itself. See decisions/0039.
+it is keyed (HMAC-SHA256) with a random secret that is kept apart from the cache, in the user's state folder, readable
+by the user alone. Whoever can read that can also change dpaudit itself. See decisions/0039.
 
 Nothing depends on the cache. A file that is damaged, of another version or of somebody else is not used and is written
 anew; without a home directory, or on a full or read-only disk, nothing is kept.
@@ -40,7 +40,7 @@ class Part(NamedTuple):
     """The output distributions of some datasets; no outcome is listed twice with the same form.
 
     Args:
-        outcomes, forms: what stands in every column, and what the outcome leaves out of it (`output_form`).
+        outcomes, forms: what every column holds, and what the outcome leaves out of it (`output_form`).
         low, high: ends of the probabilities, shape (datasets, columns).
         rounded: what the program rounded to doubles on the way.
     """

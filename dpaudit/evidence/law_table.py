@@ -67,7 +67,7 @@ class LawTable:
         outcomes: all outputs that any of them has.
         low, high: doubles around the probabilities, shape (rows, outcomes).
         row, turn: of every dataset, shape (datasets,): its row, and which of `columns` is its order of outcomes.
-        columns: shape (k, outcomes): outcome c of a dataset stands in column columns[turn, c] of its row.
+        columns: shape (k, outcomes): outcome c of a dataset is in column columns[turn, c] of its row.
         action: the symmetries.
         confirmed: on how many datasets each of them was confirmed.
         order_seen: rows in an order that has another law than their multiset; None where none was found.
@@ -105,7 +105,7 @@ class LawTable:
 def law_table(
     mechanism: Mechanism, relation: Relation, scope: Scope, runner: Runner, name: str
 ) -> Generator[Progress, None, LawTable]:
-    """The table; progress is told on the way, and what was computed before an interruption is found again.
+    """The table; reports progress, and reuses what was computed before an interruption.
 
     Where the time limit comes first, the table is of the datasets whose laws are known by then.
 
@@ -371,7 +371,7 @@ def _joined(
 
 
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
-    """Spans of whole numbers cut where those of any other law end, so that equal outcomes stand for equal numbers."""
+    """Spans of whole numbers cut where those of any other law end, so that equal outcomes are equal numbers."""
     every = [value for part in parts for value in part.outcomes]
     if not has_ranges(tuple(every)):
         return parts

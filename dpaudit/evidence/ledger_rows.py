@@ -1,4 +1,4 @@
-"""The composition tree of a mechanism as lines of a report: claimed, composed and, where there are laws, spent."""
+"""The composition tree of a mechanism as lines of a report: claims, their composition and the privacy loss."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dpaudit.stats import hockey_stick
 from dpaudit.subjects.target import MechanismTarget
 
 RUNS = 4
-"""Runs of which the dearest is shown."""
+"""Runs of which the one with the largest privacy loss is shown."""
 _VALUE, _NAME = 24, 60
 """Most characters of what a draw gave, and of what it is called."""
 
 
 def ledger_rows(job: PrivacyJob, findings: Findings) -> tuple[list[LedgerRow], LossBreakdown | None]:
-    """The tree, depth first, and which course of draws it is of; nothing where there is no tree.
+    """The tree, depth first, and the execution path that it shows; nothing where there is no tree.
 
-    On the worst pair of the exact laws it is what leads to the worst event, with what every part spends there. Without
-    laws it is the dearest of a few sampled runs on the first pair, with claims alone.
+    On the worst pair of the exact laws it is the path to the worst event, with the privacy loss of every part. Without
+    laws it is the costliest of a few sampled runs on the first pair, with claims alone.
     """
     worst = findings.worst
     pairs = job.pairs if worst is None else (worst.pair, *job.pairs)
@@ -41,14 +41,14 @@ def ledger_rows(job: PrivacyJob, findings: Findings) -> tuple[list[LedgerRow], L
     if worst is None or losses is None or not losses.parts:
         return (_rows(costliest, 0) if costliest.parts else []), None
     pair = pair_record(worst.pair, job.claim)
-    # other draws may use more mechanisms than this course does, and the claim covers them as well
+    # other execution paths may use more mechanisms than this one, and the claim covers them as well
     most = costliest.worst(losses.entry)
     losses = replace(losses, entry=replace(losses.entry, composed=most.composed, parts=most.parts))
     return _loss_rows(losses, 0), LossBreakdown(pair, worst.evidence.direction, losses.share)
 
 
 def _breakdown(mechanism: Mechanism, job: PrivacyJob, worst: ComparedPair, laws: LawCache) -> LossTerm | None:
-    """The course to the worst event, of the dataset on which it is likelier."""
+    """The execution path to the worst event, on the dataset under which it is more likely."""
     pair, exact = worst.pair, worst.evidence
     datasets = (pair.left, pair.right) if exact.direction == LEFT_RIGHT else (pair.right, pair.left)
     try:

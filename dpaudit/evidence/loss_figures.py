@@ -23,7 +23,7 @@ MOST_POINTS = 64
 _FINE = 4e-4
 """How far, as a part of the axis, a curve may run from its kept points: a ninth of a pixel."""
 _CELLS = 1 << 13
-"""Of many vertices that share such a part of both axes one is looked at."""
+"""Of many vertices that share such a part of both axes one is used."""
 BINS = 48
 _NEAR = 1e-9
 """Relative above 1: a loss this near to an end is on it; laws are sums of doubles."""
@@ -60,7 +60,7 @@ def certified_test(sampled: SampledEvidence) -> CertifiedTest:
 def loss_plot(claim: Claim, comparison: Exact | None) -> LossPlot | None:
     """The distribution of the privacy loss; None without laws, or where there are too many losses for a figure.
 
-    Counts give none: an outcome that was seen on one side alone would have an infinite loss, and one that was seen
+    Counts give none: an outcome that was seen on one dataset alone would have an infinite loss, and one that was seen
     twice here and once there a loss of ln 2, whatever the laws are.
     """
     if comparison is None:

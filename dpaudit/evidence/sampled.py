@@ -21,23 +21,23 @@ from dpaudit.stats import clopper_pearson, power, score_test
 from dpaudit.subjects.runner import Runner
 
 PARTS = 4
-"""Batches between two looks at most: points of the plot, and times at which the e-process is looked at."""
+"""Most batches between two interim analyses: points of the plot, and times at which the e-process is tested."""
 LEAST_PART = 500
 SHOWN = 200_000
-"""Certifying runs, both sides together, whose outputs are kept for the picture."""
+"""Certifying samples, of both datasets together, whose outputs are kept for the figure."""
 
 
 @dataclass
 class Certified:
-    """One certified pair: its witness and counts, batch by batch."""
+    """One certified pair: its distinguishing event and counts, batch by batch."""
 
     pair: Pair
     learned: LearnedEvent
     evidence: SampledEvidence
     trail: list[tuple[int, int, int]] = field(default_factory=list)
-    """(runs a side, x, y) after every batch."""
+    """(samples per dataset, x, y) after every batch."""
     shown: tuple[Outputs, Outputs] | None = None
-    """Certifying outputs on left and right, for the picture."""
+    """Certifying outputs on left and right, for the figure."""
 
 
 @dataclass
@@ -67,10 +67,10 @@ def certify(
     """Freeze the learned event of every pair that goes on, and count it in fresh runs; `out` is filled on the way.
 
     A refuted claim is certified on the strongest pair alone, and no longer than its Clopper–Pearson bound needs to
-    exceed the claim too, unless `certify`. The e-process goes on betting on these runs.
+    exceed the claim too, unless `certify`. The e-process goes on testing these samples.
 
     Args:
-        spent: runs a side and pair that the sequential phase has used.
+        used: samples per dataset of each pair in the sequential phase.
     """
     tracks = [state.smaller or state.strongest] if state.refuted else state.tracks
     out.cut_short = state.cut_short
@@ -121,10 +121,10 @@ def _count(
     tests: int,
     certify: bool,
 ) -> Generator[tuple[int, float], None, None]:
-    """Fresh runs on both sides, batch by batch, up to the look at which the certificate is done.
+    """Fresh samples of both datasets, batch by batch, up to the interim analysis that ends the certificate.
 
-    A look's counts are weighed at that look's share of the error, so that stopping there is paid for: also where a
-    time limit or a crash stops it. (A crash is an output like any other, of which no event holds; the counts of a look
+    Each interim analysis tests its counts at its own share of the error, so the phase may stop there, also where a time
+    limit or a crash stops it. (A crash is an output like any other, in which no event holds; the counts of an analysis
     that was reached are those of a mechanism that may crash.)
     """
     sizes = _analyses(job.runs - used, certify=certify)
@@ -180,10 +180,10 @@ def _count(
 
 
 def _analyses(budget: int, *, certify: bool) -> list[tuple[int, int]]:
-    """(number of the look, runs a side at it): doubling up to the budget; the last alone where nothing stops early."""
+    """(number of the interim analysis, samples per dataset at it): doubling; only the last if nothing stops early."""
     if certify:
         return [(INTERIM_ANALYSES - 1, budget)]
-    # with few runs several looks fall together: the latest has the largest share
+    # with few samples several analyses coincide: the latest has the largest share
     analyses = {
         math.ceil(budget / 2 ** (INTERIM_ANALYSES - 1 - analysis)): analysis for analysis in range(INTERIM_ANALYSES)
     }
@@ -202,7 +202,7 @@ def _with(learned: LearnedEvent, x: int, y: int, runs: int) -> LearnedEvent:
 def _rates(job: PrivacyJob, track: Track, last: tuple[int, int, int], alpha: float) -> tuple[float, ...]:
     """Of the certified event, and of the learned one on which a violation of the claim shows best.
 
-    Upper limits at 95 %: point estimates would promise too much. The certified event is the one that the mechanism
+    Upper limits at 95 %: point estimates would be too optimistic. The certified event is the one that the mechanism
     violates most, if it violates anything; another may be the one on which more is seen.
     """
     n, _, y = last

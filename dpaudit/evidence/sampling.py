@@ -40,11 +40,11 @@ def draw(
     job: PrivacyJob, pair: Pair, runs: int, runner: Runner, *, seed: int, index: int, phase: int, batch: int,
     noted: Callable[[Unit, Outputs], None] | None = None,
 ) -> Samples:
-    """`runs` fresh runs on each side.
+    """`runs` fresh samples of each dataset.
 
     Args:
         index: the pair's number; with seed, phase and batch it names the random stream.
-        noted: told of every unit and its outputs.
+        noted: called with every unit and its outputs.
 
     Raises:
         TimeLimitError: the limit came before all were done.
@@ -53,7 +53,7 @@ def draw(
     key = zlib.crc32(f"{job.target.name}/{job.label}".encode())
     chunk = job.target.chunk or runs
     sizes = [min(chunk, runs - start) for start in range(0, runs, chunk)]
-    # both sides of a part follow each other, so that a pool works on both
+    # both datasets of a part follow each other, so that a pool works on both
     units = [
         Unit(dataset, size, SeedSequence([seed, key, index, which, phase, batch, part]))
         for part, size in enumerate(sizes)

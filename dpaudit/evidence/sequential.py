@@ -1,4 +1,4 @@
-"""The sequential test of a case: bet against the claim on events that earlier runs taught, stop when it is refuted."""
+"""The sequential test of a case: test the claim on events learned from earlier samples, stop when it is refuted."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 
 BITS_RUNS = 4_000
-"""Runs a side on which the bit patterns of doubles are looked at: what leaks there shows at once."""
+"""Samples per dataset whose bit patterns are tested: leaks there show early."""
 MOST_EPSILON = 300.0
 """Beyond any bound that runs can reach, and its exponential is still a float when squared."""
 DIGITS = 9
-"""Decimals of a supplied log-likelihood ratio by which outputs may be told apart."""
+"""Decimals of a supplied log-likelihood ratio that count when outputs are compared."""
 GRID = 160
 
 
 @dataclass
 class Track:
-    """One pair under test: what was learned of it, and the evidence of its bets."""
+    """One pair under test: what was learned of it, and its test martingales."""
 
     index: int
     pair: Pair
@@ -45,7 +45,7 @@ class Track:
     bits: Learner
     bits_process: Martingale
     runs: int = 0
-    """Runs a side of the sequential phase."""
+    """Samples per dataset in the sequential phase."""
     runs_certified: int = 0
     bits_runs: int = 0
     learned_bits: LearnedEvent | None = None
@@ -59,7 +59,7 @@ class Sequential:
 
     Args:
         tracks: the pairs under test.
-        shares: how the case's error is spent.
+        shares: how the case's error is divided.
         counted: whether bit patterns count in the verdict.
         prior: the e-value of earlier results, if any.
         at: the claimed ε's place on the grid.
@@ -73,10 +73,10 @@ class Sequential:
     at: int
     peaks: FloatArray
     runs: int = 0
-    """In total: both sides, all pairs, certification included."""
+    """In total: both datasets, all pairs, certification included."""
     refuted_at: int | None = None
     trail: list[tuple[int, float]] = field(default_factory=list)
-    """(runs a side so far, on the average over the pairs; log e at the claimed ε) after every batch."""
+    """(samples per dataset so far, averaged over the pairs; log e at the claimed ε) after every batch."""
     cut_short: bool = False
     monitor: Monitor = field(default_factory=Monitor)
     """What all samples of this audit say of the assumptions."""
@@ -123,7 +123,7 @@ class Sequential:
         return max(peaks, default=0.0) - math.log(max(1, len(self.tracks)))
 
     def interim_analysis(self) -> None:
-        """Take stock after a batch; time is the runs a side, on the average over the pairs."""
+        """Update the evidence after a batch; time is the number of samples per dataset, averaged over the pairs."""
         values = self._values()
         runs = round(sum(track.runs + track.runs_certified for track in self.tracks) / len(self.tracks))
         self.peaks = np.maximum(self.peaks, values)
@@ -181,10 +181,10 @@ def begin(
 def explore(
     job: PrivacyJob, state: Sequential, runner: Runner, *, seed: int, certify: bool
 ) -> Generator[Progress, None, int]:
-    """Batches on every pair, each bet on the event that all batches before it taught; the runs a side and pair.
+    """Batches on every pair, each tested on the event learned from all earlier ones; returns the samples per dataset.
 
-    Stops as soon as the claim is refuted, unless `certify`. What was found before the time limit came, or before the
-    mechanism crashed, stands: an e-process may be stopped at any time.
+    Stops as soon as the claim is refuted, unless `certify`. The evidence collected before a time limit or a crash of
+    the mechanism stays valid: an e-process may be stopped at any time.
     """
     limit = learning_runs(job.runs)
     done = 0
@@ -211,7 +211,7 @@ def explore(
 
 
 def _multiply(track: Track, samples: Samples, job: PrivacyJob) -> None:
-    """Stake on what earlier batches taught, and only then learn from this one."""
+    """Test the event learned from earlier batches, and only then learn from this one."""
     epsilon, delta = min(job.claim.epsilon, MOST_EPSILON), job.claim.delta
     if track.runs:
         update_martingale(track.process, track.learner.choose_event(epsilon=epsilon, delta=delta), samples)
@@ -242,7 +242,7 @@ def log_ratio(job: PrivacyJob, pair: Pair) -> Callable[[FloatArray], FloatArray]
     def ratio(outputs: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
             loss: FloatArray = density(left, outputs) - density(right, outputs)
-        # impossible on both sides: it says nothing. Where the ratio is constant, its last digits are those of rounding,
+        # NaN: impossible on both datasets. Where the ratio is constant, its last digits are those of rounding,
         # which depend on the low bits of the output: an event cut between them would be a leak of doubles in disguise
         known: FloatArray = np.where(np.isnan(loss), 0.0, loss)
         return known.round(DIGITS)

@@ -64,7 +64,7 @@ def side_by_side(
             ended.add(step[0])
             yield step
     except TerminatedWorkerError:
-        # a mechanism took its process with it; alone it can be told which
+        # a mechanism ended its process; run alone, the cases show which
         left = [at for at in range(len(work)) if at not in ended]
     except TimeLimitError:
         # every worker has the same limit: those that do not react to it hang, with all signals ignored

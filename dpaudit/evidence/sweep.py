@@ -2,8 +2,8 @@
 
 The laws are enclosed by doubles (`law_table`). A pair's profile is bounded from above with the upper ends of one law
 and the lower ends of the other. A pair whose bound at the worst ε so far exceeds the claimed δ is the new worst; so the
-last worst ε bounds all pairs, and in the end the worst pair is enclosed by balls. Of pairs that symmetries make equal
-one is looked at.
+last worst ε bounds all pairs, and in the end the worst pair is enclosed in interval arithmetic. Of pairs that
+symmetries make equal, one is compared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Floats = FloatArray
 GUARD = 1e-12
 """Relative error of a sum of doubles, at most."""
 TINY = 1e-290
-"""Probabilities below it are near the end of the doubles, and compared in balls."""
+"""Probabilities below it are near the end of the doubles, and compared in interval arithmetic."""
 CELLS = 4_000_000
 """Differences of probabilities at once."""
 
@@ -50,7 +50,7 @@ class Worst:
 
     Args:
         pair: the two datasets.
-        direction: which side's law is the likelier.
+        direction: under which dataset the event is more likely.
         epsilon: encloses the smallest ε that this pair needs at the claimed δ.
         at_least: this pair needs at least this ε, at δ(1 + TOLERANCE) too.
         at_most: no pair of the scope needs more at δ(1 + TOLERANCE).
@@ -67,7 +67,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found.
+    """The result of a sweep.
 
     Args:
         datasets: how many there are.
@@ -75,7 +75,7 @@ class Swept:
         delta: the largest δ at the claimed ε, up to rounding.
         worst: None where there is no pair.
         others: pairs that were the worst until a worse one came, the latest first.
-        complete: False where the time limit came before the last pair; then `worst` is of those that were looked at.
+        complete: False where the time limit came before the last pair; then `worst` is of those that were compared.
         laws: how many were computed; all others are those of a dataset that a symmetry makes equal.
         symmetries: what they are called.
         confirmed: on how many datasets each of them was confirmed.
@@ -155,7 +155,7 @@ def exceeds(worst: Worst, claim: Claim) -> bool:
 
 @dataclass
 class _Search:
-    """The worst pair so far, and the ε that no pair looked at exceeds."""
+    """The worst pair so far, and the ε that no pair compared so far exceeds."""
 
     mechanism: Mechanism
     table: LawTable
@@ -192,7 +192,7 @@ class _Search:
                         self._lead(a, b)
                     raised = needed + TOLERANCE * max(1.0, needed)
                     if raised <= self.epsilon:
-                        # the doubles around its laws are too far apart: this pair is settled by balls
+                        # the doubles around its laws are too far apart: this pair needs interval arithmetic
                         self._enclose(a, b)
                         raised = self.enclosed[a, b].high
                     self.epsilon = max(self.epsilon, raised)

@@ -140,8 +140,8 @@ def confirmed(
 ) -> tuple[Action, int]:
     """The symmetries that can be used on these datasets, and on how many of them each was confirmed at least.
 
-    The laws of a dataset and its image are compared in balls; symmetries that do not act on laws with spans are left
-    out where there are such.
+    The laws of a dataset and its image are compared in interval arithmetic; symmetries that do not act on laws with
+    integer ranges are left out where there are such.
 
     Raises:
         SymmetryError: one that is declared does not hold.

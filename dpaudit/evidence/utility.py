@@ -1,4 +1,4 @@
-"""Promises of utility, tried: the probability of success on every source of inputs, by exact law and by runs."""
+"""Audits of utility guarantees: the probability of success on every source of inputs, exact and from samples."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
 
 PARTS = 4
-"""Batches of runs on one source of inputs, between which progress is told."""
+"""Batches of samples of one source of inputs; progress is reported after each."""
 
 
 def utility_jobs(request: Request) -> list[UtilityJob]:
-    """The promises of a request's algorithms, in order; none where it changes what they are run on.
+    """The utility guarantees of a request's algorithms, in order; none where it changes what they are run on.
 
     Raises:
-        UsageError: promises alone are asked for, and there are none, or they would be of something else.
+        UsageError: only guarantees are asked for, and there are none, or they would be of something else.
     """
     if request.comparison is not None:
         return _comparison_jobs(request, request.comparison)
@@ -110,10 +110,10 @@ def _job(request: Request, name: str, case: UtilityCase, expected: Verdict | Non
 def audit_utility(
     job: UtilityJob, request: Request, alpha: float, runner: Runner
 ) -> Generator[Progress, None, UtilityAudit]:
-    """One promise to its end.
+    """One guarantee to its end.
 
     Args:
-        alpha: the job's share of the family-wise error, spent on its sources alike.
+        alpha: the job's share of the family-wise error, divided evenly among its sources.
     """
     attempts: list[Attempt] = []
     notes = [job.case.note] if job.case.note else []
@@ -138,7 +138,7 @@ def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Draw
         with runner.limited(), contextlib.redirect_stdout(sys.stderr):
             return job.case.drawing(default_rng(SeedSequence([seed, _key(job), len(job.case.instances), 1])))
     except Exception as error:
-        # the verdict stands without its figure
+        # the verdict does not need its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
         notes.append(f"Its figure could not be made ({described(error)}).")
@@ -150,7 +150,7 @@ def _key(job: UtilityJob) -> int:
 
 
 def undecided(job: UtilityJob, request: Request, reason: Reason, *, crashed: bool) -> UtilityAudit:
-    """The result of a promise of which nothing was learned."""
+    """The result for a guarantee about which nothing is known."""
     kind = EvidenceKind.SAMPLED
     return _result(job, request, Verdict.INCONCLUSIVE, kind, reason, [], [], crashed=crashed)
 
@@ -260,7 +260,7 @@ def _decide(
 
 
 def _kept(one: Attempt, guaranteed: float, *, at_most: bool) -> bool:
-    """Whether the attempt is known to keep the promise."""
+    """Whether the attempt is known to satisfy the guarantee."""
     if one.exact is not None:
         return True
     if one.low is None or one.high is None:

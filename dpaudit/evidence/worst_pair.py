@@ -39,7 +39,7 @@ WIDTH = 4
 STARTS = 3
 """One in so many of all comparisons goes to what a search begins with."""
 TRIED = 20
-"""So many candidates for each that may be compared are looked at, at most."""
+"""Most candidates that are considered for each one that may be compared."""
 MOST_MINIMIZING = 300
 """Laws compared to find a smaller pair that still refutes."""
 MINIMIZED_RECORDS = 400
@@ -61,7 +61,7 @@ def find_worst(
     """The job with the pair of the largest exact ε at the claimed δ that was found, and the mechanism that it is for.
 
     Raises:
-        NotEnumerableError: the mechanism has no law, or looks at the order of records and `ordered` was not asked for.
+        NotEnumerableError: the mechanism has no law, or depends on the order of records without `ordered`.
         MechanismError: it fails on every pair.
     """
     search = _Search(job, job.mode.compared)

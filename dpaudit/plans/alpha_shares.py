@@ -84,5 +84,5 @@ LEAST_LEARNING = 500
 
 
 def learning_runs(runs: int) -> int:
-    """Runs a side and pair of the sequential phase, of `runs` in all: the share, and of few runs half."""
+    """Samples per dataset of each pair for the sequential phase, of `runs` in all: the share, and of few runs half."""
     return min(runs // 2, max(LEAST_LEARNING, round(LEARNING_SHARE * runs)))

@@ -63,7 +63,7 @@ class Comparison(ABC):
 
     @abstractmethod
     def pairs(self, mechanism: Mechanism, records: int) -> tuple[Pair, ...]:
-        """Neighbouring inputs (under the relation of the mechanism's claim) on which its privacy is looked at."""
+        """Neighbouring inputs (under the relation of the mechanism's claim) on which its privacy is audited."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _one_run(case: UtilityCase, seed: int) -> float:
 
 
 def _guarantee(comparison: Comparison, mechanism: Mechanism, records: int) -> UtilityClaim:
-    """What the algorithm's source promises of the goal on so many records; probability 0 where it promises nothing."""
+    """What the algorithm's source guarantees of the goal on so many records; probability 0 for no guarantee."""
     guaranteed = [claim for claim in mechanism.utility(records) if claim.goal == comparison.goal and not claim.at_most]
     nothing = UtilityClaim(comparison.goal, 0.0, "nothing promised")
     return max(guaranteed, key=lambda claim: claim.probability, default=nothing)

@@ -16,7 +16,7 @@ from dpaudit.results.model import Verdict
 from dpaudit.subjects.target import MechanismTarget, Target
 
 TESTS_OF_FOUND_PAIRS = 3
-"""How many of the pairs that a search found are bet on and certified."""
+"""How many of the pairs that a search found are tested and certified."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class PairSearch(PrivacyJob):
 
 @dataclass(frozen=True, kw_only=True)
 class ExhaustiveDomain(PrivacyJob):
-    """Every pair of a finite domain is compared by exact output distributions; `pairs` are looked at first.
+    """Every pair of a finite domain is compared by exact output distributions; `pairs` come first.
 
     Args:
         scope: the domain.
@@ -161,7 +161,7 @@ class UtilityJob:
 
     @property
     def tests(self) -> int:
-        """How many sources are sampled: each spends one share of α."""
+        """How many sources are sampled: each uses one share of α."""
         return len(self.case.instances) if self.runs else 0
 
 

@@ -24,7 +24,7 @@ class Scope:
     Args:
         domain: possible records.
         records: size of the datasets (add/remove-one: at most).
-        ordered: False when the mechanism looks at multiplicities only.
+        ordered: False when the mechanism depends on multiplicities only.
         reduced: whether one law is computed for all datasets that declared symmetries make equal.
     """
 
@@ -47,7 +47,7 @@ class Seen:
         pair: the two datasets.
         kind: "exact" where probabilities are of the laws, "sampled" where they are shares of runs, "" where nothing
             is known of the outputs.
-        values: outputs, all different; a `IntegerRange` stands for so many whole numbers.
+        values: outputs, all different; an `IntegerRange` stands for so many whole numbers.
         left, right: their probabilities, shape (k,).
         event: which of them are in the reported event, shape (k,).
     """
@@ -76,10 +76,10 @@ class Case:
         mechanism: the instance to run.
         pairs: specified pairs, the worst that the authors could find.
         claim: what to test; the mechanism's own claim without it. For groups: `mechanism.claim.group(2)`.
-        runs: runs a side and pair at most, learning included; 0 for an audit by law only.
+        runs: most samples per dataset of each pair, learning included; 0 for an audit by law only.
         exact: compute the exact law of both datasets of every pair, or the privacy losses of their densities.
         scope: enumerate every neighbouring pair of it.
-        expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
+        expected: the verdict that the catalogue expects; FINDINGS.md explains a FAIL.
         note: a sentence for the report.
         bits: whether what the low bits of doubles give away counts in the verdict.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
@@ -107,17 +107,17 @@ class Case:
 
 @dataclass(frozen=True)
 class UtilityCase:
-    """One promise of an algorithm, tried.
+    """One utility guarantee of an algorithm, tried.
 
     Args:
         label: unique within the plan's utility cases.
         mechanism: the instance to run.
-        claim: what is promised; usually one of `mechanism.utility(records)`.
+        claim: what is guaranteed; usually one of `mechanism.utility(records)`.
         instances: where its inputs come from, each a mechanism from () to an `Instance`; each is held against
             the claim.
         runs: runs on each source of instances.
         exact: compute the exact probability of success, where there is a law.
-        expected: the verdict that the catalogue expects; a reason for a FAIL stands in FINDINGS.md.
+        expected: the verdict that the catalogue expects; FINDINGS.md explains a FAIL.
         note: a sentence for the report.
         deliberate: whether it runs a wrong (inner) mechanism on purpose, so that its FAIL is no finding.
         drawing: a figure for the report, from runs of its own with the generator that it is given; None for none.
@@ -147,7 +147,7 @@ class Plan:
     natural: Callable[[int], Quality] | None = None
     """Number of solutions → the quality whose datasets may realise a pair of score vectors, for `dpaudit worst`."""
     utility: Callable[[], tuple[UtilityCase, ...]] | None = None
-    """What it promises beside privacy, tried; None where nothing is printed."""
+    """Its utility guarantees, tried; None where none is printed."""
 
 
 def refuse_twins(name: str, cases: Sequence[Case] | Sequence[UtilityCase]) -> None:

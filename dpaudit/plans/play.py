@@ -1,4 +1,4 @@
-"""Games against anybody's mechanism or function: the subject is wrapped, and audited on the two sides of the game."""
+"""Games against anybody's mechanism or function: the subject is wrapped, and audited on the game's two datasets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Play:
 
     @property
     def pair(self) -> Pair:
-        """Its two sides."""
+        """Its two datasets."""
         return Pair(*Game.sides, f"game {self.name}, n = {self.n}", "given")
 
 

@@ -56,9 +56,9 @@ class PriorEvidence:
 
     Args:
         log_e: its natural logarithm.
-        seeds: of the requests that it comes from, one for every night.
+        seeds: of the requests that it comes from, one for every run of CI.
         about: the mechanism and the claim, in words for messages.
-        alpha: the smallest share of the error that the e-process had on these nights; it may not have more later.
+        alpha: the smallest share of the error that the e-process had in these runs; it may not have more later.
     """
 
     log_e: float
@@ -68,7 +68,7 @@ class PriorEvidence:
 
     @property
     def session(self) -> int:
-        """Which night comes next, counted from 1."""
+        """The number of the next run, counted from 1."""
         return len(self.seeds) + 1
 
 

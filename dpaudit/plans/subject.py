@@ -1,4 +1,4 @@
-"""What a target stands for, and the claim that it is held against: one answer for every door."""
+"""What a target names, and the claim that it is tested against, for all front ends."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def subject_of(request: Request, target: str | Callable[..., object] | Mechanism
 
 
 def in_catalogue(target: str | Callable[..., object] | Mechanism) -> TypeGuard[str]:
-    """Whether it is a name of the catalogue, and not where something of the user's own is found."""
+    """Whether it is a name of the catalogue, and not the place of a user's own function or mechanism."""
     return isinstance(target, str) and ":" not in target and not target.endswith(".py")
 
 

@@ -4,15 +4,15 @@
         dp_audit(noisy_count, epsilon=1.0, pair=([0, 1, 1], [0, 1, 0]))
 
 `dp_audit(f, …)` audits a function f(dataset, rng) or f(dataset, rng, size), or a mechanism, and fails the test where
-the claim is refuted. What is common to several audits can stand on the test, its class or its module:
+the claim is refuted. A mark on the test, its class or its module holds what several audits have in common:
 
     @pytest.mark.dp(epsilon=1.0, delta=1e-6, relation="add-remove-one", data="integers(0, 1)")
     def test_noisy_counts(dp_audit):
         dp_audit(noisy_count)
         dp_audit(noisy_sum, epsilon=2.0)
 
-The mark gives defaults and makes no audit: a test that bears it and audits nothing fails, because it would say what
-nobody has looked at. What one mistaken test costs is bounded: the error α is the session's, shared over the tests that
+The mark gives defaults and makes no audit: a test that bears it and audits nothing fails, because it would state what
+nothing has tested. What one mistaken test costs is bounded: the error α is the session's, shared over the tests that
 were collected and not deselected. Seeds are fixed, so the same suite has the same outcome every time; where data is a
 Hypothesis strategy, pairs that Hypothesis's example database kept from earlier versions of a function are tried too.
 

@@ -41,7 +41,7 @@ class Auditor:
         session: of this process.
         test: node id.
         defaults: arguments of the test's marks.
-        keep: is told of every audit.
+        keep: is called with every audit.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Auditor:
             parameters=words.pop("parameters", None) or {},
             bits=words.pop("bits", settings.bits),
             min_power=words.pop("min_power", settings.min_power),
-            # what an algorithm of the catalogue promises of its output is no matter of privacy
+            # utility guarantees of an algorithm of the catalogue are no matter of privacy
             only="privacy" if isinstance(f, str) else None,
             door="pytest",
             **words,

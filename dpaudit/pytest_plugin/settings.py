@@ -25,7 +25,7 @@ class Settings:
     Args:
         alpha: family-wise error of the session, in (0, 0.5).
         seed: whole number ≥ 0, from which every audit's own is derived.
-        runs: runs a side and pair at most, where a test does not say.
+        runs: most samples per dataset of each pair, where a test does not say.
         seconds: time limit of one audit; None for none.
         call_seconds: how long one call of a function may take, where a test does not say; None for any time.
         jobs: worker processes of one audit.

@@ -1,6 +1,6 @@
 """The terminal: results on stdout as they come, progress on stderr while they are made.
 
-What stands on stdout depends on the results alone, so it can be compared byte for byte; it reads the same
+What is on stdout depends on the results alone, so it can be compared byte for byte; it reads the same
 without colour and in 80 columns.
 """
 
@@ -29,7 +29,7 @@ _STYLES = {Verdict.FAIL: "bold red", Verdict.PASS: "bold green", Verdict.INCONCL
 _LABELS = 10
 _MARKS = {True: "✓", False: "✗", None: ""}
 MOST_ATTEMPTS = 4
-"""Kinds of inputs of a promise that are shown, the worst first."""
+"""Kinds of inputs of a guarantee that are shown, the worst first."""
 
 
 class ConsoleReporter:

@@ -18,7 +18,7 @@ from dpaudit.results.model import Json
 
 _CONTEXT = 2  # unchanged items kept on each side of a changed one
 _LONGEST_VALUE = 48  # characters
-_LONGEST_DIFF = 2000  # records a side; beyond it difflib's quadratic worst case is not worth the picture
+_LONGEST_DIFF = 2000  # records per dataset; beyond it difflib's quadratic worst case is not worth the picture
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Excerpt:
     """Whether it is a collection, to be shown in brackets."""
 
     def text(self) -> str:
-        """Plain text; what differs stands in ‹ ›."""
+        """Plain text; what differs is in ‹ ›."""
         body = ", ".join(f"‹{piece.text}›" if piece.changed else piece.text for piece in self.pieces)
         return f"[{body}]" if self.bracketed else body
 
@@ -59,7 +59,7 @@ class Part:
 
 
 def compare(left: Json, right: Json, *, limit: int = 24) -> list[Part]:
-    """Both datasets in about `limit` pieces a side, part by part when they are objects with named parts."""
+    """Both datasets in about `limit` pieces each, part by part when they are objects with named parts."""
     return _compare("", left, right, limit)
 
 
@@ -146,7 +146,7 @@ def _compare_lists(name: str, left: list[Json], right: list[Json], limit: int) -
 
 
 def _changes(left: Sequence[str], right: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Which positions of each side differ: by position, unless aligning the sides explains it with less."""
+    """Which positions of each dataset differ: by position, unless aligning the two explains it with less."""
     pairs = list(zip_longest(left, right))
     by_position = [a != b for a, b in pairs]
     positional = by_position[: len(left)], by_position[: len(right)]

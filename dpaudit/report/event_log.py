@@ -44,7 +44,7 @@ class EventLog:
     ) -> None:
         """Close the file, whatever happened."""
         if self._file is not None:
-            # what could not be written is told already
+            # the write error has been reported already
             with contextlib.suppress(OSError):
                 self._file.close()
 

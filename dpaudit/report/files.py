@@ -184,7 +184,7 @@ def write(
         expect: whether a verdict that the catalogue expects is in order, whatever it is.
         jobs: processes that draw.
         progress: where to show how far it is.
-        evidence: the file that evidence was carried over from. Where it is the JSON's too, what it holds and `result`
+        evidence: the file with the evidence of earlier runs. Where it is the JSON's too, what it holds and `result`
             does not is kept (`dpaudit.results.earlier`), as it is at that moment.
     """
     failures: list[ReportError] = []

@@ -41,7 +41,7 @@ from dpaudit.results.model import (
 )
 from dpaudit.results.plain import in_json, visible
 
-_FOLDED_FROM = 4  # audits; fewer stand open
+_FOLDED_FROM = 4  # audits; fewer are unfolded
 _CHART = re.compile(r'(?<=<td><svg>)[^\n]*?(?=</svg></td>)')
 """What is drawn in a row of a table."""
 _SHORT = 60  # characters of a text that is not worth a reference
@@ -130,7 +130,7 @@ class _Alike:
 
 @dataclass(frozen=True)
 class _AttemptRow:
-    """A promise on one source of inputs; positions in percent of the width, None where there are none."""
+    """A guarantee on one source of inputs; positions in percent of the width, None where there are none."""
 
     attempt: Attempt
     worst: bool
@@ -141,7 +141,7 @@ class _AttemptRow:
 
 @dataclass(frozen=True)
 class _Guarantee:
-    """What the template needs to know of one promise of utility."""
+    """What the template needs to know of one utility guarantee."""
 
     id: str
     audit: UtilityAudit

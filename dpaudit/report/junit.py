@@ -1,4 +1,4 @@
-"""JUnit XML: one test suite for the run, one test case for each claim and each promise.
+"""JUnit XML: one test suite for the run, one test case for each claim and each utility guarantee.
 
 Its counts agree with the exit code: a refuted claim is a failure; one that crashed, or that the budget could not
 decide, is an error, because the test came to no answer; nothing is skipped. `properties` of a test case are an

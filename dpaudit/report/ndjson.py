@@ -1,8 +1,8 @@
 """The events of a run as NDJSON: one JSON object a line, in order, each with a number and the version of this form.
 
 The same request gives the same lines, but for `seconds` and `timings`, and for progress where several workers take
-their cases as they come. Progress is told when the engine tells it, some twenty to seventy times an audit, each time
-after more runs than the last; nothing is left out by the clock.
+their cases as they come. The engine reports progress some twenty to seventy times an audit, each time after more
+samples than the last; nothing is left out by the clock.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def to_line(event: stream.Event, sequence: int) -> str:
         ReportError: it holds NaN, infinity, or anything else that plain JSON cannot hold.
     """
     line = _line(event, sequence)
-    # what all lines have stands first
+    # what all lines have comes first
     names = dict.fromkeys((*_Line.__struct_fields__, *line.__struct_fields__))
     value = {"event": line.__struct_config__.tag, **json_form.plain_fields(line, names)}
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -149,7 +149,7 @@ def _facts(audit: Audit | UtilityAudit) -> dict[str, object]:
 
 
 def _location(audit: Audit | UtilityAudit) -> dict[str, object]:
-    """The mechanism's text, and its name; the name alone where no text is known."""
+    """Where the mechanism's source code is, and its name; the name alone where that is not known."""
     where = audit.location
     name = {"name": visible(audit.name), "fullyQualifiedName": visible(where.name if where else audit.name)}
     logical: dict[str, object] = {"logicalLocations": [{**name, "kind": "function"}]}

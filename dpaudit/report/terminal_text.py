@@ -18,7 +18,7 @@ _ASCII = str.maketrans(
 )
 
 CORRECT = "correct"
-"""What stands in the place of the bug of a mechanism that has none."""
+"""Shown in place of the bug of a mechanism that has none."""
 _LEAST_TEXT = 50  # columns beside a name in which sentences still read well
 _CORPUS_INDENT = 4
 
@@ -64,7 +64,7 @@ class Rows:
         self.rows.append((indent, Text(), text if isinstance(text, Text) else Text(text, style)))
 
     def labelled(self, label: str | Text, text: str | Text, *, indent: int = 2) -> None:
-        """A line with a label before it; what wraps stands under the text.
+        """A line with a label before it; wrapped lines are indented to the text.
 
         An empty label continues the row above.
         """

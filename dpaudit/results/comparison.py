@@ -1,4 +1,4 @@
-"""What a comparison of algorithms found, as plain frozen dataclasses; its evidence stands in the same result."""
+"""The result of a comparison of algorithms, as plain frozen dataclasses; its evidence is in the same result."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class BoundPlot:
     """Clopper–Pearson lower bound on ε, at the test's α, against samples per dataset; only the last point counts."""
 
     runs: list[Count]
-    """Runs a side."""
+    """Samples per dataset."""
     bound: list[float]
     """Certified lower bound on ε after that many runs."""
 
@@ -75,7 +75,7 @@ class EvidencePlot:
     """log10 of the e-process at the claimed ε against samples per dataset, and the height at which it refutes."""
 
     runs: list[Count]
-    """Runs a side."""
+    """Samples per dataset."""
     log10_e: list[float]
     """Logarithm to base 10 of its value after that many runs."""
     log10_threshold: float
@@ -262,7 +262,7 @@ def dots(
 
 
 def line(*paths: Iterable[tuple[float, float]], style: str, label: str = "") -> Layer:
-    """Lines through points (x, y), each course apart from the others."""
+    """Lines through points (x, y), each path apart from the others."""
     return Layer("line", style, *_joined(paths), label)
 
 

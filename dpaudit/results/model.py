@@ -1,4 +1,4 @@
-"""What an audit found, as plain frozen dataclasses.
+"""The results of audits, as plain frozen dataclasses.
 
 Nothing here computes or renders: the engine fills these in, `dpaudit.report` writes them. Field names are
 those of the published JSON schema (`dpaudit/results/schema/result.schema.json`); the contract part of it is
@@ -230,8 +230,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """One line of the composition tree, depth first.  What its parts are, and what it spends, is of one course of
-    draws: see `LossBreakdown`."""
+    """One line of the composition tree, depth first. Its parts and its privacy loss are those of one execution path:
+    see `LossBreakdown`."""
 
     depth: Count
     """Depth in the tree; 0 is the root. Rows are depth first."""
@@ -265,18 +265,18 @@ class LedgerRow:
 
 @dataclass(frozen=True)
 class LossBreakdown:
-    """The course of draws that the rows of a ledger are of.
+    """The execution path that the rows of a ledger show.
 
-    It leads to the likeliest outcome of the worst event, by the likeliest draws; sub-mechanisms are compared on the
+    It leads to the most likely outcome of the worst event, by the most likely draws; sub-mechanisms are compared on the
     inputs that they have on it.
     """
 
     pair: PairRecord
-    """The pair that the course is followed on."""
+    """The pair on which the path is followed."""
     direction: Direction
-    """The course is of the dataset that stands first in it."""
+    """The path is that of the first dataset in it."""
     share: Probability
-    """Of the outcome's probability, how much the outermost draws of this course have."""
+    """The share of the outcome's probability that the outermost draws of this path have."""
 
 
 @dataclass(frozen=True)
@@ -299,12 +299,13 @@ class Audit:
     epsilon_exact: float | None
     """None when nothing was enumerated or when it is infinite (then `delta_exact` tells)."""
     detectable_epsilon: float | None
-    """Smallest true ε that would have been found with probability 0.9 on the pairs tried; None if none or nothing was
-    sampled."""
+    """Smallest true ε that would have been detected with probability 0.9 on the pairs tried; None if none or nothing
+    was sampled."""
     confidence: Probability
-    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
+    """1 − the family-wise error over everything tried: audits, pairs, events, directions, powers, interim
+    analyses."""
     runs: Count
-    """Runs in total: both sides, training and certification, all pairs."""
+    """Samples in total: both datasets, learning and certification, all pairs."""
     pair: PairRecord | None
     """The pair that decided; None if there is none."""
     event: EventRecord | None
@@ -367,7 +368,7 @@ class Audit:
     drawing: Drawing | None = None
     """A figure of the pair and of what comes out; None where the catalogue draws none."""
     location: Location | None = None
-    """Where the mechanism's text stands; None where it has none that can be read."""
+    """Where the mechanism's source code is; None where it cannot be read."""
     tradeoff_plot: TradeoffPlot | None = None
     """Data of the trade-off curve; None without a plot."""
     loss_plot: LossPlot | None = None
@@ -389,23 +390,23 @@ class Audit:
 
 @dataclass(frozen=True)
 class UtilityRecord:
-    """What was promised of the output: the goal, and with what probability it is reached at least (or at most)."""
+    """What was guaranteed of the output: the goal, and with what probability it is reached at least (or at most)."""
 
     goal: str
     """What a good output is."""
     probability: Probability
     """With what probability it is reached at least (or at most)."""
     at_most: bool
-    """Whether the promise is that it is reached with at most this probability (lower bounds of private algorithms)."""
+    """Whether the guarantee is an upper limit of the probability (lower bounds of private algorithms)."""
     place: str
-    """Section and theorem of the promise."""
+    """Section and theorem of the guarantee."""
     statement: str
-    """The promise as one sentence."""
+    """The guarantee as one sentence."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A promise tried on one source of inputs."""
+    """A guarantee tried on one source of inputs."""
 
     instances: str
     """Where the inputs come from, in words."""
@@ -424,7 +425,7 @@ class Attempt:
     high: Probability | None
     """Upper limit, at `alpha` / 2."""
     alpha: Probability
-    """Share of the family-wise error spent on the two limits."""
+    """Share of the family-wise error that the two limits use."""
     rounded: list[str] | None = None
     """What the program rounded to doubles, in words; [] where nothing was, and the exact probability is certain. None
     without one."""
@@ -432,9 +433,9 @@ class Attempt:
 
 @dataclass(frozen=True)
 class UtilityAudit:
-    """One promise of utility, tried on some sources of inputs, with its verdict.
+    """One utility guarantee, tried on some sources of inputs, with its verdict.
 
-    FAIL: on one of them it is broken, exactly or at the confidence. PASS: it is not; `reason` says how well that is
+    FAIL: on one of them it is violated, exactly or at the confidence. PASS: it is not; `reason` says how well that is
     known. Keys that audits of privacy have too mean the same.
     """
 
@@ -451,8 +452,8 @@ class UtilityAudit:
     deviations: list[str]
     """Where the implementation reads or departs from the paper."""
     verdict: Verdict
-    """fail: the promise is broken on some inputs. pass: it is not, `reason` says how well that is known. inconclusive:
-    `reason` is the remedy."""
+    """fail: the guarantee is violated on some inputs. pass: it is not, `reason` says how well that is known.
+    inconclusive: `reason` is the remedy."""
     evidence: EvidenceKind
     """`exact` where the verdict rests on exact probabilities, `sampled` where it rests on runs."""
     reason: str
@@ -462,13 +463,14 @@ class UtilityAudit:
     reason_values: dict[str, Value]
     """The numbers and texts that the sentence of this kind of reason is made from."""
     claim: UtilityRecord
-    """What was promised."""
+    """What was guaranteed."""
     attempts: list[Attempt]
-    """The promise on each source of inputs."""
+    """The guarantee on each source of inputs."""
     worst: Count | None
-    """Which of `attempts` comes nearest to breaking the promise, or breaks it most; None where none ended."""
+    """Which of `attempts` comes nearest to violating the guarantee, or violates it most; None where none ended."""
     confidence: Probability
-    """1 minus the family-wise error over everything tried: audits, pairs, events, directions, powers and looks."""
+    """1 minus the family-wise error over everything tried: audits, pairs, events, directions, powers, interim
+    analyses."""
     runs: Count
     """Runs in total."""
     replay: str
@@ -480,7 +482,7 @@ class UtilityAudit:
     crashed: bool = False
     """Whether the mechanism raised or misbehaved; `reason` says how."""
     location: Location | None = None
-    """Where the mechanism's text stands; None where it has none that can be read."""
+    """Where the mechanism's source code is; None where it cannot be read."""
     drawing: Drawing | None = None
     """None where the catalogue draws none."""
 
@@ -538,7 +540,7 @@ class Result(Header):
     audits: list[Audit]
     """One for each claim of privacy and each of its cases."""
     utility: list[UtilityAudit] = field(default_factory=list)
-    """Promises of utility that were tried."""
+    """Utility guarantees that were tried."""
 
     @property
     def every(self) -> list[Audit | UtilityAudit]:

@@ -16,7 +16,7 @@ Json: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Location:
-    """Where a mechanism's text stands."""
+    """Where a mechanism's source code is."""
 
     file: str
     """Below the working directory, or below the folder that its package is imported from; parts with "/" between them.
@@ -123,7 +123,7 @@ class ChainLink:
         bounds: where both lie for certain.
         loss: log-likelihood ratio of the group's event between the two datasets, in the direction in which it is
             positive for the ends; those of all links add up to that of the ends. None if unknown or infinite.
-        impossible: whether it is infinite: the event is impossible on the farther side.
+        impossible: whether it is infinite: the event is impossible on the farther dataset.
         estimate: a lower estimate of ε from the samples of the search, without confidence; None if computed exactly.
         exceeds: whether the exact law refutes the claim for neighbours here.
     """
@@ -152,7 +152,7 @@ class Chain:
         delta: the smallest δ at the ε of `stated`; None without a law or density.
         exceeded: whether `stated` is refuted at its ends.
         tight_exceeded: whether `tight` is: then some link refutes `single`. None where runs do not say.
-        named: the link, from 1, that is likeliest to refute `single`: it needs most. None where none stands out.
+        named: the link, from 1, that is most likely to refute `single`: it needs most. None where no link stands out.
         walked: chains whose ends were compared.
     """
 

@@ -15,13 +15,13 @@ ROUNDING = 1e-9
 """Relative, and an absolute 1e-13 on δ: laws are sums of doubles, and a violation must be more than their rounding."""
 TOLERANCE = 1e-11
 """Of two ε this close, relative above 1, nothing is said about which is larger; and so much more than δ is allowed,
-relative: where δ is all on outcomes that the other side lacks, 1e-22 more of it would need an infinite ε. A program
+relative: where δ is all on outcomes that the other dataset lacks, 1e-22 more of it would need an infinite ε. A program
 that rounds its numbers to doubles must not refute a claim that it meets with equality: it has to exceed it by more.
 """
 CLAIM_ROUNDING = 1e-12
 """The same of a program whose numbers were all exact: the claim is a double that its formula (k·e^{kε}·δ) rounds."""
 GUARANTEE_ROUNDING = 1e-12
-"""By how much a probability must miss the promise before an exact law breaks it: the promise is a rounded number."""
+"""By how much an exact probability must miss the guarantee to violate it: the guarantee is a rounded number."""
 
 
 def refutes(evidence: ExactEvidence, claim: Claim) -> bool:
@@ -52,7 +52,7 @@ def tolerance(claim: Claim, rounded: Sequence[str] | None) -> float:
 
 
 def misses(one: Attempt, guaranteed: float, *, at_most: bool, exactly: bool = False) -> bool:
-    """Whether the attempt breaks the promise."""
+    """Whether the attempt violates the guarantee."""
     if one.exact_low is not None and one.exact_high is not None:
         room = TOLERANCE if one.rounded else GUARANTEE_ROUNDING
         exact_evidence = one.exact_low > guaranteed + room if at_most else one.exact_high < guaranteed - room

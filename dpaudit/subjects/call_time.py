@@ -23,7 +23,7 @@ EARLY = 0.001
 OF_FUNCTIONS_ALONE = (
     "{} is about calls of functions: how long a mechanism in dpaudit's language takes is no outcome."
 )
-"""A note; in it stands the name of the option."""
+"""A note; the name of the option goes into it."""
 BY_THE_CLOCK = "The clock decides which calls took too long, so another run may count differently."
 
 

@@ -11,8 +11,8 @@ Evidence about a function is evidence about all that its output depends on. The 
   of dpaudit itself the files that draw; and the version of Python.
 
 Names of files and folders, ids and hash seeds have no part in it. What is neither code nor such a value (a lock, an
-open file, a pointer of a compiled library, `eval`) has no key: then nothing is known of the mechanism on another night.
-What a function reads while it runs, from files or a network, cannot be seen here.
+open file, a pointer of a compiled library, `eval`) has no key: then evidence on the mechanism cannot
+accumulate across runs. What a function reads while it runs, from files or a network, cannot be seen here.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _DESCRIPTORS = (
 
 
 class NoKeyError(Exception):
-    """What an object computes cannot be known; the text says why."""
+    """What an object computes cannot be known; the message says why."""
 
 
 def code_key(subject: object) -> str:
@@ -82,7 +82,7 @@ def code_key(subject: object) -> str:
         NoKeyError: it depends on something that has no key.
     """
     walk = _Walk(set(), 0)
-    # an import inside a function may print or warn, and an object may do anything when it is looked at
+    # an import inside a function may print or warn, and an object may do anything when its attributes are read
     with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
         warnings.simplefilter("ignore")
         try:
@@ -322,7 +322,7 @@ class _Walk:
         if isinstance(parts, str):
             return ["named", cls.__module__, parts]
         listed = [list(part) if isinstance(part, Iterator) else part for part in parts]
-        # pickle's own helper stands first, and the class in its arguments
+        # pickle's own helper comes first, and the class in its arguments
         return ["object", *map(self._token, listed)]
 
 
@@ -341,7 +341,7 @@ def _referred(code: types.CodeType, scope: dict[str, object]) -> Iterator[tuple[
                 continue
             names = [step.argval]
             for later in steps[at + 1 :]:
-                # of a module only what is used, also where more stands in it
+                # of a module only what is used
                 if later.opname not in ("LOAD_ATTR", "LOAD_METHOD") or not isinstance(referred, types.ModuleType):
                     break
                 if not hasattr(referred, later.argval):

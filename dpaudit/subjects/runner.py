@@ -31,7 +31,7 @@ WORTH_A_POOL = 3.0
 FOREVER = 1e8
 """Seconds beyond which a time limit is none; longer ones overflow timers."""
 INSIST = 0.5
-"""Seconds after which what has swallowed the time limit is told again."""
+"""Seconds after which a function that ignored the time limit is interrupted again."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Runner:
             yield
             return
 
-        # around the timer: what the supervisor is told must not be interrupted either
+        # around the timer: messages to the supervisor must not be interrupted either
         with until(left), _timer(left):
             yield
 

@@ -158,7 +158,7 @@ class FunctionTarget:
         """What a function that takes a size returns.
 
         Raises:
-            MechanismError: it raised; that cannot be told to be one sample's.
+            MechanismError: it raised; which sample raised cannot be known.
         """
         try:
             return self.subject(records, rng, size)
@@ -219,7 +219,7 @@ def function_target(
 
 
 def load_object(text: str) -> tuple[object, str]:
-    """The object of "module:object" or "file.py:object", and where it stands.
+    """The object of "module:object" or "file.py:object", and its module or file.
 
     Raises:
         UsageError: no such file, module or object, or the file raises when imported.

@@ -32,7 +32,7 @@ from dpaudit.results.model import Audit, Verdict
 SHARED_FROM = 40
 """Audits; fewer are drawn before other processes are ready."""
 _SEEN = 0.01
-"""Of an axis; a gap smaller than this is told."""
+"""Of an axis; a smaller gap is stated in words."""
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ def _run_ends(runs: Sequence[float]) -> list[float]:
 
 
 def _runs_axis(axes: Axes, ends: Sequence[float]) -> None:
-    """A logarithmic axis of runs a side."""
+    """A logarithmic axis of samples per dataset."""
     axes.set_xscale("log")
     axes.set_xlim(*ends)
     axes.xaxis.set_major_locator(LogLocator(numticks=6))

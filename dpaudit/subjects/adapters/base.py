@@ -1,4 +1,4 @@
-"""The form that an adapter gives a library's mechanism, and how a library is looked for."""
+"""The form that an adapter gives a library's mechanism, and how a library is imported."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def wrap(
     Args:
         target: the mechanism, or the function f(array, epsilon=…, random_state=…, …).
         relation: of neighbours, in place of the one above.
-        read: the output → what is looked at; of a histogram the counts without it.
+        read: the output → what is audited; of a histogram the counts without it.
         seeded: whether runs are seeded; otherwise diffprivlib's default generator is used, and the audit is not
             reproducible.
         name: as in reports; the class's or function's name without it.

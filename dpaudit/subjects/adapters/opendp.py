@@ -58,7 +58,7 @@ def wrap(
         d_in: distance of the inputs; 1 without it, 2 where records are counted and their number is known.
         at: ε at which a claim of zCDP, or a privacy profile, is tested; without it √(2ρ), or where δ is 0.01.
         into: the list of records → the measurement's argument, where that is not the list or the value itself.
-        read: the output → what is looked at, for outputs that are not values (queryables).
+        read: the output → what is audited, for outputs that are not values (queryables).
         name: as in reports.
 
     Raises:

@@ -1,4 +1,4 @@
-"""python-dp: the algorithms and mechanisms of Google's C++ library, at the ε and δ that they carry.
+"""python-dp: the algorithms and mechanisms of Google's C++ library, at the ε and δ that they state.
 
 Its neighbours differ by all that one user adds: datasets of which one has one record more, or with `linf_sensitivity` k
 up to k more. Its randomness cannot be seeded.
