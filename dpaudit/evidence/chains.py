@@ -359,7 +359,7 @@ def _losses(
     for dataset in chain.datasets:
         one = law(mechanism, dataset, cache=laws, path_limit=PATHS)
         if has_ranges(one.values):
-            # an event may cut the spans of a law that it was not made from
+            # an event may cut the ranges of a law that it was not made from
             return nothing
         shares.append(math.fsum(one.probs[event.marks(plain(one.values))].tolist()))
     forward = ends.direction == LEFT_RIGHT

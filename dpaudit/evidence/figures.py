@@ -194,7 +194,7 @@ def _binned(
         ends = np.append(starts[order][fresh], wholes([stop]))
     first = np.searchsorted(ends, starts, side="right") - 1
     reach = np.searchsorted(ends, stops, side="left") - first
-    # a span reaches into several bins of equal width
+    # a range reaches into several bins of equal width
     part = np.repeat(np.arange(len(first)), reach)
     at = np.repeat(first - np.cumsum(reach) + reach, reach) + np.arange(reach.sum())
     overlap = np.minimum(stops[part], ends[at + 1]) - np.maximum(starts[part], ends[at])

@@ -181,7 +181,7 @@ def _table(
         raise
     ordered = [parts[i] for i in range(len(chunks))]
     if not moves_all(action, ordered):
-        # some laws have spans, and those that symmetries were confirmed on had none
+        # some laws have integer ranges, and those that symmetries were confirmed on had none
         kept.drop()
         return (yield from law_table(mechanism, relation, replace(scope, reduced=False), runner, name))
     with guarded(name):
@@ -352,7 +352,7 @@ def _joined(
     for part in parts:
         rows = slice(start, start + len(part.low))
         for column, value in enumerate(part.outcomes):
-            # two spans of a part may have a piece in common, and an outcome several forms, but not in one law
+            # two ranges of a part may have a piece in common, and an outcome several forms, but not in one law
             low[rows, place[value]] += part.low[:, column]
             high[rows, place[value]] += part.high[:, column]
         start += len(part.low)
@@ -371,7 +371,7 @@ def _joined(
 
 
 def _refined(parts: Sequence[Part], action: Action, most: int) -> Sequence[Part]:
-    """Spans of whole numbers cut where those of any other law end, so that equal outcomes are equal numbers."""
+    """Integer ranges cut where those of any other law end, so that equal outcomes are equal numbers."""
     every = [value for part in parts for value in part.outcomes]
     if not has_ranges(tuple(every)):
         return parts

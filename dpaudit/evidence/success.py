@@ -24,7 +24,7 @@ MOST_PATHS = 200_000
 """Laws with more paths are left to runs."""
 MOST_INSTANCES = 5_000
 MOST_MEMBERS = 100_000
-"""A span with more members is not judged one by one."""
+"""A range with more members is not judged one by one."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def moved(dataset: Dataset, records: dict[object, object]) -> Dataset:
 
 def declared(mechanism: Mechanism, relation: Relation, domain: Sequence[object]) -> Action:
     """The symmetries of a mechanism that permute the records of the domain and keep neighbours neighbours."""
-    if not relation.of_records or not _of_its_text(mechanism):
+    if not relation.of_records or not _of_its_run(mechanism):
         return Action()
     symmetries, maps = [], []
     known = set(domain)
@@ -126,13 +126,13 @@ def declared(mechanism: Mechanism, relation: Relation, domain: Sequence[object])
     return Action(tuple(symmetries), tuple(maps))
 
 
-def _of_its_text(mechanism: Mechanism) -> bool:
+def _of_its_run(mechanism: Mechanism) -> bool:
     """Whether `symmetries` was written for its `run`, and not for one that a subclass has replaced."""
     kinds = type(mechanism).__mro__
-    text, symmetries = (
+    run, symmetries = (
         next(at for at, kind in enumerate(kinds) if name in vars(kind)) for name in ("run", "symmetries")
     )
-    return symmetries <= text
+    return symmetries <= run
 
 
 def confirmed(
@@ -238,9 +238,9 @@ def moves_all(action: Action, parts: Iterable[Part]) -> bool:
 
 
 def closed_cuts(outcomes: Iterable[Hashable], symmetries: Sequence[Symmetry], most: int) -> list[int]:
-    """Where spans are to be cut so that symmetries permute the pieces, ascending; at most so many."""
+    """Where integer ranges are cut so that symmetries permute the pieces, ascending; at most so many."""
     values = list(dict.fromkeys(outcomes))
-    # of whole numbers too: where the image of one lies in a span, it is cut out of it
+    # of whole numbers too: where the image of one lies in a range, it is cut out of it
     ranges = sorted((min(both), max(both)) for value in values if (both := cuts_of([value])))
     cuts = cuts_of(values) | {cut for symmetry in symmetries for cut in symmetry.cuts or ()}
     while len(cuts) <= most:
@@ -261,7 +261,7 @@ def closed_cuts(outcomes: Iterable[Hashable], symmetries: Sequence[Symmetry], mo
 
 
 def _covered(ends: list[int], ranges: list[tuple[int, int]]) -> list[IntegerRange]:
-    """The pieces between neighbouring ends that lie in some span (start, stop); spans ascend."""
+    """The pieces between neighbouring ends that lie in some range (start, stop); ranges ascend."""
     covered, at, reached = [], 0, None
     for low, high in pairwise(ends):
         while at < len(ranges) and ranges[at][0] <= low:

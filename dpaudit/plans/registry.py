@@ -60,9 +60,9 @@ _PLAN = re.compile(r'^(\w+)(?:: Plan)? = \w*[Pp]lan\(\s*"?(\w+)', re.MULTILINE)
 
 
 def defined_in(package: ModuleType, group: str) -> dict[str, str]:
-    """The algorithms or plans that the files of a package or module define, found in their text: nothing is imported.
+    """The algorithms or plans that the files of a package or module define, by their source, without an import.
 
-    An algorithm is found by its card, at the left margin: `Name.card = Card(name="Name", system="F1", …`, or
+    An algorithm is recognised by its card, at the left margin: `Name.card = Card(name="Name", system="F1", …`, or
     `Name.card = replace(Other.card, name="Name", …`; a plan by what it is given first: `PLAN = Plan("Name", …`, or the
     call of a function whose name ends in plan.
 
@@ -72,12 +72,12 @@ def defined_in(package: ModuleType, group: str) -> dict[str, str]:
     """
     defined: list[tuple[tuple[str, int], str, str]] = []
     for file, module in _files(package):
-        text = file.read_text(encoding="utf-8")
+        source = file.read_text(encoding="utf-8")
         if group == AUDITS:
-            defined += ((("", 0), plan, f"{module}:{attribute}") for attribute, plan in _PLAN.findall(text))
+            defined += ((("", 0), plan, f"{module}:{attribute}") for attribute, plan in _PLAN.findall(source))
         else:
             systems: dict[str, str] = {}
-            for name, other, system in _CARD.findall(text):
+            for name, other, system in _CARD.findall(source):
                 systems[name] = system or systems.get(other, "")
                 defined.append((_place(systems[name]), name, f"{module}:{name}"))
     return {name: where for _, name, where in sorted(defined, key=lambda row: row[0])}

@@ -223,8 +223,8 @@ def _of_guarantee(guarantee: UtilityAudit) -> Iterator[str]:
         yield from (f"attempts[{j}].{what}" for what in _of_attempt(one))
     broken = any(misses(one, probability, at_most=at_most) for one in guarantee.attempts)
     if broken != (guarantee.verdict is Verdict.FAIL):
-        what = "break" if broken else "do not break"
-        yield f"verdict: {guarantee.verdict.value}, but its attempts {what} the promise"
+        what = "violate" if broken else "do not violate"
+        yield f"verdict: {guarantee.verdict.value}, but its attempts {what} the guarantee"
     elif guarantee.verdict is Verdict.PASS and (guarantee.crashed or not guarantee.attempts):
         yield "verdict: pass, but no attempt ended" if not guarantee.attempts else "verdict: pass, but it crashed"
 

@@ -447,6 +447,6 @@ def _version(top: str) -> list[object]:
     for one in _installed(top):
         record = one.read_text("RECORD") or ""
         files_listed = sorted(line for line in record.splitlines() if ".py,sha256=" in line)
-        text = hashlib.sha256("\n".join(files_listed).encode()).hexdigest()
-        described.append([one.metadata["Name"], one.version, text])
+        files_digest = hashlib.sha256("\n".join(files_listed).encode()).hexdigest()
+        described.append([one.metadata["Name"], one.version, files_digest])
     return described
