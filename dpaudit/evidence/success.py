@@ -15,7 +15,7 @@ from dpaudit.errors import MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.interpret import LawCache, interval_law, of_one_kind, sample
 from dpaudit.interpret.parameters import exact_value
 from dpaudit.interpret.walk import refuse_failures
-from dpaudit.language import Dataset, Goal, Instance, IntegerRange, Trial
+from dpaudit.language import Dataset, Goal, Instance, IntegerRange, Output, Trial
 from dpaudit.stats.arb import PRECISION
 from dpaudit.stats.arrays import BoolArray
 from dpaudit.stats.enclosed import Roundings, watching
@@ -108,7 +108,7 @@ class _Judge:
         with self._noting(), watching(self.roundings):
             self._exact = exact_value(goal, self.roundings)
 
-    def share(self, instance: Instance, value: object) -> object:
+    def share(self, instance: Instance, value: Output) -> int | arb:
         """The share of good outputs: 0 or 1 for one output, any share for a range."""
         if self._exact is not None:
             with self._noting(), watching(self.roundings):
@@ -126,7 +126,7 @@ class _Judge:
             self.roundings.note(f"all numbers of the goal, which does not accept exact ones ({error})")
 
 
-def _share(goal: Goal, instance: Instance, value: object) -> object:
+def _share(goal: Goal, instance: Instance, value: Output) -> int | arb:
     """The share of good outputs: 0 or 1 for one output, any share for a range."""
     if not isinstance(value, IntegerRange):
         return int(goal.reached(instance, value))

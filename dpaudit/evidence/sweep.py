@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 
 import numpy as np
+from flint import arb
 
 from dpaudit.adversary import Pair
 from dpaudit.adversary.pairs.pair import related
@@ -261,7 +262,7 @@ class _Search:
             self.enclosed[a, b] = epsilon_at(*self._laws(a, b), decimal(self.claim.delta) * (1 + TOLERANCE))
         return self.enclosed[a, b]
 
-    def _laws(self, a: int, b: int) -> tuple[list[object], list[object]]:
+    def _laws(self, a: int, b: int) -> tuple[list[arb], list[arb]]:
         cache = LawCache(self.table.doubles)
         laws = interval_laws(self.mechanism, self.table.datasets[a], self.table.datasets[b], cache=cache)
         self.rounded |= dict.fromkeys(laws.rounded)

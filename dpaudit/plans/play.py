@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from dpaudit.adversary import Pair
 from dpaudit.errors import UsageError
-from dpaudit.language import Dataset, Distribution, Game, Mechanism
+from dpaudit.language import Dataset, Distribution, Game, Mechanism, Output
 from dpaudit.options import GAME
 from dpaudit.plans import registry
 from dpaudit.subjects.target import function_target, instantiate
@@ -79,7 +79,7 @@ class _Call(Distribution):
     dataset: tuple[object, ...] = field(repr=False)
     label: str
 
-    def draw(self, rng: Generator, size: int) -> object:
+    def draw(self, rng: Generator, size: int) -> Output:
         target = function_target(self.function, self.label, "")
         if target.vectorised:
             return self.function(list(self.dataset), rng, size)

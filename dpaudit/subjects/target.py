@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias, TypeVar
 
 import cloudpickle
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, OutputError, ParameterError, UsageError
 from dpaudit.interpret import Outputs, Tally, sample
-from dpaudit.language import Card, Dataset, Mechanism
+from dpaudit.language import Card, Dataset, Mechanism, Output, Record
 from dpaudit.language.relation import plain_records
 from dpaudit.options import CALL_SECONDS, PARAMETERS
 from dpaudit.outputs.failures import frames, raised
@@ -137,7 +137,7 @@ class FunctionTarget:
                 first.add(output, 1)
         return dataclasses.replace(tally.outputs(), first=first.outputs())
 
-    def outcome(self, records: object, rng: Generator) -> object:
+    def outcome(self, records: list[Record], rng: Generator) -> Output:
         """One output of a function that takes no size, on these very records.
 
         Where it raises or takes longer than it may, an attacker sees that, and it is the outcome.
@@ -154,7 +154,7 @@ class FunctionTarget:
         except Exception as error:
             return raised(error)
 
-    def _several(self, records: object, rng: Generator, size: int) -> object:
+    def _several(self, records: list[Record], rng: Generator, size: int) -> Output:
         """What a function that takes a size returns.
 
         Raises:
@@ -170,7 +170,7 @@ class FunctionTarget:
                 "with it; write it as f(dataset, rng), one output at a time, to have failures counted as outcomes."
             ) from error
 
-    def _rows(self, drawn: Any, size: int) -> Any:
+    def _rows(self, drawn: Output, size: int) -> Output:
         """An array or list of one output per run, of which nobody else holds the array."""
         if type(drawn).__module__.partition(".")[0] == "pandas" and hasattr(drawn, "to_numpy"):
             drawn = drawn.to_numpy()
@@ -294,7 +294,7 @@ def all_known(name: str, cls: type, parameters: Iterable[str]) -> None:
             raise ParameterError(f"{name} has no parameter {key!r}; {hint}")
 
 
-def copied(dataset: Dataset) -> list[object]:
+def copied(dataset: Dataset) -> list[Record]:
     """A fresh list of the records: a function that changes its input must not change the next run's."""
     records = list(plain_records(dataset))
     return records if all(type(record) in _IMMUTABLE for record in records) else copy.deepcopy(records)
