@@ -238,9 +238,9 @@ def _charts_once(page: str) -> str:
 
 def embedded_json(page: str) -> str:
     """The result as JSON that a page of `to_html` holds."""
-    found = re.search(r'href="data:application/gzip;base64,([^"]*)"', page)
-    assert found is not None, "no page of to_html"
-    return gzip.decompress(b64decode(found[1])).decode()
+    match = re.search(r'href="data:application/gzip;base64,([^"]*)"', page)
+    assert match is not None, "no page of to_html"
+    return gzip.decompress(b64decode(match[1])).decode()
 
 
 @cache

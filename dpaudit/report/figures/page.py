@@ -110,9 +110,9 @@ def _split(svg: str, classes: dict[str, str], definitions: dict[str, str]) -> tu
     if body and body[0] == "<defs>":
         end = body.index("</defs>")
         for line in body[1:end]:
-            found = _DEFINITION.fullmatch(line)
-            assert found is not None, line
-            tag, name, rest = found.groups()
+            definition = _DEFINITION.fullmatch(line)
+            assert definition is not None, line
+            tag, name, rest = definition.groups()
             names[name] = definitions.setdefault(settled(f"<{tag}{rest}"), f"d{len(definitions) + 1}")
         body = body[end + 1 :]
     return [_SIZE.sub("", opening), title, description], [settled(line) for line in body]
