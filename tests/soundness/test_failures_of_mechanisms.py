@@ -195,7 +195,8 @@ def test_raising_on_one_dataset_alone_is_refuted(black_box: bool) -> None:
         (note,) = notes
         assert " times on D and 0 of " in note.sentence
     else:
-        assert "it raises ValueError with probability 0.125 on D and 0 on D′ (as in ValueError: bit " in notes[0].sentence
+        said = "it raises ValueError with probability 0.125 on D and 0 on D′ (as in ValueError: bit "
+        assert said in notes[0].sentence
         assert audit.delta_exact == pytest.approx(0.125)
 
 

@@ -1,4 +1,4 @@
-"""Notes and reasons as values: every kind has a code, a form in JSON, and a sentence that names options as its reader."""
+"""Notes and reasons: each kind has a code, a form in JSON, and a sentence that names options for its reader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from dpaudit.results.notes import Note, NoteRecord
 DOORS: tuple[Door, ...] = typing.get_args(Door)
 EXAMPLES: dict[str, Any] = {
     "str": "a", "int": 3, "float": 0.25, "float | None": None, "int | None": None, "bool": True,
-    "list[str]": ["a", "b"], "list[int]": [3, 4], "list[float]": [0.5, 0.25], "DpauditError": MechanismError("f raised."),
+    "list[str]": ["a", "b"], "list[int]": [3, 4], "list[float]": [0.5, 0.25],
+    "DpauditError": MechanismError("f raised."),
 }
 """A value of every type that a note has."""
 
