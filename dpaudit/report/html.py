@@ -272,8 +272,11 @@ def environment() -> Environment:
 
 
 def _alike(result: Result) -> _Alike:
-    texts = [text for audit in result.audits for text in method(audit, result.alpha)]
-    texts += [note.sentence for audit in result.audits for note in audit.notes]
+    texts = [
+        text
+        for audit in result.audits
+        for text in (*method(audit, result.alpha), *(note.sentence for note in audit.notes))
+    ]
     texts += [loss_breakdown.COMPARED for audit in result.audits if audit.loss_breakdown is not None]
     texts += [utility.picture_sentence(audit) for audit in result.utility]
     texts += [audit.source for audit in result.every]
