@@ -25,9 +25,8 @@ from dpaudit.report.files import Outputs
 from dpaudit.results import json_form
 from dpaudit.results.faults import exit_code
 from dpaudit.results.model import Result
+from dpaudit.results.notes import OwnRandomness
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event
-from dpaudit.subjects.call_time import BY_THE_CLOCK
-from dpaudit.subjects.stated import OWN_RANDOMNESS
 from dpaudit.supervision import AUDITING, WRITING, Supervised, supervised
 
 
@@ -150,14 +149,15 @@ def compared(result: Result, kept: str) -> tuple[bool, str]:
 
     For a function with its own randomness, only the verdict can be reproduced.
     """
-    if audit_texts(result) == [kept]:
+    texts = audit_texts(result)
+    if texts == [kept]:
         return True, "Reproduced: the same result."
     (audit,) = result.every
-    old = json_module.loads(kept)
+    new, old = (json_module.loads(text) for text in (*texts, kept))
     before, now = old["verdict"], audit.verdict.value
-    if any(OWN_RANDOMNESS in note for note in audit.notes):
+    if any(note.code == OwnRandomness.code for note in audit.notes):
         why = f"{audit.name} draws its randomness itself"
-    elif any(BY_THE_CLOCK in note for note in (*audit.notes, *old["notes"])):
+    elif any(note["values"].get("by_the_clock") for note in (*new["notes"], *old["notes"])):
         why = f"timeouts of calls of {audit.name} depend on the machine"
     else:
         return False, "NOT reproduced: the result differs."

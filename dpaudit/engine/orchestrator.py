@@ -25,7 +25,6 @@ from dpaudit.evidence.law_table import forget
 from dpaudit.evidence.ledger_rows import ledger_rows
 from dpaudit.evidence.side_by_side import AuditResult, Work, side_by_side
 from dpaudit.evidence.utility import audit_utility, undecided, utility_jobs
-from dpaudit.options import CALL_SECONDS
 from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.alpha_shares import of_session, shares
 from dpaudit.plans.chain_jobs import all_jobs
@@ -48,9 +47,9 @@ from dpaudit.results.model import (
     Timings,
     UtilityAudit,
 )
+from dpaudit.results.notes import CallTimeOfMechanism, NoFigure, Note, RareEvents
 from dpaudit.results.reasons import Crash
 from dpaudit.results.stream import AuditFinished, AuditStarted, CheckFinished, CheckStarted, Event, Progress
-from dpaudit.subjects.call_time import OF_FUNCTIONS_ALONE
 from dpaudit.subjects.runner import WORTH_A_POOL, Runner
 from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import described, sentence
@@ -229,8 +228,13 @@ def _alone(request: Request, work: Work, runner: Runner) -> AuditResult:
 def _gave_up(request: Request, work: Work, error: MechanismError) -> AuditResult:
     if isinstance(work.job, UtilityJob):
         return undecided(work.job, request, Crash(error.at(request.door)), crashed=True)
-    notes = [work.note] if work.note else []
-    return _result(work.job, request, Findings(crash=error.at(request.door), crashed=True, notes=notes), Runner(), work)
+    findings = _begun(work)
+    findings.crash, findings.crashed = error.at(request.door), True
+    return _result(work.job, request, findings, Runner(), work)
+
+
+def _begun(work: Work) -> Findings:
+    return Findings(notes=[work.note] if work.note is not None else [])
 
 
 def _started(job: Job) -> AuditStarted:
@@ -244,9 +248,9 @@ def _audit(work: Work, request: Request, runner: Runner) -> Steps:
     if isinstance(job, UtilityJob):
         session = max((prior.session for prior in request.prior.values()), default=1)
         return (yield from audit_utility(job, request, of_session(work.alpha, session), runner))
-    findings = Findings(notes=[work.note] if work.note else [])
+    findings = _begun(work)
     if request.call_seconds is not None and isinstance(job.target, MechanismTarget):
-        findings.notes.append(OF_FUNCTIONS_ALONE.format(CALL_SECONDS.called(request.door)))
+        findings.notes.append(CallTimeOfMechanism())
     try:
         if job.tests and job.pairs:
             # before the search, so that a function that fails in every call, or keeps its answers, is reported at once
@@ -314,7 +318,7 @@ def _sampled(
         raise always_fails(job.target.name, state.monitor.firsts[0])
     findings.notes += [*remarks(findings.assumptions), *state.monitor.failure_notes(), *_limits(job, out)]
     if state.refuted and out.best is not None and request.data is not None:
-        findings.notes += search.described_exceptions(out.best.pair, request.data, request.door)
+        findings.notes += search.described_exceptions(out.best.pair, request.data)
 
 
 def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[AssumptionRecord]:
@@ -331,16 +335,13 @@ def _examined(job: PrivacyJob, request: Request, runner: Runner) -> list[Assumpt
         return examine(job.target, last, runs=job.runs, seed=request.seed)
 
 
-def _limits(job: PrivacyJob, out: sampled.Collected) -> list[str]:
+def _limits(job: PrivacyJob, out: sampled.Collected) -> list[Note]:
     """Violations that these samples cannot detect."""
     best = out.best
     delta = job.claim.delta
     if best is None or not 0 < delta < 3 / best.evidence.n:
         return []
-    return [
-        f"δ = {delta:.3g} is below 3/N = {3 / best.evidence.n:.2g} for {best.evidence.n:,} samples per dataset, so "
-        "violations by events of probability δ are not detected; exact output distributions would show them."
-    ]
+    return [RareEvents(delta, best.evidence.n)]
 
 
 def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runner, work: Work) -> Audit:
@@ -368,6 +369,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
     counted = weighed if worst is None or (best is not None and worst.pair == best.pair) else None
     pictured = worst is not None or weighed is not None
     drawing, card, enumerated = _drawing(job, findings, notes), job.target.card, findings.enumeration
+    notes += job.notes
     return Audit(
         name=job.target.name,
         case=job.label,
@@ -379,7 +381,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         evidence=kind,
         reason=reason.sentence(request.door),
         reason_code=reason.code,
-        reason_values=reason.values,
+        reason_values=reason.values(request.door),
         claim=claim_record(job.claim),
         epsilon_lower=collected.epsilon_lower if collected is not None and state is not None else None,
         epsilon_lower_clopper_pearson=max((e.epsilon_lower_clopper_pearson for e in lower), default=None),
@@ -399,7 +401,7 @@ def _result(job: PrivacyJob, request: Request, findings: Findings, runner: Runne
         output_plot=_outputs(findings),
         bound_plot=figures.bound(best, job.claim.delta) if best is not None else None,
         ledger=rows,
-        notes=notes + ([job.note] if job.note else []),
+        notes=[note.record(request.door) for note in notes],
         crashed=findings.crashed,
         sequential=_sequential(state, request) if state is not None else untouched(request, work.key),
         floating_point=_floating_point(state) if state is not None else None,
@@ -455,7 +457,7 @@ def _ledger(job: PrivacyJob, findings: Findings, runner: Runner) -> tuple[list[L
         return [], None
 
 
-def _drawing(job: PrivacyJob, findings: Findings, notes: list[str]) -> Drawing | None:
+def _drawing(job: PrivacyJob, findings: Findings, notes: list[Note]) -> Drawing | None:
     if job.drawing is None or findings.crashed:
         return None
     try:
@@ -464,7 +466,7 @@ def _drawing(job: PrivacyJob, findings: Findings, notes: list[str]) -> Drawing |
         # the verdict does not need its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        notes.append(f"Its figure could not be made ({described(error)}).")
+        notes.append(NoFigure(described(error)))
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpaudit.errors import UsageError
@@ -13,6 +13,7 @@ from dpaudit.options import SEED
 from dpaudit.plans.job import PrivacyJob
 from dpaudit.plans.request import PriorEvidence, Request
 from dpaudit.results.model import Result, SequentialEvidence
+from dpaudit.results.notes import Note, PriorOfOther, PriorOfUnknown, PriorUnused, listed
 from dpaudit.subjects.code_key import NoKeyError, code_key
 from dpaudit.subjects.target import FunctionTarget
 
@@ -126,7 +127,7 @@ def untouched(request: Request, key: str) -> SequentialEvidence | None:
     )
 
 
-def prior_notes(jobs: Sequence[PrivacyJob], request: Request, keys: Mapping[str, EvidenceKey]) -> dict[str, str]:
+def prior_notes(jobs: Sequence[PrivacyJob], request: Request, keys: Mapping[str, EvidenceKey]) -> dict[str, Note]:
     """Notes, by replay id, on audits that do not use the given evidence.
 
     Args:
@@ -142,6 +143,7 @@ def prior_notes(jobs: Sequence[PrivacyJob], request: Request, keys: Mapping[str,
     where = request.prior_from or "the earlier result"
     texts = {key.text for key in keys.values()}
     left = {text: value for text, value in request.prior.items() if text not in texts}
+    about = list(dict.fromkeys(value.about or "something else" for value in left.values()))
     if len(left) == len(request.prior):
         unknown = [
             f" It is unknown what {job.target.name} computes, as {keys[job.replay].unknown}."
@@ -149,35 +151,22 @@ def prior_notes(jobs: Sequence[PrivacyJob], request: Request, keys: Mapping[str,
             if job.replay in keys and keys[job.replay].unknown is not None
         ]
         raise UsageError(
-            f"{where} has no evidence about this audit: it is about {_listed(left.values())}. An e-value counts only "
+            f"{where} has no evidence about this audit: it is about {listed(about)}. An e-value counts only "
             "for the same mechanism (the same code, helpers, values, parameters and libraries) and the same claim (ε, "
             f"δ and relation).{''.join(unknown[:1])}"
         )
-    notes = {}
+    notes: dict[str, Note] = {}
     for replay, key in keys.items():
         if key.unknown is not None:
-            notes[replay] = (
-                f"No evidence of {where} is used in this audit: it is unknown what the mechanism computes, as "
-                f"{key.unknown}."
-            )
+            notes[replay] = PriorOfUnknown(where, key.unknown)
         elif key.text not in request.prior:
-            notes[replay] = (
-                f"No evidence of {where} is used in this audit: it has no e-value of this version of the mechanism "
-                "against this claim."
-            )
+            notes[replay] = PriorOfOther(where)
     if left:
         # noted once, in the first audit that uses some of it
         first = next(replay for replay, key in keys.items() if key.text in request.prior)
-        notes[first] = f"Evidence of {where} that matches no audit here is not used: {_listed(left.values())}."
+        notes[first] = PriorUnused(where, about)
     return notes
 
 
 def _cut(log: float) -> float:
     return max(-_LARGEST, min(_LARGEST, log))
-
-
-def _listed(values: Iterable[PriorEvidence]) -> str:
-    """The first few things that e-values are about."""
-    about = list(dict.fromkeys(value.about or "something else" for value in values))
-    more = f" and {len(about) - 2} more" if len(about) > 2 else ""
-    return ", ".join(about[:2]) + more if more else " and ".join(about)

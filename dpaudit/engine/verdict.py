@@ -13,6 +13,7 @@ from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import GroupChains, PrivacyJob, WorstCaseSearch
 from dpaudit.plans.request import Request
 from dpaudit.results.model import EvidenceKind, SampledEvidence, Verdict
+from dpaudit.results.notes import AlsoCrashed, Note, SamplesDisagree
 from dpaudit.results.reasons import (
     AssumptionViolated,
     ClaimAllowsEverything,
@@ -55,7 +56,7 @@ class Decision(NamedTuple):
     """What the verdict was made from."""
     reason: Reason
     """Why; for INCONCLUSIVE: what to do."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What a reader should know besides."""
 
 
@@ -73,18 +74,15 @@ def decide(job: PrivacyJob, findings: Findings, request: Request) -> Decision:
     enumerated = findings.enumeration
     refuted_exactly = (enumerated is not None and enumerated.refutes) or any(refutes(e, claim) for e in findings.exact)
     refuted_by_runs = (best is not None and best.epsilon_lower > claim.epsilon) or (state is not None and state.refuted)
-    crash = () if findings.crash is None else (findings.crash,)
+    crash = () if findings.crash is None else (AlsoCrashed(findings.crash),)
     if refuted_exactly:
         kind = EvidenceKind.EXACT if enumerated is None else EvidenceKind.EXHAUSTIVE
         return Decision(Verdict.FAIL, kind, _exact_refutation(findings, claim), crash)
     if refuted_by_runs and findings.collected is not None:
         odd = findings.worst is not None and not _by_bits(findings.collected)
-        disagreement = (
-            "The samples refute the claim and the exact output distributions do not: `bulk` or `law` disagrees with "
-            f"`run`, or this is the one audit in {round(1 / request.alpha):,} with a false alarm."
-        )
+        disagreement = (SamplesDisagree(request.alpha),) if odd else ()
         reason = _sampled_refutation(findings.collected, claim, request)
-        return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (disagreement, *crash) if odd else crash)
+        return Decision(Verdict.FAIL, EvidenceKind.SAMPLED, reason, (*disagreement, *crash))
     kind = _kind(job, findings)
     undecided = _undecided(job, findings, request)
     if undecided is not None:

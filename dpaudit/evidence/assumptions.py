@@ -40,11 +40,11 @@ from dpaudit.outputs.columns import as_number, flat
 from dpaudit.outputs.failures import raised
 from dpaudit.outputs.fingerprint import fingerprint
 from dpaudit.outputs.form import Form, Forms
+from dpaudit.results.notes import Assumption, SampledFailures
 from dpaudit.results.records import AssumptionRecord
 from dpaudit.stats import clopper_pearson
 from dpaudit.stats.arrays import FloatArray, IntArray
 from dpaudit.subjects import by_value
-from dpaudit.subjects.call_time import BY_THE_CLOCK
 from dpaudit.subjects.fresh_process import FreshProcess, fresh_process
 from dpaudit.subjects.runner import Unit
 from dpaudit.subjects.stated import is_reproducible
@@ -263,10 +263,10 @@ def refutation(records: Sequence[AssumptionRecord]) -> AssumptionRecord | None:
     return next((record for record in records if record.name == INDEPENDENT and record.holds is False), None)
 
 
-def remarks(records: Sequence[AssumptionRecord]) -> list[str]:
+def remarks(records: Sequence[AssumptionRecord]) -> list[Assumption]:
     """What a reader of the report should know, besides the verdict's reason."""
     return [
-        record.text for record in records
+        Assumption(record.name, record.text) for record in records
         if (record.name in (SEEDED, INPUT) and record.holds is False) or record.text == DETERMINISTIC
     ]
 
@@ -447,18 +447,16 @@ class Monitor:
             return AssumptionRecord(VARIES, True, DETERMINISTIC)
         return AssumptionRecord(VARIES, True, "Its output varies.")
 
-    def failure_notes(self) -> list[str]:
+    def failure_notes(self) -> list[SampledFailures]:
         """How often calls raised, on D and on D′; nothing where none did."""
         if not any(self.failures):
             return []
         kinds = sorted({*self.failures[0], *self.failures[1]}, key=lambda outcome: outcome.error)
-        parts = [
-            f"{kind!r} {self.failures[0][kind]:,} of {self.totals[0]:,} times on D and {self.failures[1][kind]:,} of "
-            f"{self.totals[1]:,} on D′ (as in {kind.where.rstrip('.')})"
-            for kind in kinds
-        ]
-        by_the_clock = f" {BY_THE_CLOCK}" if any(isinstance(kind, TookLonger) for kind in kinds) else ""
-        return [f"A failure counts as an output, as an attacker can see it: it {'; it '.join(parts)}.{by_the_clock}"]
+        left, right = ([counts[kind] for kind in kinds] for counts in self.failures)
+        return [SampledFailures(
+            [repr(kind) for kind in kinds], [kind.where.rstrip(".") for kind in kinds], left, right,
+            n=self.totals[0], m=self.totals[1], by_the_clock=any(isinstance(kind, TookLonger) for kind in kinds),
+        )]
 
     def _repeated(self) -> float | None:
         """A value that shows that outputs are drawn from a store; None where none does.

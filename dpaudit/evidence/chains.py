@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -33,6 +34,7 @@ from dpaudit.options import DATA, GROUPS
 from dpaudit.plans.job import GroupChains
 from dpaudit.results import model
 from dpaudit.results.model import ChainLink, ExactEvidence, Verdict
+from dpaudit.results.notes import ChainLinkRefutes, ChainsCompared, SearchTimeLimit
 from dpaudit.results.refutation import ROUNDING, refutes
 from dpaudit.results.stream import Progress
 from dpaudit.subjects.runner import Runner
@@ -84,7 +86,7 @@ def find_chain(
     except TimeLimitError:
         if search.best is None:
             raise
-        findings.notes.append("The time limit ended the search for chains.")
+        findings.notes.append(SearchTimeLimit("chains"))
     if search.best is None:
         if search.crash is not None:
             raise search.crash
@@ -95,10 +97,7 @@ def find_chain(
     chain = search.best
     if not any((chain.pair.left, chain.pair.right) == (pair.left, pair.right) for pair in job.starts):
         chain = replace(chain, source="found")
-    findings.notes.append(
-        f"A search compared {search.what} on the ends of {search.compared:,} chains of up to {len(chain)} neighbours; "
-        "there may be worse ones."
-    )
+    findings.notes.append(ChainsCompared(search.exact, search.compared, len(chain)))
     yield search.progress()
     with runner.limited():
         return search.settled(chain)
@@ -145,7 +144,8 @@ class _Search(ABC):
     most: int = COMPARED
     best: Chain | None = None
     crash: MechanismError | OutputError | None = None
-    what = ""
+    exact: ClassVar[bool]
+    """Whether it compares output distributions, and not samples."""
 
     @abstractmethod
     def score(self, chain: Chain, effort: int) -> float:
@@ -164,7 +164,7 @@ class _Search(ABC):
 class _Laws(_Search):
     """By exact laws or densities, each computed once."""
 
-    what = "exact output distributions"
+    exact = True
 
     def __init__(self, job: GroupChains, mechanism: Mechanism, runner: Runner, findings: Findings) -> None:
         super().__init__(job, runner, findings)
@@ -244,10 +244,7 @@ class _Laws(_Search):
             ],
         )
         if broken and not exceeded:
-            self.findings.notes.append(
-                f"The ends of the chain satisfy the claim for groups, {stated}. Its link {named} refutes the claim for "
-                f"neighbours, {single}, which implies a claim for groups."
-            )
+            self.findings.notes.append(ChainLinkRefutes(named, str(stated), str(single)))
             pair = replace(chain.links[named - 1], source="found")
             return replace(job, claim=single, pairs=(pair,), runs=0)
         return replace(job, pairs=(chain.pair,), runs=0)
@@ -256,7 +253,7 @@ class _Laws(_Search):
 class _Runs(_Search):
     """By estimates from runs, which are used for nothing else."""
 
-    what = "runs"
+    exact = False
 
     def __init__(self, job: GroupChains, runner: Runner, findings: Findings, seed: int) -> None:
         super().__init__(job, runner, findings, most=ESTIMATES)

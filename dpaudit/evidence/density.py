@@ -20,12 +20,6 @@ from dpaudit.stats.arrays import FloatArray
 from dpaudit.stats.enclosure import Enclosure
 from dpaudit.stats.noise_profile import Moves, NoiseProfile
 
-REAL_NOISE = (
-    "The exact ε and δ are those of real-valued noise, from its density. Samples are floating-point numbers; what "
-    "their low-order bits reveal is not included."
-)
-"""Noted on every audit that uses densities of continuous noise."""
-
 
 @dataclass(frozen=True)
 class Losses:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,8 +22,6 @@ from dpaudit.stats.enclosure import Enclosure, decimal, delta_at, epsilon_at, ou
 
 NOTHING = 1e-30
 """An ε below it, in an interval that contains 0, is what rounding has left of 0."""
-SHOWN_ROUNDINGS = 3
-"""Most roundings that are listed."""
 PATHS = 200_000
 """Paths of one law that an audit enumerates on its own account."""
 MOST_INTERVALS = 20_000
@@ -147,16 +144,6 @@ def enclosed(
 def finite(number: float) -> float | None:
     """None for infinity, as results hold it."""
     return number if math.isfinite(number) else None
-
-
-def rounded_note(rounded: Sequence[str]) -> str:
-    """A note that the program rounds some of its numbers."""
-    first, more = "; ".join(rounded[:SHOWN_ROUNDINGS]), len(rounded) - SHOWN_ROUNDINGS
-    return (
-        f"Some numbers of the program are rounded to doubles ({first}{f'; and {more} more' if more > 0 else ''}): the "
-        "exact ε and δ and their intervals hold for the program with these rounded numbers, and are no proof for a "
-        "program without rounding."
-    )
 
 
 def worse(evidence: ExactEvidence, other: ExactEvidence) -> bool:

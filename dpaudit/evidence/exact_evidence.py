@@ -11,8 +11,8 @@ import numpy as np
 from dpaudit.adversary import Pair
 from dpaudit.errors import MechanismError, NotEnumerableError, SymmetryError, TimeLimitError
 from dpaudit.evidence.assumptions import always_fails, copies, only_failures
-from dpaudit.evidence.density import REAL_NOISE, ComparedPair, Losses, compared
-from dpaudit.evidence.exact import PairLaws, finite, rounded_note, worse
+from dpaudit.evidence.density import ComparedPair, Losses, compared
+from dpaudit.evidence.exact import PairLaws, finite, worse
 from dpaudit.evidence.findings import Enumeration, Findings
 from dpaudit.evidence.kept_state import is_examined, refuse_state
 from dpaudit.evidence.sweep import exceeds, sweep
@@ -22,13 +22,21 @@ from dpaudit.outputs.canonical import Raised
 from dpaudit.plans.job import ExhaustiveDomain, PairSearch, PrivacyJob
 from dpaudit.plans.plan import Scope
 from dpaudit.results.model import Proof
-from dpaudit.results.reasons import at_least
+from dpaudit.results.notes import (
+    ExactFailures,
+    Note,
+    NotEveryPairExact,
+    NotExact,
+    OrderMatters,
+    RealNoise,
+    Rounded,
+    SmallerDomain,
+)
 from dpaudit.results.stream import Event, Progress
 from dpaudit.subjects.runner import Runner
 from dpaudit.subjects.target import MechanismTarget
 from dpaudit.subjects.user_errors import guarded
 
-_ROUNDED = rounded_note(())[:40]
 SHOWN_EXHAUSTIVE = 3
 """Worst pairs of an exhaustive audit that the result keeps."""
 
@@ -67,7 +75,7 @@ def _every(
     except NotEnumerableError as error:
         if isinstance(job, ExhaustiveDomain) or not job.tests:
             raise
-        findings.notes.append(f"Not computed exactly: {error}")
+        findings.notes.append(NotExact(error))
         return
     if failing and all(failing):
         findings.withdraw()
@@ -79,7 +87,7 @@ def _every(
             try:
                 yield from _exhaust(job, mechanism, small, cache, findings, runner)
             except (NotEnumerableError, MechanismError) as error:
-                findings.notes.append(f"Not every pair of {small} could be compared exactly: {error}")
+                findings.notes.append(NotEveryPairExact(str(small), error))
                 return
     findings.notes += _failures(findings)
 
@@ -91,8 +99,8 @@ def _compare(
     with guarded(job.target.name):
         one = compared(mechanism, pair, job.claim, cache)
     comparison, exact = one.comparison, one.evidence
-    if isinstance(comparison, Losses) and comparison.real and REAL_NOISE not in findings.notes:
-        findings.notes.append(REAL_NOISE)
+    if isinstance(comparison, Losses) and comparison.real and RealNoise() not in findings.notes:
+        findings.notes.append(RealNoise())
     if exact.bounds is not None and exact.bounds.rounded:
         _note_rounded(exact.bounds.rounded, findings)
     findings.delta = exact.delta if findings.delta is None else max(findings.delta, exact.delta)
@@ -102,20 +110,17 @@ def _compare(
     return one
 
 
-def _failures(findings: Findings) -> list[str]:
-    """Notes on the probabilities of failures on the worst pair."""
+def _failures(findings: Findings) -> list[Note]:
+    """A note on the probabilities of failures on the worst pair."""
     comparison = None if findings.worst is None else findings.worst.comparison
     if not isinstance(comparison, PairLaws) or isinstance(comparison.values, np.ndarray):
         return []
     each = zip(comparison.values, comparison.left.tolist(), comparison.right.tolist(), strict=True)
-    parts = [
-        f"{value!r} with probability {p:.4g} on D and {q:.4g} on D′ (as in {value.where.rstrip('.')})"
-        for value, p, q in each
-        if isinstance(value, Raised) and (p or q)
-    ]
-    if not parts:
+    failures = [(value, p, q) for value, p, q in each if isinstance(value, Raised) and (p or q)]
+    if not failures:
         return []
-    return [f"A failure counts as an output, as an attacker can see it: it {'; it '.join(sorted(parts))}."]
+    values, left, right = zip(*failures, strict=True)
+    return [ExactFailures([repr(one) for one in values], [one.where.rstrip(".") for one in values], [*left], [*right])]
 
 
 def _exhaust(
@@ -131,7 +136,8 @@ def _exhaust(
     relation = job.claim.relation.name
     pairs = f"the only {relation} pair" if swept.pairs == 1 else f"all {swept.pairs:,} {relation} pairs"
     findings.enumeration = Enumeration(f"{pairs} of {scope}", swept.differing)
-    findings.notes += swept.notes
+    if swept.order_seen is not None:
+        findings.notes.append(OrderMatters(repr(swept.order_seen)))
     if swept.worst is None:
         return
     worst = swept.worst
@@ -156,8 +162,8 @@ def _exhaust(
 
 def _note_rounded(rounded: Sequence[str], findings: Findings) -> None:
     """Add the note once."""
-    if not any(note.startswith(_ROUNDED) for note in findings.notes):
-        findings.notes.append(rounded_note(rounded))
+    if not any(isinstance(note, Rounded) for note in findings.notes):
+        findings.notes.append(Rounded.of(rounded))
 
 
 def _smallest(
@@ -175,9 +181,6 @@ def _smallest(
         if swept.worst is not None and exceeds(swept.worst, job.claim):
             with runner.limited():
                 _compare(job, mechanism, swept.worst.pair, cache, findings)
-            findings.notes.append(
-                f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
-                f"{swept.worst.pair.left!r} against {swept.worst.pair.right!r} needs "
-                f"{at_least(swept.worst.at_least)} at δ = {job.claim.delta:.6g}."
-            )
+            pair, low = swept.worst.pair, finite(swept.worst.at_least)
+            findings.notes.append(SmallerDomain(records, repr(pair.left), repr(pair.right), low, job.claim.delta))
             return

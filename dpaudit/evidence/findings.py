@@ -8,6 +8,7 @@ from dpaudit.evidence.density import ComparedPair
 from dpaudit.evidence.sampled import Collected
 from dpaudit.interpret import LawCache
 from dpaudit.results.model import AssumptionRecord, Chain, ExactEvidence, Proof
+from dpaudit.results.notes import Note
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Findings:
     cut_short: bool = False
     crash: str | None = None
     crashed: bool = False
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     assumptions: list[AssumptionRecord] = field(default_factory=list)
 
     def withdraw(self) -> None:

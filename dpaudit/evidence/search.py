@@ -20,9 +20,9 @@ from dpaudit.evidence.sampling import MINIMIZE, SEARCH
 from dpaudit.evidence.sequential import Sequential, Track
 from dpaudit.language import Dataset
 from dpaudit.language.records import exception_of, leaves_of
-from dpaudit.options import DATA, Door
 from dpaudit.plans.alpha_shares import learning_runs
 from dpaudit.plans.job import TESTS_OF_FOUND_PAIRS, PairSearch
+from dpaudit.results.notes import ExceptionalFloat, Minimized, NotMinimized, SearchErrors, SearchTimeLimit
 from dpaudit.results.stream import Progress
 from dpaudit.stats.martingale import Martingale
 from dpaudit.subjects.runner import Runner
@@ -41,7 +41,7 @@ def find_pairs(
     objective = SampledObjective(job, runner, seed)
     least = max(LEAST_RUNS, job.runs // ESTIMATES)
     counter = 0
-    crashes: list[str] = []
+    errors: list[DpauditError] = []
 
     def score(pair: Pair, effort: int) -> float:
         nonlocal counter
@@ -51,7 +51,7 @@ def find_pairs(
             estimated = objective.estimate(pair, runs, index=counter)
         except (MechanismError, DatasetError, OutputError) as error:
             # it may ask for more records than a pair has; other pairs are tried before that is the result
-            crashes.append(str(error))
+            errors.append(error)
             return -math.inf
         findings.searched += 2 * runs
         return estimated.epsilon
@@ -69,14 +69,14 @@ def find_pairs(
             what = f"searching for pairs, {state.calls:,} estimates, the best ε ≥ {max(highest, 0.0):.3g}"
             yield Progress(min(findings.searched, ESTIMATES * least * 2), ESTIMATES * least * 2, what, None)
     except TimeLimitError:
-        findings.notes.append("The time limit ended the search for pairs.")
-    if crashes:
-        findings.notes.append(f"The mechanism failed in {len(crashes):,} estimates of the search, e.g.: {crashes[0]}")
+        findings.notes.append(SearchTimeLimit("pairs"))
+    if errors:
+        findings.notes.append(SearchErrors(len(errors), errors[0]))
     kept = tuple(replace(pair, source="found") for pair in best[:TESTS_OF_FOUND_PAIRS])
     return replace(job, pairs=kept)
 
 
-def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
+def described_exceptions(pair: Pair, data: str) -> list[ExceptionalFloat]:
     """Notes if a found pair contains NaN, an infinity or −0.0, which the description includes."""
     if "floats" not in data:
         # the values were listed one by one
@@ -84,10 +84,9 @@ def described_exceptions(pair: Pair, data: str, door: Door) -> list[str]:
     records = [record for dataset in (pair.left, pair.right) for record in dataset]
     holds = {exception_of(value) for record in records for value in leaves_of(record)}
     return [
-        f"The pair contains {name}, which a column of floats can contain whatever its range, so {DATA.called(door)} "
-        f"{data!r} includes it. If it cannot reach the mechanism, exclude it with {option}=False."
-        for name, option in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
-        if option in holds
+        ExceptionalFloat(value, keyword, data)
+        for value, keyword in (("NaN", "allow_nan"), ("an infinity", "allow_infinity"), ("−0.0", "allow_negative_zero"))
+        if keyword in holds
     ]
 
 
@@ -118,16 +117,12 @@ def minimize_strongest(
             strongest.pair, refutes, relation=job.claim.relation, records=job.records, budget=MINIMIZE_TESTS
         )
     except (TimeLimitError, DpauditError) as error:
-        findings.notes.append(f"The refuting pair was not minimised: {error}")
+        findings.notes.append(NotMinimized(error))
         return
     if not minimized.steps:
         return
     left, right = len(strongest.pair.left), len(strongest.pair.right)
-    steps = f"{len(minimized.steps)} step{'' if len(minimized.steps) == 1 else 's'}"
-    findings.notes.append(
-        f"The pair was minimised in {steps} from “{strongest.pair.label}” ({left} and {right} records), on which the "
-        "e-process refuted the claim; the counts are those of the minimised pair."
-    )
+    findings.notes.append(Minimized(len(minimized.steps), strongest.pair.label, left, right))
     state.smaller = Track(
         len(state.tracks),
         replace(minimized.pair, source="shrunk"),

@@ -14,6 +14,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from dpaudit.errors import MechanismError, TimeLimitError
 from dpaudit.plans.job import Job
 from dpaudit.results.model import Audit, UtilityAudit
+from dpaudit.results.notes import Note
 from dpaudit.subjects.runner import Runner, packed, unpacked
 from dpaudit.supervision import LIMIT_GRACE
 
@@ -31,7 +32,7 @@ class Work:
 
     job: Job
     alpha: float
-    note: str | None = None
+    note: Note | None = None
     key: str = ""
 
 

@@ -98,16 +98,6 @@ class Swept:
     cache: str = ""
     differing: str = ""
 
-    @property
-    def notes(self) -> list[str]:
-        """Notes for the reader of the verdict."""
-        if self.order_seen is None:
-            return []
-        return [
-            f"The order of records matters: on {self.order_seen!r} the output distribution differs from that on the "
-            "sorted records, which is what was compared; `dpaudit verify --ordered` compares every sequence."
-        ]
-
 
 def sweep(
     mechanism: Mechanism, scope: Scope, claim: Claim, runner: Runner, name: str

@@ -13,7 +13,6 @@ from collections.abc import Generator, Iterable
 from numpy.random import SeedSequence, default_rng
 
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError, UsageError
-from dpaudit.evidence.exact import rounded_note
 from dpaudit.evidence.success import Judged, exactly
 from dpaudit.language import Mechanism, Trial
 from dpaudit.options import BLACK_BOX, DATA, DELTA, EPSILON, GAME, GROUPS, PAIR, PARAMETERS, RELATION, UTILITY
@@ -26,6 +25,7 @@ from dpaudit.plans.plan import UtilityCase, refuse_twins
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Attempt, EvidenceKind, UtilityAudit, UtilityRecord, Verdict
+from dpaudit.results.notes import NoFigure, NoteRecord, Rounded, Stated, SuccessNotExact
 from dpaudit.results.reasons import (
     Crash,
     GuaranteeBroken,
@@ -116,32 +116,33 @@ def audit_utility(
         alpha: the job's share of the family-wise error, divided evenly among its sources.
     """
     attempts: list[Attempt] = []
-    notes = [job.case.note] if job.case.note else []
+    notes = [Stated(job.case.note).record(request.door)] if job.case.note else []
     crash, crashed, cut_short = None, False, False
     try:
         for number, source in enumerate(job.case.instances):
-            yield from _attempt(job, source, number, request.seed, alpha / max(1, job.tests), runner, attempts, notes)
+            yield from _attempt(job, source, number, request, alpha / max(1, job.tests), runner, attempts, notes)
     except TimeLimitError:
         cut_short = True
     except DpauditError as error:
         crash, crashed = sentence(error.at(request.door)), isinstance(error, MechanismError)
     verdict, kind, reason = _decide(job, attempts, request, crash=crash, cut_short=cut_short)
-    drawing = None if crash is not None or cut_short else _drawn(job, request.seed, runner, notes)
+    drawing = None if crash is not None or cut_short else _drawn(job, request, runner, notes)
     return _result(job, request, verdict, kind, reason, attempts, notes, crashed=crashed, drawing=drawing)
 
 
-def _drawn(job: UtilityJob, seed: int, runner: Runner, notes: list[str]) -> Drawing | None:
+def _drawn(job: UtilityJob, request: Request, runner: Runner, notes: list[NoteRecord]) -> Drawing | None:
     """The case's picture, from runs with a part of the seed that no source of inputs has."""
     if job.case.drawing is None:
         return None
     try:
         with runner.limited(), contextlib.redirect_stdout(sys.stderr):
-            return job.case.drawing(default_rng(SeedSequence([seed, _key(job), len(job.case.instances), 1])))
+            seed = SeedSequence([request.seed, _key(job), len(job.case.instances), 1])
+            return job.case.drawing(default_rng(seed))
     except Exception as error:
         # the verdict does not need its figure
         if os.environ.get("DPAUDIT_TRACEBACK"):
             raise
-        notes.append(f"Its figure could not be made ({described(error)}).")
+        notes.append(NoFigure(described(error)).record(request.door))
         return None
 
 
@@ -157,7 +158,7 @@ def undecided(job: UtilityJob, request: Request, reason: Reason, *, crashed: boo
 
 def _result(
     job: UtilityJob, request: Request, verdict: Verdict, kind: EvidenceKind, reason: Reason,
-    attempts: list[Attempt], notes: list[str], *, crashed: bool, drawing: Drawing | None = None,
+    attempts: list[Attempt], notes: list[NoteRecord], *, crashed: bool, drawing: Drawing | None = None,
 ) -> UtilityAudit:
     claim, card = job.claim, job.target.card
     return UtilityAudit(
@@ -171,7 +172,7 @@ def _result(
         evidence=kind,
         reason=reason.sentence(request.door),
         reason_code=reason.code,
-        reason_values=reason.values,
+        reason_values=reason.values(request.door),
         claim=UtilityRecord(str(claim.goal), claim.probability, claim.at_most, claim.place, str(claim)),
         attempts=attempts,
         worst=_worst(attempts, at_most=claim.at_most),
@@ -187,8 +188,8 @@ def _result(
 
 
 def _attempt(
-    job: UtilityJob, source: Mechanism, number: int, seed: int, alpha: float, runner: Runner,
-    attempts: list[Attempt], notes: list[str],
+    job: UtilityJob, source: Mechanism, number: int, request: Request, alpha: float, runner: Runner,
+    attempts: list[Attempt], notes: list[NoteRecord],
 ) -> Generator[Progress, None, None]:
     """The probability of success on one source; it is added to `attempts`, also where time runs out on the way."""
     trial = Trial(source, job.target.subject, job.claim.goal)
@@ -202,8 +203,7 @@ def _attempt(
             except NotEnumerableError as error:
                 if not job.runs:
                     raise
-                note = f"The probability of success was not computed exactly: {error}"
-                if note not in notes:
+                if (note := SuccessNotExact(error).record(request.door)) not in notes:
                     notes.append(note)
     hits = done = 0
     try:
@@ -211,7 +211,9 @@ def _attempt(
         target = MechanismTarget(job.target.name, "", Judged(source, job.target.subject, job.claim.goal))
         sizes = [job.runs // PARTS + (part < job.runs % PARTS) for part in range(PARTS)]
         units = [
-            Unit((), size, SeedSequence([seed, key, number, 0, 0, 0, part])) for part, size in enumerate(sizes) if size
+            Unit((), size, SeedSequence([request.seed, key, number, 0, 0, 0, part]))
+            for part, size in enumerate(sizes)
+            if size
         ]
         for unit, outputs in zip(units, runner.run(target, units), strict=True):
             hits += outputs.counts.get(True, 0)
@@ -225,7 +227,7 @@ def _attempt(
             else:
                 ends = (exact.nearest, exact.low, exact.high)
                 attempts.append(Attempt(str(source), *ends, hits, done, lower, upper, alpha, exact.rounded))
-                if exact.rounded and (note := rounded_note(exact.rounded)) not in notes:
+                if exact.rounded and (note := Rounded.of(exact.rounded).record(request.door)) not in notes:
                     notes.append(note)
 
 

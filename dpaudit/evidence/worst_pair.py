@@ -18,13 +18,24 @@ from dpaudit.adversary.pairs.mutations import RecordMutations
 from dpaudit.adversary.pairs.score_mutations import ScoreMutations
 from dpaudit.errors import DpauditError, MechanismError, NotEnumerableError, TimeLimitError
 from dpaudit.evidence.density import losses_of
-from dpaudit.evidence.exact import compare
+from dpaudit.evidence.exact import compare, finite
 from dpaudit.evidence.findings import Findings
 from dpaudit.evidence.symmetries import order_seen
 from dpaudit.interpret import LawCache, of_one_kind
 from dpaudit.language import Claim, Mechanism, PiecewiseConstantScore, Quality
 from dpaudit.options import COMPARED, ORDERED, SIZE
 from dpaudit.plans.job import WorstCaseSearch
+from dpaudit.results.notes import (
+    Note,
+    PairsCompared,
+    Scores,
+    ScoresAttained,
+    ScoresNotAttained,
+    ScoresOfNoQuality,
+    SearchTimeLimit,
+    SmallerPair,
+    Stated,
+)
 from dpaudit.results.stream import Progress
 from dpaudit.stats import hockey_stick
 from dpaudit.subjects.runner import Runner
@@ -71,7 +82,7 @@ def find_worst(
         else:
             yield from _by_records(job, search, runner, seed)
     except TimeLimitError:
-        findings.notes.append("The time limit ended the search.")
+        findings.notes.append(SearchTimeLimit(""))
     if search.best is None:
         if search.crash is not None:
             raise search.crash
@@ -83,14 +94,10 @@ def find_worst(
     if seen is not None:
         # neighbouring multisets may be sequences that differ in many rows
         raise NotEnumerableError("The order of records matters to {}: search with {}.", job.target.name, ORDERED)
-    what = "score vectors" if job.mode.scores else "pairs"
-    findings.notes.append(
-        f"A search compared the exact output distributions of {search.compared:,} {what}, in {search.climbs:,} "
-        f"climb{'s' if search.climbs > 1 else ''}; there may be worse ones."
-    )
+    findings.notes.append(PairsCompared(search.compared, job.mode.scores, search.climbs))
     quality = getattr(subject.mechanism, "quality", None)
     if job.mode.scores and isinstance(quality, PiecewiseConstantScore):
-        findings.notes.append(f"Scores on D → on D′: {quality}.")
+        findings.notes.append(Scores(str(quality)))
         findings.notes.append(_realised(job, quality, epsilon))
     if epsilon > job.claim.epsilon and not job.mode.scores and len(subject.pair.left) <= MINIMIZED_RECORDS:
         yield Progress(search.compared, job.mode.compared, "minimising the refuting pair", epsilon)
@@ -254,24 +261,21 @@ def _by_scores(
     yield from search.run(given, neighbourhood.starts(rng), neighbourhood, subject, runner, seed, rng)
 
 
-def _realised(job: WorstCaseSearch, quality: PiecewiseConstantScore, epsilon: float) -> str:
+def _realised(job: WorstCaseSearch, quality: PiecewiseConstantScore, epsilon: float) -> Note:
     """Whether two datasets attain these scores, checked by computing them."""
     natural = job.natural
     if natural is None:
-        return "No quality function of datasets is known that attains these scores."
+        return ScoresOfNoQuality()
     name = type(natural).__name__
     try:
         datasets = natural.realised(*quality.sides)
     except NotImplementedError as error:
-        return str(error)
+        return Stated(str(error))
     if datasets is None:
-        return f"No two neighbouring datasets attain these scores under {name}; another quality function does."
+        return ScoresNotAttained(name)
     mechanism: Any = job.target.subject
     exact = needed(Subject(replace(mechanism, quality=natural), Pair(*datasets)), job.claim)
-    return (
-        f"Two datasets of {len(datasets[0]):,} records attain these scores under {name}: {datasets[0]!r} and "
-        f"{datasets[1]!r}, which need {_shown(exact)}."
-    )
+    return ScoresAttained(name, len(datasets[0]), repr(datasets[0]), repr(datasets[1]), finite(exact))
 
 
 def _smaller(
@@ -290,14 +294,7 @@ def _smaller(
     except (TimeLimitError, DpauditError):
         return subject
     if minimized.steps:
-        records = len(minimized.pair.left)
-        findings.notes.append(
-            f"{records} {'record is' if records == 1 else 'records are'} enough to refute the claim: "
-            f"{minimized.pair.left!r} against "
-            f"{minimized.pair.right!r} needs {_shown(needed(replace(subject, pair=minimized.pair), job.claim))}."
-        )
+        left, right = minimized.pair.left, minimized.pair.right
+        epsilon = needed(replace(subject, pair=minimized.pair), job.claim)
+        findings.notes.append(SmallerPair(len(left), repr(left), repr(right), finite(epsilon)))
     return subject
-
-
-def _shown(epsilon: float) -> str:
-    return f"ε = {max(0.0, epsilon):.9g}" if math.isfinite(epsilon) else "no finite ε"

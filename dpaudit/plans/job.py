@@ -13,6 +13,7 @@ from dpaudit.plans.plan import Scope, Seen, UtilityCase
 from dpaudit.plans.request import WorstCaseMode
 from dpaudit.results.figures import Drawing
 from dpaudit.results.model import Verdict
+from dpaudit.results.notes import Note
 from dpaudit.subjects.target import MechanismTarget, Target
 
 TESTS_OF_FOUND_PAIRS = 3
@@ -33,7 +34,8 @@ class PrivacyJob:
         pairs: to compare and to sample; a search puts there what it found.
         exact: whether exact output distributions and densities are used where there are any.
         black_box: whether the mechanism's output distributions and its density are left alone.
-        bits, note, drawing: as of a `Case`.
+        bits, drawing: as of a `Case`.
+        notes: of the case, or of the function.
     """
 
     target: Target
@@ -46,7 +48,7 @@ class PrivacyJob:
     exact: bool = True
     black_box: bool = False
     bits: bool = False
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     drawing: Callable[[Seen], Drawing | None] | None = None
 
     @property

@@ -37,8 +37,9 @@ from dpaudit.plans.play import Play
 from dpaudit.plans.request import ID_VERSION, ComparisonSpec, Request, VerifyMode, WorstCaseMode
 from dpaudit.plans.subject import CatalogueSubject, OwnSubject, Subject, own_claim, subject_of, tested_claim
 from dpaudit.results.model import Verdict
+from dpaudit.results.notes import Note, OwnRandomness, Stated
 from dpaudit.subjects.call_time import refuse_without_timer
-from dpaudit.subjects.stated import stated_notes
+from dpaudit.subjects.stated import is_reproducible, stated_notes
 from dpaudit.subjects.target import MechanismTarget, Target, function_target, instantiate, with_parameters
 
 MOST_DOMAIN = 10_000
@@ -306,12 +307,19 @@ def _own_job(request: Request, subject: OwnSubject) -> PrivacyJob:
     job = GivenPairs(
         target=target, label=label, claim=claim, replay=replay_id(request, target, label), runs=_runs(request, None),
         pairs=pairs, black_box=request.black_box,
-        note="" if isinstance(value, Mechanism) else stated_notes(value),
+        notes=() if isinstance(value, Mechanism) else _notes(value),
     )
     if request.records is None:
         return job
     small = _small_scope(request, claim, request.records) if isinstance(value, Mechanism) else None
     return PairSearch(**vars(job), records=request.records, small=small)
+
+
+def _notes(function: Callable[..., object]) -> tuple[Note, ...]:
+    """What a function states of itself, and whether its randomness is its own."""
+    stated = stated_notes(function)
+    own = () if is_reproducible(function) else (OwnRandomness(),)
+    return (Stated(stated), *own) if stated else own
 
 
 def _label(request: Request) -> str:
@@ -389,7 +397,7 @@ def _of_case(
     given = GivenPairs(
         target=target, label=case.label, claim=claim, replay=replay_id(request, target, case.label), expected=expected,
         runs=case.runs, pairs=case.pairs, exact=case.exact, black_box=request.black_box, bits=case.bits,
-        note=case.note, drawing=case.drawing,
+        notes=(Stated(case.note),) if case.note else (), drawing=case.drawing,
     )
     if case.scope is not None:
         _refuse_divergence(target.name, claim)

@@ -27,6 +27,7 @@ from dpaudit.report.numbers import lower
 from dpaudit.results import json_form
 from dpaudit.results.datasets import as_dataset
 from dpaudit.results.model import Audit, Verdict
+from dpaudit.results.notes import EvidenceOfSeveral, EvidenceOfUnknown, Note
 from dpaudit.results.reasons import EarlierRefutation
 from dpaudit.subjects.adapters import adapted
 
@@ -138,19 +139,17 @@ class Auditor:
         place = f"{self._test} {self._calls}"
         return on_found_pairs(request, f, data, size=size, placed=pair is not None, kept_for=place)
 
-    def _with_prior(self, request: Request) -> tuple[Request, str | None, Before | None, str | None]:
+    def _with_prior(self, request: Request) -> tuple[Request, str | None, Before | None, Note | None]:
         """The request with the evidence of earlier sessions, its key, that evidence, and a note if there is no key."""
         session = self._session
         if session.evidence is None:
             return request, None, None, None
         jobs = [job for job in jobs_of(request) if job.tests] if request.groups is None else []
         if len(jobs) != 1:
-            why = "of group privacy" if request.groups is not None else f"of {len(jobs)} cases at once"
-            return request, None, None, f"Evidence {why} does not accumulate across sessions."
+            return request, None, None, EvidenceOfSeveral(None if request.groups is not None else len(jobs))
         key = evidence_key(jobs[0], bits=request.bits)
         if key.unknown is not None:
-            why = "Evidence does not accumulate across sessions here: it is unknown what the function computes, as"
-            return request, None, None, f"{why} {key.unknown}."
+            return request, None, None, EvidenceOfUnknown(key.unknown)
         before = session.evidence.prior(self._test, key.text, session=session.number)
         if before is None:
             return request, key.text, None, None
@@ -163,9 +162,9 @@ class Auditor:
         name = session.settings.evidence.name if session.settings.evidence is not None else None
         return dataclasses.replace(request, prior=prior, prior_from=name), key.text, before, None
 
-    def _said(self, audit: Audit, before: Before | None, note: str | None) -> Audit:
+    def _said(self, audit: Audit, before: Before | None, note: Note | None) -> Audit:
         """An audit with its note; a refutation of an earlier session is final."""
-        notes = audit.notes if note is None else [*audit.notes, note]
+        notes = audit.notes if note is None else [*audit.notes, note.record("pytest")]
         audit = dataclasses.replace(audit, notes=notes)
         evidence = audit.sequential
         if before is None or evidence is None or audit.verdict is Verdict.FAIL:
@@ -175,7 +174,7 @@ class Auditor:
         reason = EarlierRefutation(before.peaked, before.log_peak, evidence.alpha)
         return dataclasses.replace(
             audit, verdict=Verdict.FAIL, reason=reason.sentence("pytest"), reason_code=reason.code,
-            reason_values=reason.values,
+            reason_values=reason.values("pytest"),
         )
 
     def _record(self, audit: Audit, result: Result, request: Request, key: str | None) -> Record:

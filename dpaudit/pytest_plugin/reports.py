@@ -12,6 +12,7 @@ from dpaudit.pytest_plugin.settings import Settings
 from dpaudit.report.report_dir import write_report
 from dpaudit.results import json_form
 from dpaudit.results.model import Audit, Result
+from dpaudit.results.notes import MadeInTest
 
 
 def write(folder: Path, records: Sequence[Record], *, command: str, settings: Settings) -> None:
@@ -62,5 +63,5 @@ def together(records: Sequence[Record], *, command: str, settings: Settings) -> 
 
 def _named(audit: Audit, record: Record) -> Audit:
     case = record.test if audit.case in ("given pairs", "found pairs") else f"{record.test} · {audit.case}"
-    note = f"Made in a test, with its share of α, {record.alpha:.3g}. Again: {record.again}"
+    note = MadeInTest(record.alpha, record.again).record("pytest")
     return dataclasses.replace(audit, case=case, notes=[*audit.notes, note])

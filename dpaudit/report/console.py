@@ -148,7 +148,7 @@ def audit_block(audit: Audit, *, again: str | None = None) -> Rows:
             block.labelled("", line)
     block.labelled("reason", audit.reason)
     for note in audit.notes:
-        block.labelled("note", note)
+        block.labelled("note", note.sentence)
     if (expectation := wording.expectation(audit)) is not None:
         block.line(expectation, style="" if audit.as_expected else "bold red")
     block.line(f"Reproduce with: {again or wording.replay_command(audit)}")
@@ -173,7 +173,7 @@ def utility_block(audit: UtilityAudit, *, again: str | None = None) -> Rows:
         block.labelled("", f"… and {left} more {'kind' if left == 1 else 'kinds'} of inputs, all of them in the JSON")
     block.labelled("reason", audit.reason)
     for note in audit.notes:
-        block.labelled("note", note)
+        block.labelled("note", note.sentence)
     if (expectation := wording.expectation(audit)) is not None:
         block.line(expectation, style="" if audit.as_expected else "bold red")
     block.line(f"Reproduce with: {again or wording.replay_command(audit)}")

@@ -90,6 +90,7 @@ class _View:
     panels: list[Markup]
     """Of its drawing."""
     method: list[str]
+    notes: list[str]
     sampled: Sequence[SampledEvidence]
     exact: Sequence[ExactEvidence]
     facts: list[tuple[str, str]]
@@ -271,7 +272,11 @@ def environment() -> Environment:
 
 
 def _alike(result: Result) -> _Alike:
-    texts = [text for audit in result.audits for text in (*method(audit, result.alpha), *audit.notes)]
+    texts = [
+        text
+        for audit in result.audits
+        for text in (*method(audit, result.alpha), *(note.sentence for note in audit.notes))
+    ]
     texts += [loss_breakdown.COMPARED for audit in result.audits if audit.loss_breakdown is not None]
     texts += [utility.picture_sentence(audit) for audit in result.utility]
     texts += [audit.source for audit in result.every]
@@ -301,6 +306,7 @@ def _view(
         plots=_plots(audit, made.plots, page, with_csv=total < _FOLDED_FROM),
         panels=[Markup(page.drawn[svg]) for svg in made.panels],
         method=method(audit, alpha),
+        notes=[note.sentence for note in audit.notes],
         sampled=sampled[:_MOST_ROWS],
         exact=exact[:_MOST_ROWS],
         facts=_sequential_facts(audit),

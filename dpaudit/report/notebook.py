@@ -120,7 +120,7 @@ def _view(result: Result, audit: Audit | UtilityAudit, *, open: bool) -> _View:
         after.append(("floats", [wording.floating_point_sentence(audit) or ""]))
     after.append(("reason", [audit.reason]))
     if audit.notes:
-        after.append(("notes", audit.notes))
+        after.append(("notes", [note.sentence for note in audit.notes]))
     pair = audit.pair
     return _View(
         badge=_badge(audit),

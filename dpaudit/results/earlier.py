@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpaudit.results.model import Audit, Result, UtilityAudit
-
-KEPT = "Kept from an earlier result, made with seed {seed}: the run that wrote this file has no newer evidence."
+from dpaudit.results.model import Audit, NoteRecord, Result, UtilityAudit
+from dpaudit.results.notes import KeptFromEarlier
 
 
 def with_earlier(result: Result, earlier: Result) -> Result:
@@ -18,7 +17,8 @@ def with_earlier(result: Result, earlier: Result) -> Result:
     """
     kept = [audit for audit in earlier.audits if not any(_replaces(new, audit) for new in result.audits)]
     guarantees = [one for one in earlier.utility if not any(_same(new, one) for new in result.utility)]
-    note = KEPT.format(seed=earlier.seed)
+    # only the command line writes over a file
+    note = KeptFromEarlier(earlier.seed).record("command line")
     return replace(
         result,
         audits=[*result.audits, *(replace(audit, notes=_noted(audit, note)) for audit in kept)],
@@ -40,7 +40,6 @@ def _same(new: Audit | UtilityAudit, old: Audit | UtilityAudit) -> bool:
     return (new.name, new.case, new.claim) == (old.name, old.case, old.claim)
 
 
-def _noted(audit: Audit | UtilityAudit, note: str) -> list[str]:
+def _noted(audit: Audit | UtilityAudit, note: NoteRecord) -> list[NoteRecord]:
     # once: a file may be written over many times before an audit is made again
-    begin = note.partition(":")[0].rpartition(",")[0]
-    return audit.notes if any(known.startswith(begin) for known in audit.notes) else [*audit.notes, note]
+    return audit.notes if any(known.code == note.code for known in audit.notes) else [*audit.notes, note]

@@ -23,6 +23,7 @@ from dpaudit.results.figures import (
     TradeoffPlot,
 )
 from dpaudit.results.kinds import Count, Direction, Level, NonNegative, Probability, Version
+from dpaudit.results.notes import NoteRecord
 from dpaudit.results.reasons import Code, Value
 from dpaudit.results.records import (
     AssumptionRecord,
@@ -54,6 +55,7 @@ __all__ = [
     "LedgerRow",
     "Location",
     "LossBreakdown",
+    "NoteRecord",
     "PairRecord",
     "Proof",
     "Result",
@@ -349,7 +351,7 @@ class Audit:
     """Data of bound against runs; None without a plot."""
     ledger: list[LedgerRow]
     """The composition tree, depth first; empty when the mechanism has none."""
-    notes: list[str]
+    notes: list[NoteRecord]
     """What was not tried, what was skipped and why."""
     crashed: bool = False
     """Whether the mechanism raised or misbehaved; `reason` says how."""
@@ -477,7 +479,7 @@ class UtilityAudit:
     """Id for `dpaudit replay`."""
     expected: Verdict | None
     """Verdict that the catalogue expects; None for a user's own function."""
-    notes: list[str]
+    notes: list[NoteRecord]
     """What was not tried, what was skipped and why."""
     crashed: bool = False
     """Whether the mechanism raised or misbehaved; `reason` says how."""

@@ -1,6 +1,7 @@
 """Reasons of verdicts: one small dataclass for each kind, which holds the values and words the sentence.
 
-Sentences that name an option take it from the table of options and name it as the front end does.
+Sentences that name an option take it from the table of options and name it as the front end does. Notes are made in
+the same way (`dpaudit.results.notes`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
+from dpaudit.errors import DpauditError
 from dpaudit.options import DATA, DELTA, DOMAIN, MIN_POWER, PAIR, RUNS, SECONDS, SIZE, Door
 
 Code: TypeAlias = Literal[
@@ -19,24 +21,31 @@ Code: TypeAlias = Literal[
     "too_few_samples", "unread_outputs", "low_power", "guarantee_exactly_broken", "guarantee_broken",
     "guarantee_time_limit", "guarantee_exactly_kept", "guarantee_kept", "guarantee_not_refuted",
 ]
-Value: TypeAlias = str | int | float | bool | list[str] | None
-"""A value of a reason."""
+Value: TypeAlias = str | int | float | bool | list[str | int | float] | None
+"""A value of a reason or a note."""
 
 
 @dataclass(frozen=True)
-class Reason(ABC):
-    """The reason of a verdict, and for INCONCLUSIVE what to do."""
+class Statement(ABC):
+    """Something that a result says: its fields are the values, and each front end words the sentence."""
 
-    code: ClassVar[Code]
+    code: ClassVar[str]
 
-    @property
-    def values(self) -> dict[str, Value]:
-        """Its fields."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def values(self, door: Door) -> dict[str, Value]:
+        """Its fields; of an error, the sentence, which may name options."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value.at(door) if isinstance(value, DpauditError) else value for name, value in values.items()}
 
     @abstractmethod
     def sentence(self, door: Door) -> str:
         """One or two sentences that name options as this front end does."""
+
+
+@dataclass(frozen=True)
+class Reason(Statement):
+    """The reason of a verdict, and for INCONCLUSIVE what to do."""
+
+    code: ClassVar[Code]
 
 
 # -- privacy, refuted

@@ -20,12 +20,6 @@ AGAIN = 0.02
 EARLY = 0.001
 """Seconds by which a timer may come before its time by another clock."""
 
-OF_FUNCTIONS_ALONE = (
-    "{} is about calls of functions: how long a mechanism in dpaudit's language takes is no outcome."
-)
-"""A note; the name of the option goes into it."""
-BY_THE_CLOCK = "The clock decides which calls took too long, so another run may count differently."
-
 
 class CallTooLong(BaseException):
     """The time of a call is over; not an `Exception`, so that an `except Exception` on the way does not swallow it."""

@@ -19,11 +19,6 @@ from dpaudit.errors import UsageError
 from dpaudit.language import Claim
 from dpaudit.options import EPSILON
 
-OWN_RANDOMNESS = (
-    "Its randomness is its own and cannot be seeded: results differ from run to run, and `dpaudit replay` repeats the "
-    "audit but not its numbers."
-)
-
 
 def stated_claim(function: object, name: str) -> Claim | None:
     """The claim of a function; None where it states none.
@@ -43,8 +38,7 @@ def stated_claim(function: object, name: str) -> Claim | None:
 def stated_notes(function: object) -> str:
     """Sentences for the report; "" for none."""
     notes = getattr(function, "notes", ())
-    sentences = [notes] if isinstance(notes, str) else [str(note) for note in notes]
-    return " ".join([*sentences, *([] if is_reproducible(function) else [OWN_RANDOMNESS])])
+    return notes if isinstance(notes, str) else " ".join(str(note) for note in notes)
 
 
 def is_reproducible(function: object) -> bool:

@@ -23,7 +23,6 @@ from dpaudit.language import (
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.adapters.diffprivlib import wrap
-from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 m: Any = pytest.importorskip(
     "diffprivlib.mechanisms", reason="diffprivlib is not installed (extra diffprivlib)", exc_type=ImportError
@@ -96,7 +95,7 @@ def test_without_seed_it_is_not_reproducible() -> None:
     one = wrap(m.Laplace(epsilon=1, sensitivity=1), seeded=False)
     assert list(one([0], default_rng(0), 5)) != list(one([0], default_rng(0), 5))
     (audit,) = dpaudit.audit(one, pair=([0], [1]), runs=50).audits
-    assert audit.notes[-1] == OWN_RANDOMNESS
+    assert audit.notes[-1].code == "own_randomness"
 
 
 @pytest.mark.parametrize(

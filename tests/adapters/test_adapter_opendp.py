@@ -23,7 +23,6 @@ from dpaudit.language import (
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.adapters.opendp import wrap
-from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 dp: Any = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed (extra opendp)")
 dp.enable_features("contrib", "honest-but-curious")
@@ -142,7 +141,7 @@ def test_true_claim_passes() -> None:
     assert audit.verdict is Verdict.PASS
     assert audit.source.startswith("OpenDP ")
     assert "map(1.0) = 1.0" in audit.source
-    assert audit.notes[-1] == OWN_RANDOMNESS
+    assert audit.notes[-1].code == "own_randomness"
 
 
 def test_half_the_claim_is_refuted() -> None:

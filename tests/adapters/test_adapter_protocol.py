@@ -19,7 +19,6 @@ from dpaudit.subjects.adapters import Adapted, adapted
 from dpaudit.subjects.adapters import diffprivlib as diffprivlib_adapter
 from dpaudit.subjects.adapters import opendp as opendp_adapter
 from dpaudit.subjects.adapters import pydp as pydp_adapter
-from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 PAIR = ([0], [1])
 
@@ -45,7 +44,7 @@ def test_claim_is_the_functions_own() -> None:
     (audit,) = dpaudit.audit(f, pair=([], [1]), runs=50).audits
     assert (audit.claim.epsilon, audit.claim.relation) == (1.5, "add-remove-one")
     assert audit.source == "a manual, page 3"
-    assert audit.notes[-1] == "Made for a test."
+    assert audit.notes[-1].sentence == "Made for a test."
 
 
 @pytest.mark.slow
@@ -77,9 +76,10 @@ def test_claim_of_another_type_is_refused() -> None:
 
 @pytest.mark.slow
 def test_own_randomness_is_said() -> None:
-    assert OWN_RANDOMNESS not in dpaudit.audit(stating(claim=Claim(1.0)), pair=PAIR, runs=50).audits[0].notes
+    (audit,) = dpaudit.audit(stating(claim=Claim(1.0)), pair=PAIR, runs=50).audits
+    assert "own_randomness" not in [note.code for note in audit.notes]
     (audit,) = dpaudit.audit(stating(claim=Claim(1.0), reproducible=False), pair=PAIR, runs=50).audits
-    assert audit.notes[-1] == OWN_RANDOMNESS
+    assert audit.notes[-1].code == "own_randomness"
 
 
 def test_what_cannot_be_sent_stays_here() -> None:

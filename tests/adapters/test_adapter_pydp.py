@@ -13,7 +13,6 @@ from dpaudit.language import ADD_REMOVE_ONE, ANSWERS_L2, AnswersL1, Claim
 from dpaudit.results.model import Verdict
 from dpaudit.subjects.adapters import adapted
 from dpaudit.subjects.adapters.pydp import wrap
-from dpaudit.subjects.stated import OWN_RANDOMNESS
 
 laplacian: Any = pytest.importorskip(
     "pydp.algorithms.laplacian", reason="python-dp is not installed (extra python-dp)"
@@ -74,7 +73,7 @@ def test_true_claim_passes() -> None:
     total = laplacian.BoundedSum(epsilon=1.0, **UNIT)
     (audit,) = dpaudit.audit(total, pair=([0], [0, 1]), runs=4_000, alpha=1e-6).audits
     assert audit.verdict is Verdict.PASS
-    assert audit.notes[-1] == OWN_RANDOMNESS
+    assert audit.notes[-1].code == "own_randomness"
 
 
 def test_half_the_claim_is_refuted() -> None:

@@ -52,8 +52,8 @@ def of_sample(number: int, *, drawn: bool = False, guarantees: int = 0) -> Resul
 def _hostile_text(value: Any, place: list[int]) -> Any:
     """The same JSON value with every string that a user has a say in made hostile."""
     fixed = {
-        "verdict", "reason_code", "evidence", "direction", "kind", "format_version", "expected", "style", "mark",
-        "started",
+        "verdict", "reason_code", "code", "evidence", "direction", "kind", "format_version", "expected", "style",
+        "mark", "started",
     }
     if isinstance(value, str):
         place[0] += 1

@@ -190,7 +190,7 @@ def test_it(dp_audit):
     assert ran.outcomes == {"passed": 1}
     assert ran.audits[0]["session"] is None
     (audit,) = json.loads(ran.audits[0]["result"])["audits"]
-    assert audit["notes"][-1] == (
+    assert audit["notes"][-1]["sentence"] == (
         "Evidence does not accumulate across sessions here: it is unknown what the function computes, as it holds an "
         "object of _thread.lock, whose content is not known."
     )

@@ -93,7 +93,8 @@ def test_the_report_has_every_audit(runs: Runs) -> None:
     ]
     assert (result.seed, result.alpha) == (0, 0.001)
     assert result.command.startswith("pytest ")
-    assert any("Again: pytest test_suite.py::test_respond --dp-seed=0" in note for note in result.audits[0].notes)
+    again = "Again: pytest test_suite.py::test_respond --dp-seed=0"
+    assert any(again in note.sentence for note in result.audits[0].notes)
     page = (runs.folder / "out" / "here" / "index.html").read_text()
     assert "test_suite.py::test_respond_loudly" in page
 

@@ -628,7 +628,7 @@ def test_only_a_program_that_rounds_nothing_is_proved_and_files_say_so() -> None
         assert audit.proof is not None
         assert audit.proof.certain == certain
         assert all(one.bounds is not None and one.bounds.certain == certain for one in audit.exact)
-        assert any("rounded to doubles" in note for note in audit.notes) == (not certain)
+        assert any("rounded to doubles" in note.sentence for note in audit.notes) == (not certain)
         assert wording.rounds(audit) == (not certain)
         text = to_json(result)
         again = from_json(text, where="results.json")

@@ -190,12 +190,13 @@ def test_raising_on_one_dataset_alone_is_refuted(black_box: bool) -> None:
     assert audit.verdict is Verdict.FAIL
     assert audit.event is not None
     assert "raises ValueError" in audit.event.description
-    notes = [note for note in audit.notes if note.startswith("A failure counts as an output")]
+    notes = [note for note in audit.notes if note.sentence.startswith("A failure counts as an output")]
     if black_box:
         (note,) = notes
-        assert " times on D and 0 of " in note
+        assert " times on D and 0 of " in note.sentence
     else:
-        assert "it raises ValueError with probability 0.125 on D and 0 on D′ (as in ValueError: bit " in notes[0]
+        said = "it raises ValueError with probability 0.125 on D and 0 on D′ (as in ValueError: bit "
+        assert said in notes[0].sentence
         assert audit.delta_exact == pytest.approx(0.125)
 
 
@@ -212,7 +213,7 @@ def test_verify_knows_its_delta(delta: float, verdict: Verdict) -> None:
     result = dpaudit.verify(Odd(delta=delta, epsilon=0.2), data="integers(0, 1)", size=1, groups=1)
     (audit,) = result.audits
     assert audit.verdict is verdict
-    assert any("raises ValueError with probability" in note for note in audit.notes)
+    assert any("raises ValueError with probability" in note.sentence for note in audit.notes)
 
 
 def test_verify_knows_its_epsilon() -> None:

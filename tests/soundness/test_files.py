@@ -516,7 +516,7 @@ def test_evidence_of_earlier_runs_is_not_lost(trouble: str, code: int, typed: Ty
     assert seeds() == {"f": [1, 2], "g": [1, *begun]}
     assert typed("report n.json --quiet")[0] == 0
     (kept,) = [audit for audit in files.read("n.json").audits if audit.name == "g" and audit.sequential is not None]
-    assert any("Kept from an earlier result, made with seed 1" in note for note in kept.notes) == (not begun)
+    assert any("Kept from an earlier result, made with seed 1" in note.sentence for note in kept.notes) == (not begun)
     assert kept.sequential is not None
     assert kept.sequential.log_e == first["g"]
     Path(trouble).unlink()

@@ -218,7 +218,7 @@ def test_failures() -> None:
     assert "ValueError: no such record (test_rows.py, line " in audit.reason
     found, audit = verdict(fails_on_one)
     assert found is Verdict.FAIL
-    assert any("raises KeyError" in note for note in audit.notes)
+    assert any("raises KeyError" in note.sentence for note in audit.notes)
 
 
 # --- further: outputs of one call that share part of their noise ---------------------------------------------------

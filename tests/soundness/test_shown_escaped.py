@@ -21,7 +21,7 @@ from dpaudit.report.notebook import to_fragment
 from dpaudit.report.sarif import to_sarif
 from dpaudit.report.short import audit_text
 from dpaudit.results import json_form
-from dpaudit.results.model import EventRecord, Result
+from dpaudit.results.model import EventRecord, NoteRecord, Result
 from dpaudit.results.plain import flat, in_json, visible
 from dpaudit.results.stream import AuditFinished
 
@@ -36,7 +36,8 @@ def hostile() -> Result:
     audit = found.audits[0]
     pair = replace(audit.pair, label=HOSTILE, left=[HOSTILE], right=[HOSTILE + "1"])  # type: ignore[type-var]
     audit = replace(
-        audit, name=HOSTILE, case=HOSTILE, reason=HOSTILE, notes=[HOSTILE], pair=pair, title=HOSTILE, source=HOSTILE,
+        audit, name=HOSTILE, case=HOSTILE, reason=HOSTILE, notes=[NoteRecord("stated", {"text": HOSTILE}, HOSTILE)],
+        pair=pair, title=HOSTILE, source=HOSTILE,
         event=EventRecord(HOSTILE, {"atoms": [HOSTILE]}), mechanism=HOSTILE, deviations=[HOSTILE], scope=HOSTILE,
         claim=replace(audit.claim, statement=HOSTILE), location=None,
     )  # fmt: skip

@@ -28,6 +28,7 @@ from dpaudit.results.model import (
     LedgerRow,
     Location,
     LossBreakdown,
+    NoteRecord,
     PairRecord,
     Proof,
     Result,
@@ -38,6 +39,7 @@ from dpaudit.results.model import (
     UtilityRecord,
     Verdict,
 )
+from dpaudit.results.notes import Stated
 
 ENVIRONMENT = {
     "dpaudit": "0.1.0",
@@ -58,6 +60,11 @@ def result(*audits: Audit) -> Result:
         command=f"dpaudit check {' '.join(dict.fromkeys(a.name for a in audits))} --seed 20250711",
         timings=Timings("2025-07-11T09:30:00+00:00", 12.5, 2, {a.replay: 1.25 for a in audits}),
     )
+
+
+def stated(text: str) -> NoteRecord:
+    """A note of this text."""
+    return Stated(text).record("command line")
 
 
 def _profile(
@@ -216,7 +223,7 @@ def fail() -> Audit:
             _row(2, "Laplace(1, 2.0) ≥ 3", (0.5, 0.0), None, (0.9779, 0.0305), "True", 0.9779),
         ],
         loss_breakdown=LossBreakdown(pair, "left/right", 0.8731),
-        notes=['Pair "three queries" was skipped: it is not related under replace-one.'],
+        notes=[stated('Pair "three queries" was skipped: it is not related under replace-one.')],
         sequential=sequential,
         evidence_plot=_evidence_plot(sequential),
         tradeoff_plot=_tradeoff(claim, 1.3912, certified=CertifiedTest(0.0005, 0.0254, 0.0272, 0.8922, 0.8949)),
@@ -333,7 +340,7 @@ def not_refuted() -> Audit:
         ),
         bound_plot=BoundPlot([5_000, 50_000, 400_000], [0.11, 0.2, 0.2288]),
         ledger=[],
-        notes=["The density of the output is not known."],
+        notes=[stated("The density of the output is not known.")],
         sequential=sequential,
         floating_point=FloatingPoint(False, 0.1, 0.00005, 4_000, None, counted=False),
         evidence_plot=_evidence_plot(sequential),
@@ -704,7 +711,7 @@ def broken_guarantee() -> UtilityAudit:
         runs=40_000,
         replay="0a11-be57",
         expected="fail",
-        notes=["The bound of the print needs a y with exactly n/2 records at or below it."],
+        notes=[stated("The bound of the print needs a y with exactly n/2 records at or below it.")],
     )
 
 
@@ -777,7 +784,7 @@ def hostile() -> Result:
         exact=[replace(one, pair=pair, event=event) for one in audit.exact],
         location=Location(f"my files/{NASTY}.py", 3, 4, NASTY),
         title=NASTY,
-        notes=[NASTY],
+        notes=[stated(NASTY)],
     )
     guarantee = replace(broken_guarantee(), name=NASTY, case=NASTY, reason=NASTY, expected=None)
     return replace(result(changed, replace(changed, case="")), utility=[guarantee], command=f"dpaudit check {NASTY}")

@@ -13,7 +13,7 @@ from audit_toys import PAIR, Folded, NoisySum
 
 from dpaudit.adversary import Pair
 from dpaudit.engine import orchestrator
-from dpaudit.evidence.density import REAL_NOISE, density_evidence, losses_of
+from dpaudit.evidence.density import density_evidence, losses_of
 from dpaudit.evidence.exact import LEFT_RIGHT
 from dpaudit.interpret import sample
 from dpaudit.language import Claim, Mechanism, Program
@@ -145,7 +145,7 @@ def test_a_pass_is_no_proof_and_says_what_it_is_about() -> None:
     assert found.evidence is EvidenceKind.EXACT
     assert found.proof is None
     assert "not a proof" in found.reason
-    assert REAL_NOISE in found.notes
+    assert "real_noise" in [note.code for note in found.notes]
     assert found.epsilon_exact == pytest.approx(1.0, abs=1e-14)
     assert found.profile_plot is not None
     assert found.profile_plot.exact is not None
@@ -160,7 +160,7 @@ def test_a_pass_is_no_proof_and_says_what_it_is_about() -> None:
 def test_whole_numbers_need_no_word_about_reals() -> None:
     found = audit(Noisy(DiscreteLaplace(0, 1.0), claimed=Claim(1.0)))
     assert found.evidence is EvidenceKind.EXACT
-    assert REAL_NOISE not in found.notes
+    assert "real_noise" not in [note.code for note in found.notes]
 
 
 @pytest.mark.slow
@@ -187,8 +187,8 @@ def test_what_is_refused_is_sampled_with_a_reason() -> None:
     found = audit(Folded())
     assert found.evidence is EvidenceKind.SAMPLED
     (note,) = found.notes
-    assert note.startswith("Not computed exactly: The draw 1 of Folded is Laplace")
-    assert "No closed form either: Folded applies a nonlinear operation to a draw" in note
+    assert note.sentence.startswith("Not computed exactly: The draw 1 of Folded is Laplace")
+    assert "No closed form either: Folded applies a nonlinear operation to a draw" in note.sentence
 
 
 @dataclass(frozen=True)

@@ -357,8 +357,8 @@ def test_no_law_is_a_note_where_runs_decide() -> None:
     assert found.evidence is EvidenceKind.SAMPLED
     assert found.verdict is Verdict.PASS
     (note,) = found.notes
-    assert note.startswith("Not computed exactly: ")
-    assert "Folded applies a nonlinear operation to a draw" in note
+    assert note.sentence.startswith("Not computed exactly: ")
+    assert "Folded applies a nonlinear operation to a draw" in note.sentence
 
 
 def test_no_law_is_the_reason_where_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:

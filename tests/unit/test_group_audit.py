@@ -110,7 +110,7 @@ def test_a_group_that_keeps_theorem_3_7_and_exceeds_its_links_refutes_the_claim_
     assert (audit.pair.left, audit.pair.right) == (named.pair.left, named.pair.right)
     assert audit.delta_exact == pytest.approx(0.022, rel=1e-9)
     assert f": link {found.named} refutes the claim for neighbours" in chains.sentence(found)
-    assert any("satisfy the claim for groups" in note for note in audit.notes)
+    assert any("satisfy the claim for groups" in note.sentence for note in audit.notes)
 
 
 def test_what_both_refute_is_said_of_the_group_and_a_link_is_named() -> None:

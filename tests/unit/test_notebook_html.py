@@ -110,7 +110,8 @@ def test_several_are_a_table_and_what_does_not_pass() -> None:
 
 def test_names_of_the_users_are_escaped() -> None:
     audit = replace(
-        EXAMPLES["fail"].audit, name="<b>f</b>", reason="</style><script>alert(1)</script>", notes=["a & b"]
+        EXAMPLES["fail"].audit, name="<b>f</b>", reason="</style><script>alert(1)</script>",
+        notes=[example_results.stated("a & b")],
     )
     evil = replace(EXAMPLES["fail"], audits=[audit], command="dpaudit.audit(<lambda>, 1.0)")
     html = evil._repr_html_()

@@ -93,7 +93,7 @@ def test_a_drawing_that_fails_leaves_the_verdict(monkeypatch: pytest.MonkeyPatch
     assert isinstance(audit, Audit)
     assert audit.drawing is None
     assert audit.verdict.value == "pass"
-    assert any("could not be made" in note and "no paper" in note for note in audit.notes)
+    assert any("could not be made" in note.sentence and "no paper" in note.sentence for note in audit.notes)
 
 
 def test_probabilities_of_the_event() -> None:

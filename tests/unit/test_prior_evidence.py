@@ -94,7 +94,7 @@ def test_evidence_of_which_only_a_part_matches() -> None:
     session = replace(other, audits=[*result(seed=1).audits, *other.audits])
     prior = evidence_of(session, where="session.json", seed=2)
     found = both(response, responses, seed=2, prior=prior, prior_from="session.json")
-    assert [audit.notes for audit in found.audits] == [
+    assert [[note.sentence for note in audit.notes] for audit in found.audits] == [
         [
             "No evidence of session.json is used in this audit: it has no e-value of this version of the mechanism "
             "against this claim."

@@ -211,7 +211,7 @@ def test_a_pair_is_found_and_shrunk() -> None:
     assert found.pair is not None
     assert found.pair.source == "shrunk"
     assert len(found.pair.left) <= 3
-    assert any(note.startswith("The pair was minimised in") for note in found.notes)
+    assert any(note.sentence.startswith("The pair was minimised in") for note in found.notes)
     (counts,) = found.sampled
     assert counts.pair == found.pair
     assert counts.epsilon_lower > 1.0, "the small pair has a confidence bound of its own"
@@ -224,7 +224,7 @@ def test_a_mechanism_that_fails_on_some_pairs_is_searched_on_others() -> None:
         return rng.integers(0, 2, size)
 
     found = orchestrator.run(Request((picky,), epsilon=1.0, data="integers(0, 3)", size=3, runs=2_000)).audits[0]
-    assert any("mechanism failed in" in note for note in found.notes)
+    assert any("mechanism failed in" in note.sentence for note in found.notes)
     assert not found.crashed
 
 
@@ -247,8 +247,8 @@ def test_a_mechanism_that_takes_one_value_is_searched_on_datasets_of_one_record(
 @pytest.mark.slow
 def test_a_delta_below_what_the_runs_can_see_is_said() -> None:
     found = audit(responses, epsilon=1.5, delta=1e-6)
-    assert any("for 16,000 samples per dataset" in note for note in found.notes)
-    assert not any("samples per dataset, so" in note for note in audit(responses, epsilon=1.5, delta=0.01).notes)
+    assert any("for 16,000 samples per dataset" in note.sentence for note in found.notes)
+    assert "rare_events" not in [note.code for note in audit(responses, epsilon=1.5, delta=0.01).notes]
 
 
 def test_interim_analyses_double_up_to_the_budget() -> None:

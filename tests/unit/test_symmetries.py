@@ -426,8 +426,8 @@ def test_it_is_noted_where_the_order_of_rows_matters() -> None:
     (audit,) = orchestrator.run(Request((FirstRow(),), verify=every)).audits
     assert audit.verdict is Verdict.PASS
     (note,) = audit.notes
-    assert note.startswith("The order of records matters: on (1, 0, 0) the output distribution differs from")
-    assert "--ordered" in note
+    assert note.sentence.startswith("The order of records matters: on (1, 0, 0) the output distribution differs from")
+    assert "`dpaudit verify --ordered`" in note.sentence
     (sequences,) = orchestrator.run(Request((FirstRow(),), verify=replace(every, ordered=True))).audits
     assert sequences.notes == []
     (other,) = orchestrator.run(Request((GroupPrivacy(0.5, 0.01),), verify=every)).audits
@@ -482,7 +482,7 @@ def test_a_refutation_stands_though_a_symmetry_fails_on_fewer_records() -> None:
     """Of 5 records there is no tie, nor of 1, which is enough; of 4 there is."""
     (audit,) = orchestrator.run(Request((Most(),), verify=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
-    assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
+    assert any(note.sentence.startswith("1 record is enough to refute the claim") for note in audit.notes)
     (even,) = orchestrator.run(Request((Most(),), verify=VerifyMode(2, 4, 1))).audits
     assert even.verdict is Verdict.INCONCLUSIVE
     assert even.crashed
@@ -502,4 +502,5 @@ class MostOfMany(Most):
 def test_it_is_said_where_fewer_records_are_looked_at() -> None:
     (audit,) = orchestrator.run(Request((MostOfMany(),), verify=VerifyMode(2, 5, 1))).audits
     assert audit.verdict is Verdict.FAIL
-    assert any("MostOfMany declares the symmetry 'relabelling', which does not hold" in note for note in audit.notes)
+    declared = "MostOfMany declares the symmetry 'relabelling', which does not hold"
+    assert any(declared in note.sentence for note in audit.notes)

@@ -69,7 +69,7 @@ def test_the_verdict_stands_without_its_picture(monkeypatch: pytest.MonkeyPatch)
     found = tried(broken)
     assert found.drawing is None
     assert found.verdict is tried(None).verdict
-    assert any("no picture" in note for note in found.notes)
+    assert any("no picture" in note.sentence for note in found.notes)
 
 
 @pytest.mark.slow

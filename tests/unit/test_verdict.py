@@ -129,7 +129,7 @@ def test_a_law_that_the_runs_contradict_is_said(monkeypatch: pytest.MonkeyPatch)
     found = audit(Two())
     assert found.verdict is Verdict.FAIL
     assert found.evidence is EvidenceKind.SAMPLED
-    assert any("`run`, or this is the one audit in 1,000 with a false alarm" in note for note in found.notes)
+    assert any("`run`, or this is the one audit in 1,000 with a false alarm" in note.sentence for note in found.notes)
 
 
 def test_crash_and_time_limit_are_inconclusive() -> None:

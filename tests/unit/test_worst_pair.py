@@ -93,7 +93,7 @@ def test_the_lead_that_a_dist_does_worst_on_is_found(seed: int) -> None:
     audit = found("ADist", domain=2, size=32, parameters={"delta": 1e-6}, seed=seed)
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact == pytest.approx(2 + math.log(1 - 2e-6 * math.exp(math.ceil(t) - t)), abs=1e-9)
-    assert any(note.startswith("8 records are enough to refute the claim") for note in audit.notes)
+    assert any(note.sentence.startswith("8 records are enough to refute the claim") for note in audit.notes)
     lengths = {sum(count for _, count in side["multiset"]) for side in (audit.pair.left, audit.pair.right)}
     assert len(lengths) == 1
     assert max(lengths) <= 32
@@ -105,16 +105,16 @@ def test_any_quality_of_sensitivity_one() -> None:
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact is not None
     assert 1.99999 < audit.epsilon_exact < 2
-    assert any(note.startswith("Scores on D → on D′: ") for note in audit.notes)
+    assert any(note.sentence.startswith("Scores on D → on D′: ") for note in audit.notes)
 
 
 @pytest.mark.slow
 def test_scores_that_datasets_have() -> None:
     audit = found("ADist", domain=2, size=4, scores=True, realised=True, parameters={"delta": 1e-6}, pairs=600)
     assert audit.verdict is Verdict.FAIL
-    (note,) = [note for note in audit.notes if "attain these scores under Multiplicity" in note]
-    assert note.startswith("Two datasets of ")
-    assert f"need ε = {audit.epsilon_exact:.9g}" in note
+    (note,) = [note for note in audit.notes if "attain these scores under Multiplicity" in note.sentence]
+    assert note.sentence.startswith("Two datasets of ")
+    assert f"need ε = {audit.epsilon_exact:.9g}" in note.sentence
 
 
 def test_the_same_seed_finds_the_same() -> None:
@@ -134,7 +134,7 @@ def test_the_pair_that_was_found_is_shown_though_it_keeps_the_claim(typed: Typed
 
 def test_no_more_pairs_than_asked_for() -> None:
     audit = found("ExponentialMechanism", domain=3, size=5, pairs=7)
-    assert any("the exact output distributions of 7 pairs" in note for note in audit.notes)
+    assert any("the exact output distributions of 7 pairs" in note.sentence for note in audit.notes)
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_noise_with_a_density_has_a_worst_pair_too() -> None:
     audit = found(Histogram(), data="integers(0, 3)", size=10, pairs=200)
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact == pytest.approx(2.0, abs=1e-9)
-    assert any(note.startswith("1 record is enough to refute the claim") for note in audit.notes)
+    assert any(note.sentence.startswith("1 record is enough to refute the claim") for note in audit.notes)
 
 
 def test_scores_of_which_none_are_realised_end_the_search() -> None:
@@ -271,13 +271,13 @@ def test_no_finite_epsilon_is_said_so() -> None:
     audit = found(Leaks(), data="integers(0, 1)", size=6, pairs=40)
     assert audit.verdict is Verdict.FAIL
     assert audit.epsilon_exact is None
-    assert any("needs no finite ε" in note for note in audit.notes)
+    assert any("needs no finite ε" in note.sentence for note in audit.notes)
 
 
 @pytest.mark.slow
 def test_the_time_limit_ends_a_search() -> None:
     audit = found("LearnThresholds", domain=8, size=100, pairs=10**6, seconds=2.0)
-    assert any("time limit" in note for note in (*audit.notes, audit.reason))
+    assert any("time limit" in text for text in (*(note.sentence for note in audit.notes), audit.reason))
 
 
 @pytest.mark.parametrize("stop", [1, 2, 7, 4097, 2**64])
