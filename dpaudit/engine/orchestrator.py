@@ -215,7 +215,7 @@ def _side_by_side(work: list[Work], request: Request, runner: Runner) -> Generat
 
 
 def _alone(request: Request, work: Work, runner: Runner) -> AuditResult:
-    """One case to its end, untold."""
+    """One case to its end, without its events."""
     steps = _audit(work, request, runner)
     while True:
         try:

@@ -139,5 +139,5 @@ def _one_run(case: UtilityCase, seed: int) -> float:
 def _guarantee(comparison: Comparison, mechanism: Mechanism, records: int) -> UtilityClaim:
     """What the algorithm's source guarantees of the goal on so many records; probability 0 for no guarantee."""
     guaranteed = [claim for claim in mechanism.utility(records) if claim.goal == comparison.goal and not claim.at_most]
-    nothing = UtilityClaim(comparison.goal, 0.0, "nothing promised")
+    nothing = UtilityClaim(comparison.goal, 0.0, "no guarantee printed")
     return max(guaranteed, key=lambda claim: claim.probability, default=nothing)

@@ -108,7 +108,7 @@ def _facts(audit: Audit | UtilityAudit, result: Result) -> dict[str, str | None]
     else:
         worst = audit.deciding
         facts |= {
-            "probability_promised": repr(audit.claim.probability),
+            "probability_guaranteed": repr(audit.claim.probability),
             "probability_exact": None if worst is None else _number(worst.exact),
             "probability_low": None if worst is None else _number(worst.low),
             "probability_high": None if worst is None else _number(worst.high),

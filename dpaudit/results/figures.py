@@ -175,7 +175,7 @@ def columns(plot: Plot) -> dict[str, list[Any]]:
 
 KINDS = ("dots", "line", "area")
 STYLES = ("left", "right", "event", "claim", "data", "quiet")
-"""left, right: of the two datasets; event: shaded; claim: what is promised; data: records; quiet: axes and the like."""
+"""left, right: of the two datasets; event: shaded; claim: what is claimed; data: records; quiet: axes and the like."""
 MARKS = ("dot", "ring", "square", "box", "cross", "halo")
 """dot and square are filled, ring and box are not; halo is a wide ring about what changed."""
 

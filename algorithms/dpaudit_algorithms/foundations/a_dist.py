@@ -64,7 +64,7 @@ class ADist(Mechanism):
         """(1/ε)·log(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return log(1 / self.delta, self.log_base) / self.epsilon
 
-    def promise(self, beta: float) -> UtilityClaim:
+    def guarantee(self, beta: float) -> UtilityClaim:
         """Proposition 3.28(ii) for a beta in (0, 1): with gap ≥ (1/ε)·log(1/(βδ)), h₁ with probability ≥ 1 − β.
 
         It holds with room: the noise has to fall by (1/ε)·log(1/β), which it does with probability β^{log₂e}/2 (β/2
@@ -76,7 +76,7 @@ class ADist(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Proposition 3.28(ii) with β = 0.05, for any number of records."""
-        return (self.promise(BETA),)
+        return (self.guarantee(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""
@@ -143,7 +143,7 @@ class ADistCorrected(Mechanism):
         """2 + (2/ε)·ln(1/δ): a noisy gap below it gives ⊥; in units of the score."""
         return 2 + 2 / self.epsilon * log(1 / self.delta)
 
-    def promise(self, beta: float) -> UtilityClaim:
+    def guarantee(self, beta: float) -> UtilityClaim:
         """With gap ≥ 2 + (2/ε)·ln(1/(βδ)), h₁ with probability ≥ 1 − β, for a beta in (0, 1)."""
         checks.probability("beta", beta, open_ends=True)
         lead = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
@@ -151,7 +151,7 @@ class ADistCorrected(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """The guarantee with β = 0.05, for any number of records."""
-        return (self.promise(BETA),)
+        return (self.guarantee(BETA),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """Those that leave all scores as they are; ties go to the earlier solution, so solutions are not exchanged."""

@@ -114,7 +114,7 @@ class CountAtMost(Query):
 class AccurateAbove(Goal):
     """It does not halt before the last query; answers ⊤ have f(D) ≥ T − α, answers ⊥ have f(D) ≤ T + α.
 
-    Reached at once where a query before the last is at least T − α, for then nothing is promised.
+    Reached at once where a query before the last is at least T − α, for then nothing is guaranteed.
 
     Source: Dwork and Roth, Definition 3.9 and Theorem 3.24.
     """

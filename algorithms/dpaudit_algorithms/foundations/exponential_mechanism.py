@@ -55,7 +55,7 @@ class ExponentialMechanism(Mechanism):
         """ε, Proposition 3.27(i)."""
         return Claim(self.epsilon)
 
-    def promise(self, solutions: int, below: float) -> UtilityClaim:
+    def guarantee(self, solutions: int, below: float) -> UtilityClaim:
         """Proposition 3.27(ii) for |H| = `solutions` and Δm = `below` > 0, in units of the score."""
         failure = solutions * exp(-self.epsilon * below / 2)
         return UtilityClaim(NearBest(self.quality, below), all_but(failure), "§3.5.2, Proposition 3.27(ii)")
@@ -65,7 +65,7 @@ class ExponentialMechanism(Mechanism):
         solutions = self.quality.n_solutions
         if solutions is None:
             return ()
-        return (self.promise(solutions, 2 / self.epsilon * log(solutions / BETA)),)
+        return (self.guarantee(solutions, 2 / self.epsilon * log(solutions / BETA)),)
 
     def symmetries(self, domain: Sequence[Any]) -> tuple[Symmetry, ...]:
         """All those of the quality: the weight exp(ε·q/2) of a solution is a function of its score."""

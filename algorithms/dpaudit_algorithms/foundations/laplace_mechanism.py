@@ -159,14 +159,14 @@ class LaplaceMechanism(Mechanism):
         """k/ε, in units of the answers."""
         return self.query.sensitivity / self.epsilon
 
-    def promise(self, off_by: float) -> UtilityClaim:
+    def guarantee(self, off_by: float) -> UtilityClaim:
         """Theorem 3.25's bound for Δ = `off_by` > 0, in units of the answers."""
         bound = tail_bound(self.epsilon, self.query.sensitivity, self.query.coordinates, off_by)
         return UtilityClaim(AnswersWithin(self.query, off_by), all_but(bound), "§3.5.1, Theorem 3.25")
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Theorem 3.25 with the Δ at which its bound is 0.05, for any number of records."""
-        return (self.promise(self.scale * log(self.query.coordinates / BETA)),)
+        return (self.guarantee(self.scale * log(self.query.coordinates / BETA)),)
 
     def run(self, S: Any) -> Laplace | Product:
         noisy = tuple(Laplace(answer, self.scale) for answer in self.query(S))

@@ -176,8 +176,8 @@ def _interior(epsilon: float, domain: int, records: int, place: str) -> tuple[Ut
 
 def _enough(epsilon: float, domain: int, place: str) -> tuple[SampleSize, ...]:
     records = math.ceil(4 * log(domain / BETA) / epsilon)
-    promise = f"an interior point with probability at least {1 - BETA:g}"
-    return (SampleSize(records, f"4·ln(|X|/β)/ε, β = {BETA:g}", promise, place),)
+    guarantee = f"an interior point with probability at least {1 - BETA:g}"
+    return (SampleSize(records, f"4·ln(|X|/β)/ε, β = {BETA:g}", guarantee, place),)
 
 
 def _at_most(domain: int, dataset: Multiset) -> list[tuple[int, int, int]]:

@@ -33,7 +33,7 @@ class LearnHalfTheory(Mechanism):
         """|𝒢|·e^{−εnα/2}, the bound in Lemma 4.6's proof on the probability of more than αn errors above the best."""
         return size * exp(max(-700.0, -self.epsilon * records * alpha / 2))
 
-    def promise(self, alpha: float, S: Any) -> UtilityClaim:
+    def guarantee(self, alpha: float, S: Any) -> UtilityClaim:
         """Claim 4.7 on this dataset: err^ ≤ err^ of the best halfspace + alpha, except with probability |𝒢|·e^{−εnα/2}.
 
         Raises:

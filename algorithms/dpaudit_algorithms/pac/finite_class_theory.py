@@ -47,16 +47,16 @@ class FiniteClassTheory(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Error ≤ 1/4 with probability 3/4 from the printed size on, and what Lemma 3.2 says of the training error."""
-        promises = []
+        guarantees = []
         if records >= self.printed_size:
             good = GeneralisationError(self.concepts, 0.25)
-            promises.append(UtilityClaim(good, 0.75, "§3, Theorem 3.3, with the constants of its proof"))
+            guarantees.append(UtilityClaim(good, 0.75, "§3, Theorem 3.3, with the constants of its proof"))
         # Lemma 3.2 with a = ln 8, where it guarantees anything for n examples that some h labels
         gap = 2 * log(8 * self.size) / self.epsilon
         if records > gap:
             few = EmpiricalError(self.concepts, gap / records)
-            promises.append(UtilityClaim(few, 0.875, "§3, Lemma 3.2 with a = ln 8"))
-        return tuple(promises)
+            guarantees.append(UtilityClaim(few, 0.875, "§3, Lemma 3.2 with a = ln 8"))
+        return tuple(guarantees)
 
     def no_bad_sample(self, records: int) -> UtilityClaim:
         """The step Pr[S ∈ S_bad] ≤ |H|·e^{−n/8} of the proof: of the sample, for any output.

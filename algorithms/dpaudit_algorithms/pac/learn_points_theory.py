@@ -29,7 +29,7 @@ class LearnPointsTheory(Mechanism):
         answers = 8 / (alpha * self.epsilon) * log(4 / (beta * self.delta))
         return math.ceil(max(answers, 16 / alpha * log(2 / beta)))
 
-    def promise(self, alpha: float, records: int) -> UtilityClaim | None:
+    def guarantee(self, alpha: float, records: int) -> UtilityClaim | None:
         """Lemma 6.2 for this alpha in (0, 1), with the least β for |X| and this many examples; None if it is ≥ 1.
 
         Raises:
@@ -40,7 +40,7 @@ class LearnPointsTheory(Mechanism):
 
     def utility(self, records: int) -> tuple[UtilityClaim, ...]:
         """Lemma 6.2 with α = 0.1, with the least β that the parameters and this many examples afford."""
-        found = self.promise(ALPHA, records)
+        found = self.guarantee(ALPHA, records)
         return () if found is None else (found,)
 
     @property
@@ -66,7 +66,7 @@ class LearnPointsCorrectedTheory(LearnPointsTheory):
         gap = 2 + 2 / self.epsilon * log(1 / (beta * self.delta))
         return math.ceil(max(16 / alpha * log(2 / beta), 4 * gap / alpha))
 
-    def promise(self, alpha: float, records: int) -> UtilityClaim | None:
+    def guarantee(self, alpha: float, records: int) -> UtilityClaim | None:
         """As printed, where `LearnPointsCorrected` proves it: the least β also depends on δ.
 
         Raises:

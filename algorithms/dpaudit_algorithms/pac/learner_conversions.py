@@ -30,7 +30,7 @@ from dpaudit_algorithms.pac.learner_conversions_theory import (
 
 @dataclass(frozen=True)
 class _Empirical(EmpiricalTheory):
-    """What both versions share: everything but n."""
+    """Base class of both versions: everything but n."""
 
     learner: Mechanism
     concepts: ConceptClass
@@ -110,7 +110,7 @@ class EmpiricalLearnerCorrected(EmpiricalCorrectedTheory, _Empirical):
 
 @dataclass(frozen=True)
 class PacLearner(PacTheory):
-    """An empirical learner for thresholds, used as a PAC learner: nothing changes but what is promised, and of what.
+    """An empirical learner for thresholds, used as a PAC learner: nothing changes but the guarantee, and of what.
 
     Args:
         learner: (α, β)-accurate on every database of n examples, and of more, that some threshold labels.

@@ -74,8 +74,8 @@ class PacTheory(Mechanism):
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:
         """The printed number."""
-        promise = f"generalisation error ≤ {2 * self.alpha:.4g} with probability {self._probability:.4g}"
-        return (SampleSize(self.samples, "n ≥ max{n, 4·ln(2/β′)/α}", promise, "§7.4, Lemma 7.18"),)
+        guarantee = f"generalisation error ≤ {2 * self.alpha:.4g} with probability {self._probability:.4g}"
+        return (SampleSize(self.samples, "n ≥ max{n, 4·ln(2/β′)/α}", guarantee, "§7.4, Lemma 7.18"),)
 
     @property
     def _probability(self) -> float:

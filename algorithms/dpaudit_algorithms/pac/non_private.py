@@ -118,10 +118,10 @@ class EmpiricalRiskMinimizer(Mechanism):
         """Error ≤ 1/4 with probability at least 1 − |H|·e^{−n/4}; for thresholds with 3/4 from n = 10 on."""
         good = GeneralisationError(self.concepts, 0.25)
         finite = 1 - len(self.hypotheses) * exp(-records / 4)
-        promises = [UtilityClaim(good, max(0.0, finite), "§2, proof of Theorem 2.1")]
+        guarantees = [UtilityClaim(good, max(0.0, finite), "§2, proof of Theorem 2.1")]
         if self.concepts.monotone and records >= ROUGHLY:
-            promises.append(UtilityClaim(good, 0.75, '§2, Theorem 2.2, "roughly 10"'))
-        return tuple(promises)
+            guarantees.append(UtilityClaim(good, 0.75, '§2, Theorem 2.2, "roughly 10"'))
+        return tuple(guarantees)
 
     @property
     def sample_sizes(self) -> tuple[SampleSize, ...]:

@@ -36,7 +36,7 @@ MOST_EXECUTIONS = 1 << 30
 
 @dataclass(frozen=True)
 class _FromLearner(FromLearnerTheory):
-    """What both versions share: everything but how often the learner is run, and on what."""
+    """Base class of both versions: everything but how often the learner is run, and on what."""
 
     learner: Mechanism
     concepts: ConceptClass

@@ -43,7 +43,7 @@ class Agreement(Quality):
 
 @dataclass(frozen=True)
 class _RepresentationLearner(RepresentationLearnerTheory):
-    """What both versions share: everything but how many examples they ask for."""
+    """Base class of both versions: everything but how many examples they ask for."""
 
     epsilon: checks.Positive
     representation: Representation

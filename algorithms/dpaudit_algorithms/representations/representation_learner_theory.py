@@ -32,7 +32,7 @@ class RepresentationLearnerTheory(Mechanism):
 
     @property
     def enough(self) -> int:
-        """The number of examples from which (6α, 4β) is promised: ⌈(3/(αε))·(size(H) + ln(1/β))⌉."""
+        """The number of examples from which (6α, 4β) is guaranteed: ⌈(3/(αε))·(size(H) + ln(1/β))⌉."""
         return math.ceil(3 / (self.representation.alpha * self.epsilon) * self._logs)
 
     @property

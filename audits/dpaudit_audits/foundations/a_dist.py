@@ -104,7 +104,7 @@ def _leads(kinds: list[tuple[str, ADist]] | list[tuple[str, ADistCorrected]]) ->
     cases = []
     for label, mechanism in kinds:
         for beta in (0.05, 0.9):
-            claim = mechanism.promise(beta)
+            claim = mechanism.guarantee(beta)
             assert isinstance(claim.goal, ClearBest)
             least = claim.goal.lead
             instances = tuple(Fixed(scores) for scores in ((least, 0.0), (0.0, least, 0.0, 0.0), (least + 1, 1.0, 0.5)))

@@ -43,7 +43,7 @@ def utility() -> tuple[UtilityCase, ...]:
             for rest in (0, 3)
         )
         label = f"ε = {epsilon:g}, {solutions} solutions, all others {behind} below the best"
-        cases.append(UtilityCase(label, mechanism, mechanism.promise(solutions, behind), data))
+        cases.append(UtilityCase(label, mechanism, mechanism.guarantee(solutions, behind), data))
     default = ExponentialMechanism(1.0, Multiplicity(tuple(range(64))))
     least = math.ceil(2 * math.log(64 / BETA))
     spread = (

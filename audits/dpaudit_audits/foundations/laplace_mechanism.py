@@ -41,8 +41,8 @@ def utility() -> tuple[UtilityCase, ...]:
     attained, near = note.format("attained"), note.format("1 − (1 − e^{−εΔ/k})^ℓ but for terms of its square")
     data = (Fixed(Multiset.counted({0: 6, 1: 3})),)
     return (
-        UtilityCase("count, off by at most 3", count, count.promise(3.0), data, exact=False, note=attained),
-        UtilityCase("count, off by at most 1/2", count, count.promise(0.5), data, exact=False, note=attained),
+        UtilityCase("count, off by at most 3", count, count.guarantee(3.0), data, exact=False, note=attained),
+        UtilityCase("count, off by at most 1/2", count, count.guarantee(0.5), data, exact=False, note=attained),
         UtilityCase("histogram", histogram, histogram.utility(9)[0], data, exact=False, note=near),
     )
 

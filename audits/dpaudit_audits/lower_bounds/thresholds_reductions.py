@@ -137,7 +137,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
             UtilityCase(
                 "smallest case",
                 smallest,
-                _promise(smallest, 2, "Lemma 7.22"),
+                _guarantee(smallest, 2, "Lemma 7.22"),
                 (_fixed({(2, 0): 2}, "two examples (2, 0)"),),
                 expected=fails,
                 note="β = 0.27 covers the inner algorithm's exact error on every dataset, 1/(1 + e).",
@@ -145,7 +145,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
             UtilityCase(
                 "equal examples of label 0",
                 default,
-                _promise(default, m, "Lemma 7.22"),
+                _guarantee(default, m, "Lemma 7.22"),
                 (
                     _fixed({(2, 0): m}, f"{m} examples (2, 0)"),
                     _fixed({(1, 1): m - 60, (2, 0): 60}, "two neighbouring points"),
@@ -156,7 +156,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
             UtilityCase(
                 "examples that do not tie at label 0",
                 default,
-                _promise(default, m, "Lemma 7.22"),
+                _guarantee(default, m, "Lemma 7.22"),
                 (
                     _fixed({(64, 1): m}, f"{m} examples (64, 1)"),
                     _fixed({(30, 1): m - 30, **{(31 + i, 0): 1 for i in range(30)}}, "different examples of label 0"),
@@ -166,14 +166,14 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
             UtilityCase(
                 "a distribution on one point",
                 default,
-                _promise(default, pac, "Theorem 7.21"),
+                _guarantee(default, pac, "Theorem 7.21"),
                 (Examples(thresholds, Truth((2,), (1,), 1), pac),),
                 expected=fails,
             ),
             UtilityCase(
                 "two neighbouring points",
                 default,
-                _promise(default, pac, "Theorem 7.21"),
+                _guarantee(default, pac, "Theorem 7.21"),
                 (Examples(thresholds, Truth((1, 2), (3, 1), 1), pac),),
                 expected=fails,
                 runs=2_000,
@@ -182,7 +182,7 @@ def learner_plan(name: str, kind: Learner, refuted: bool) -> Plan:
             UtilityCase(
                 "a uniform distribution",
                 default,
-                _promise(default, pac, "Theorem 7.21"),
+                _guarantee(default, pac, "Theorem 7.21"),
                 (Examples(thresholds, Truth(tuple(range(1, 65)), (1,) * 64, 32), pac),),
                 runs=500,
                 exact=False,
@@ -277,7 +277,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             UtilityCase(
                 "smallest case",
                 small,
-                _promise(small, 2, "Lemma 7.22"),
+                _guarantee(small, 2, "Lemma 7.22"),
                 (_fixed({1: 2}, "two records 1"),),
                 expected=fails,
                 note="X = {0, 1}, four examples; two concepts differ in one of them or more, so β = 1/(1 + e^{ε/2})."
@@ -287,7 +287,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             UtilityCase(
                 "equal records",
                 default,
-                _promise(default, n, "Lemma 7.22"),
+                _guarantee(default, n, "Lemma 7.22"),
                 tuple(_fixed({v: n}, f"{n} records {v}") for v in (3, 7)),
                 expected=fails,
                 note="The learner is asked for (v, 1) and (v, 0), which no threshold gives.",
@@ -295,7 +295,7 @@ def finder_plan(name: str, kind: Finder, refuted: bool) -> Plan:
             UtilityCase(
                 "the two middle records differ",
                 default,
-                _promise(default, n, "Lemma 7.22"),
+                _guarantee(default, n, "Lemma 7.22"),
                 (
                     _fixed({3: n // 2, 4: n // 2}, "neighbouring points, half each"),
                     _fixed({0: n // 2, 1: n // 2}, "the least two points, half each"),
@@ -326,7 +326,7 @@ def _fake_samples() -> tuple[UtilityCase, ...]:
             UtilityCase(
                 f"n/({shrink}α) examples" if shrink > 1 else "fake samples: n/α examples, as in the lecture notes",
                 mechanism,
-                _promise(mechanism, n, where),
+                _guarantee(mechanism, n, where),
                 (_fixed({31: n // 2, 32: n // 2}, f"{n} records, {m - n} fake ones"),),
                 expected=expected,
                 note="A miss costs n/2 examples, half of what a learner with error α is allowed of n/α; of n/(3α) "
@@ -359,7 +359,7 @@ def _fixed(counts: dict[Any, int], label: str) -> Fixed:
     return Fixed(Multiset.counted(counts), label=label)
 
 
-def _promise(mechanism: Mechanism, records: int, place: str) -> UtilityClaim:
+def _guarantee(mechanism: Mechanism, records: int, place: str) -> UtilityClaim:
     """The guarantee there for this many records."""
     return next(claim for claim in mechanism.utility(records) if place in claim.place)
 

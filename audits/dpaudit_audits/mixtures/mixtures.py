@@ -297,7 +297,7 @@ def _sample_case(
     shown = f"{len(dataset)} records at {len({x for x, _, _ in S})} points"
     source = Fixed(dataset, label=shown)
     return UtilityCase(
-        label, learner, learner.promise(0.1, dataset), (source,), expected=expected, note=note, deliberate=deliberate
+        label, learner, learner.guarantee(0.1, dataset), (source,), expected=expected, note=note, deliberate=deliberate
     )
 
 

@@ -50,9 +50,9 @@ def utility_cases() -> tuple[UtilityCase, ...]:
     """As printed: it prefers the worst hypotheses, so every guarantee fails as soon as there are examples."""
     two, eight = FiniteClassLearner(1.0, Thresholds(2)), FiniteClassLearner(1.0, Thresholds(8))
     return (
-        _case("Theorem 3.3, two concepts", two, two.printed_size, _told_apart, expected=Verdict.FAIL),
+        _case("Theorem 3.3, two concepts", two, two.printed_size, _distinguished, expected=Verdict.FAIL),
         _case("Theorem 3.3, eight concepts", eight, eight.printed_size, _distributions, expected=Verdict.FAIL),
-        _case("Lemma 3.2, two concepts", two, two.printed_size, _told_apart, promise=1, expected=Verdict.FAIL),
+        _case("Lemma 3.2, two concepts", two, two.printed_size, _distinguished, guarantee=1, expected=Verdict.FAIL),
         _sample_case(two, 24, two.no_bad_sample(24), "the bound |H|·e^(−n/8)", Verdict.FAIL),
         _sample_case(
             FiniteClassLearner(1.0, Thresholds(3)),
@@ -69,13 +69,13 @@ def corrected_utility_cases() -> tuple[UtilityCase, ...]:
     two, eight = (FiniteClassLearnerCorrected(1.0, Thresholds(size)) for size in (2, 8))
     half = FiniteClassLearnerCorrected(0.5, Thresholds(8))
     return (
-        _case("Theorem 3.3, two concepts", two, two.printed_size, _told_apart),
+        _case("Theorem 3.3, two concepts", two, two.printed_size, _distinguished),
         _case("Theorem 3.3, eight concepts", eight, eight.printed_size, _distributions),
         _case("Theorem 3.3, ε = 1/2", half, half.printed_size, _seven_alike),
         _case("Theorem 3.3, D uniform", eight, eight.printed_size, _uniform, runs=2_000),
-        _case("Lemma 3.2, eight concepts", eight, eight.printed_size, _seven_alike, promise=1),
-        _case("fewest examples of the corrected bound", eight, 33, _distributions, promise=-1),
-        _case("fewest examples of the corrected bound, two concepts", two, 14, _told_apart, promise=-1),
+        _case("Lemma 3.2, eight concepts", eight, eight.printed_size, _seven_alike, guarantee=1),
+        _case("fewest examples of the corrected bound", eight, 33, _distributions, guarantee=-1),
+        _case("fewest examples of the corrected bound, two concepts", two, 14, _distinguished, guarantee=-1),
         *(
             _sample_case(FiniteClassLearnerCorrected(1.0, Thresholds(size)), n, None, "|H|·e^(−n/32)", Verdict.PASS)
             for size, n in ((2, 24), (3, 48), (2, 89))
@@ -89,13 +89,13 @@ def _case(
     records: int,
     instances: Callable[[Thresholds, int], tuple[Examples, ...]],
     *,
-    promise: int = 0,
+    guarantee: int = 0,
     runs: int = 20_000,
     expected: Verdict = Verdict.PASS,
 ) -> UtilityCase:
     concepts = mechanism.concepts
     assert isinstance(concepts, Thresholds)
-    claim = mechanism.utility(records)[promise]
+    claim = mechanism.utility(records)[guarantee]
     return UtilityCase(label, mechanism, claim, instances(concepts, records), runs, expected=expected)
 
 
@@ -117,7 +117,7 @@ def _sample_case(
     )
 
 
-def _told_apart(concepts: Thresholds, records: int) -> tuple[Examples, ...]:
+def _distinguished(concepts: Thresholds, records: int) -> tuple[Examples, ...]:
     """Every example tells the two concepts apart; or just over a quarter of them do."""
     return (
         Examples(concepts, Truth((1,), (1,), 0), records),

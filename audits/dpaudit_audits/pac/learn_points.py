@@ -54,7 +54,7 @@ def utility() -> tuple[UtilityCase, ...]:
         UtilityCase(
             "four points, all examples at the one that ties prefer",
             smallest,
-            _promise(smallest, 0.99, n := smallest.sample_size(0.99, 0.51)),
+            _guarantee(smallest, 0.99, n := smallest.sample_size(0.99, 0.51)),
             (Examples(Points(4), Truth((0,), (1,), 1), n),),
             expected=Verdict.FAIL,
             note=ties,
@@ -62,7 +62,7 @@ def utility() -> tuple[UtilityCase, ...]:
         UtilityCase(
             "400 points, α = 0.1, β = 0.05, δ = 1/4",
             usual,
-            _promise(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
+            _guarantee(usual, 0.1, n := usual.sample_size(0.1, 0.05)),
             (Examples(Points(400), Truth((0,), (1,), 1), n),),
             runs=100_000,
             expected=Verdict.FAIL,
@@ -80,7 +80,7 @@ def corrected_utility() -> tuple[UtilityCase, ...]:
             UtilityCase(
                 f"δ = {learner.delta:g}, all examples at the point that ties prefer",
                 learner,
-                _promise(learner, 0.1, n := learner.sample_size(0.1, learner.delta)),
+                _guarantee(learner, 0.1, n := learner.sample_size(0.1, learner.delta)),
                 (Examples(Points(400), Truth((0,), (1,), 1), n),),
             )
             for learner in (large, usual)
@@ -99,13 +99,13 @@ def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[Uti
         UtilityCase(
             "target of 51, 26, 25 and 1 per cent, the rest at one point",
             found,
-            _promise(found, 0.5, n),
+            _guarantee(found, 0.5, n),
             tuple(Examples(Points(40), Truth((0, 39), weights, 39), n) for weights in heavy),
         ),
         UtilityCase(
             "all points bad that may be",
             random,
-            _promise(random, 0.2, m),
+            _guarantee(random, 0.2, m),
             tuple(Examples(Points(50), truth, m) for truth in light),
             runs=1_000,
             exact=False,
@@ -114,8 +114,8 @@ def _accurate(kind: type[LearnPoints] | type[LearnPointsCorrected]) -> tuple[Uti
     )
 
 
-def _promise(learner: LearnPoints | LearnPointsCorrected, alpha: float, records: int) -> UtilityClaim:
-    claim = learner.promise(alpha, records)
+def _guarantee(learner: LearnPoints | LearnPointsCorrected, alpha: float, records: int) -> UtilityClaim:
+    claim = learner.guarantee(alpha, records)
     assert claim is not None
     return claim
 
